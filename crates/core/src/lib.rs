@@ -1,0 +1,21 @@
+//! The product's rules: ids, names, statuses, moves and the approval gate.
+//!
+//! Everything here is a pure function of its arguments. There is no I/O, no async and no clock in this
+//! crate; whoever needs the time is handed it.
+
+pub mod agents;
+pub mod approval;
+pub mod events;
+pub mod ids;
+pub mod messages;
+pub mod moves;
+pub mod pairing;
+pub mod tasks;
+pub mod text;
+pub mod time;
+
+pub use approval::{Approval, Rule};
+pub use ids::{AgentId, ConnectionId, Id, IdSource, MessageId, Now, TaskId};
+pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
+pub use tasks::Task;
+pub use time::Timestamp;

@@ -1,0 +1,82 @@
+//! Pairing codes: a colour or mood, an animal and four digits, easy to say over a phone.
+//!
+//! 64 words, 128 animals and 10,000 numbers are 26.3 bits; guessing is throttled by whoever takes codes.
+
+use std::fmt;
+
+use crate::text::Unfit;
+
+/// How long a code can be redeemed.
+pub const CODE_LIFETIME_SECONDS: i64 = 600;
+
+/// A code in its one spelling: capital letters, parts joined by hyphens.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub struct PairingCode(String);
+
+impl PairingCode {
+    /// The code that these random bits stand for.
+    #[must_use]
+    pub fn from_random(bits: u64) -> Self {
+        let word = WORDS[(bits % 64) as usize];
+        let animal = ANIMALS[(bits / 64 % 128) as usize];
+        let number = bits / 64 / 128 % 10_000;
+        Self(format!("{word}-{animal}-{number:04}"))
+    }
+
+    /// The code as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for PairingCode {
+    type Error = Unfit;
+
+    /// Takes any case, and blanks in place of hyphens; whether such a code exists is asked elsewhere.
+    fn try_from(text: String) -> Result<Self, Unfit> {
+        let parts: Vec<String> = text
+            .split(|c: char| c == '-' || c.is_whitespace())
+            .filter(|part| !part.is_empty())
+            .map(str::to_ascii_uppercase)
+            .collect();
+        let code = parts.join("-");
+        if code.is_empty() || code.len() > 64 || !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            return Err(Unfit("must be a pairing code such as BLUE-TIGER-4231".into()));
+        }
+        Ok(Self(code))
+    }
+}
+
+impl fmt::Display for PairingCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[rustfmt::skip]
+const WORDS: [&str; 64] = [
+    "AMBER", "AQUA", "AZURE", "BEIGE", "BLACK", "BLUE", "BOLD", "BRASS", "BRAVE", "BRIGHT", "BRONZE",
+    "BROWN", "CALM", "CHERRY", "CLEAR", "CLEVER", "COBALT", "COPPER", "CORAL", "CREAM", "CRIMSON", "CYAN",
+    "DEEP", "EAGER", "EBONY", "EMERALD", "FAIR", "GENTLE", "GOLD", "GRAND", "GRAY", "GREEN", "HAPPY",
+    "HAZEL", "INDIGO", "IVORY", "JADE", "JOLLY", "KHAKI", "LEMON", "LILAC", "LIME", "LUCKY", "MAGENTA",
+    "MAROON", "MELLOW", "MINT", "NAVY", "NOBLE", "OLIVE", "ORANGE", "PEACH", "PINK", "PLUM", "PROUD",
+    "PURPLE", "QUICK", "QUIET", "RED", "ROSE", "RUBY", "SILVER", "TEAL", "WHITE",
+];
+
+#[rustfmt::skip]
+const ANIMALS: [&str; 128] = [
+    "BADGER", "BAT", "BEAR", "BEAVER", "BEE", "BEETLE", "BISON", "BOAR", "BUFFALO", "CAMEL", "CANARY",
+    "CARP", "CHEETAH", "CHICKEN", "CICADA", "COBRA", "COUGAR", "COW", "COYOTE", "CRAB", "CRANE", "CRICKET",
+    "CROW", "CUCKOO", "DEER", "DINGO", "DOG", "DOLPHIN", "DONKEY", "DOVE", "DRAGON", "DUCK", "EAGLE",
+    "EEL", "ELK", "EMU", "FALCON", "FERRET", "FINCH", "FOX", "FROG", "GAZELLE", "GECKO", "GIBBON",
+    "GIRAFFE", "GOAT", "GOOSE", "GORILLA", "GULL", "HAMSTER", "HARE", "HAWK", "HEDGEHOG", "HERON", "HIPPO",
+    "HORSE", "IBEX", "IBIS", "IGUANA", "JACKAL", "JAGUAR", "JAY", "KANGAROO", "KIWI", "KOALA", "LARK",
+    "LEMUR", "LEOPARD", "LION", "LIZARD", "LLAMA", "LOBSTER", "LYNX", "MACAW", "MAGPIE", "MANTIS",
+    "MARTEN", "MOLE", "MONKEY", "MOOSE", "MOTH", "MOUSE", "NEWT", "OCELOT", "OCTOPUS", "ORCA", "OSPREY",
+    "OSTRICH", "OTTER", "OWL", "OYSTER", "PANDA", "PANTHER", "PARROT", "PEACOCK", "PELICAN", "PENGUIN",
+    "PIGEON", "PONY", "PUFFIN", "PUMA", "QUAIL", "RABBIT", "RACCOON", "RAVEN", "ROBIN", "SALMON", "SEAL",
+    "SHARK", "SHEEP", "SPIDER", "SQUID", "STORK", "SWAN", "TIGER", "TOAD", "TROUT", "TURTLE", "VIPER",
+    "WALRUS", "WASP", "WEASEL", "WHALE", "WOLF", "WOMBAT", "WREN", "YAK", "ZEBRA",
+];

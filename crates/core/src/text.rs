@@ -1,0 +1,195 @@
+//! Text from outside, checked once: a value of these types is known to keep the contract's bounds.
+//!
+//! No text may hold a NUL character: PostgreSQL cannot store it, and both databases must answer alike.
+
+use std::fmt;
+
+/// What is wrong with a text, as the end of a sentence that begins with the field's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unfit(pub String);
+
+fn unfit<T>(why: impl Into<String>) -> Result<T, Unfit> {
+    Err(Unfit(why.into()))
+}
+
+/// The most bytes a description or a message may have (256 KiB); more is answered with 413.
+pub const BODY_BYTES_MAX: usize = 256 * 1024;
+
+fn line(text: &str, chars_max: usize) -> Result<(), Unfit> {
+    if text.trim().is_empty() {
+        return unfit("must not be empty");
+    }
+    if text.chars().any(char::is_control) {
+        return unfit("must not contain control characters");
+    }
+    at_most(text, chars_max)
+}
+
+fn at_most(text: &str, chars_max: usize) -> Result<(), Unfit> {
+    if text.chars().count() > chars_max {
+        return unfit(format!("must be at most {chars_max} characters long"));
+    }
+    no_nul(text)
+}
+
+fn no_nul(text: &str) -> Result<(), Unfit> {
+    if text.contains('\0') {
+        return unfit("must not contain a NUL character");
+    }
+    Ok(())
+}
+
+macro_rules! text_type {
+    ($(#[$doc:meta])* $name:ident, $check:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Unfit;
+            fn try_from(text: String) -> Result<Self, Unfit> {
+                let check: fn(&str) -> Result<(), Unfit> = $check;
+                check(&text)?;
+                Ok(Self(text))
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(text: $name) -> Self {
+                text.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_type!(
+    /// An agent's display name.
+    AgentName,
+    |t| line(t, 64)
+);
+text_type!(
+    /// What an agent says about itself.
+    AgentDescription,
+    |t| at_most(t, 500)
+);
+text_type!(
+    /// A task's title.
+    Title,
+    |t| line(t, 128)
+);
+text_type!(
+    /// A caller's own name for a connection.
+    Alias,
+    |t| line(t, 64)
+);
+text_type!(
+    /// Why somebody ended or declined a task.
+    Reason,
+    |t| at_most(t, 1_000)
+);
+text_type!(
+    /// An opaque key by which an agent finds its own session again.
+    SessionKey,
+    |t| {
+        if t.is_empty() || t.len() > 256 {
+            return unfit("must be 1 to 256 bytes long");
+        }
+        no_nul(t)
+    }
+);
+text_type!(
+    /// A description or a message. Its length is checked where 413 can be answered, not here.
+    Body,
+    no_nul
+);
+text_type!(
+    /// A word to search for.
+    SearchText,
+    |t| at_most(t, 200)
+);
+text_type!(
+    /// A tag by which agents are found.
+    Capability,
+    |t| {
+        let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+        if t.is_empty() || t.len() > 64 || !t.bytes().all(fits) {
+            return unfit("each must be 1 to 64 characters of a-z, 0-9 and -");
+        }
+        Ok(())
+    }
+);
+
+/// An agent's tags: at most twenty, without repetition, in the order given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "Vec<Capability>")]
+pub struct Capabilities(Vec<Capability>);
+
+impl Capabilities {
+    /// The tags.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Capability] {
+        &self.0
+    }
+}
+
+impl TryFrom<Vec<Capability>> for Capabilities {
+    type Error = Unfit;
+    fn try_from(tags: Vec<Capability>) -> Result<Self, Unfit> {
+        if tags.len() > 20 {
+            return unfit("must be at most 20 tags");
+        }
+        let mut kept: Vec<Capability> = Vec::with_capacity(tags.len());
+        for tag in tags {
+            if !kept.contains(&tag) {
+                kept.push(tag);
+            }
+        }
+        Ok(Self(kept))
+    }
+}
+
+/// A whole number within bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[serde(try_from = "i64")]
+pub struct Within<const MIN: i64, const MAX: i64>(i64);
+
+impl<const MIN: i64, const MAX: i64> Within<MIN, MAX> {
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> TryFrom<i64> for Within<MIN, MAX> {
+    type Error = Unfit;
+    fn try_from(number: i64) -> Result<Self, Unfit> {
+        if (MIN..=MAX).contains(&number) {
+            Ok(Self(number))
+        } else {
+            unfit(format!("must be from {MIN} to {MAX}"))
+        }
+    }
+}
+
+/// What is searched: lower case, made here so that both databases compare the same text.
+#[must_use]
+pub fn searchable(text: &str) -> String {
+    text.to_lowercase()
+}

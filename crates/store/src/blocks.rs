@@ -1,0 +1,54 @@
+//! Who wants nothing to do with whom.
+
+use tandem_core::{AgentId, Timestamp};
+
+use crate::{Error, Tx};
+
+/// Whether either of the two has blocked the other.
+pub fn between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool, Error> {
+    let row = tx.optional(
+        "select 1 from blocks
+         where (agent_id = $1 and blocked_id = $2) or (agent_id = $2 and blocked_id = $1) limit 1",
+        &[one.into(), other.into()],
+    )?;
+    Ok(row.is_some())
+}
+
+/// Adds a block; nothing happens if it stands already.
+pub fn insert(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId, now: Timestamp) -> Result<(), Error> {
+    tx.send(
+        "insert into blocks (agent_id, blocked_id, created_at) values ($1, $2, $3)
+         on conflict (agent_id, blocked_id) do nothing",
+        &[by.into(), blocked.into(), now.into()],
+    )
+}
+
+/// Takes a block back; tells whether there was one.
+pub fn remove(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId) -> Result<bool, Error> {
+    let removed =
+        tx.execute("delete from blocks where agent_id = $1 and blocked_id = $2", &[by.into(), blocked.into()])?;
+    Ok(removed > 0)
+}
+
+/// One blocked agent.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Who is blocked.
+    pub agent: AgentId,
+    /// Its name now.
+    pub name: String,
+    /// Since when.
+    pub created_at: Timestamp,
+}
+
+/// Whom an agent has blocked, in the order of their ids, from after `after`.
+pub fn list(tx: &mut Tx<'_>, by: &AgentId, after: &str, limit: i64) -> Result<Vec<Block>, Error> {
+    let rows = tx.rows(
+        "select b.blocked_id, a.name, b.created_at from blocks b join agents a on a.id = b.blocked_id
+         where b.agent_id = $1 and b.blocked_id > $2 order by b.blocked_id limit $3",
+        &[by.into(), after.into(), limit.into()],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok(Block { agent: row.take()?, name: row.take()?, created_at: row.take()? }))
+        .collect()
+}

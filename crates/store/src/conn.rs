@@ -1,0 +1,78 @@
+//! One connection of either database, with the same few verbs.
+
+use crate::postgres::PostgresConn;
+use crate::sqlite::SqliteConn;
+use crate::{Error, Row, Value};
+
+pub(crate) enum Conn {
+    Sqlite(SqliteConn),
+    Postgres(PostgresConn),
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Read,
+    Write,
+}
+
+impl Conn {
+    pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(conn) => conn.begin(mode),
+            Self::Postgres(conn) => conn.begin(mode),
+        }
+    }
+
+    pub(crate) fn commit(&mut self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(conn) => conn.commit(),
+            Self::Postgres(conn) => conn.commit(),
+        }
+    }
+
+    pub(crate) fn rollback(&mut self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(conn) => conn.rollback(),
+            Self::Postgres(conn) => conn.rollback(),
+        }
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        match self {
+            Self::Sqlite(conn) => conn.execute(sql, params),
+            Self::Postgres(conn) => conn.execute(sql, params),
+        }
+    }
+
+    pub(crate) fn send(&mut self, sql: &str, params: &[Value]) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(conn) => conn.execute(sql, params).map(drop),
+            Self::Postgres(conn) => conn.send(sql, params),
+        }
+    }
+
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+        match self {
+            Self::Sqlite(conn) => conn.rows(sql, params),
+            Self::Postgres(conn) => conn.rows(sql, params),
+        }
+    }
+
+    /// Several statements at once, without parameters.
+    pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(conn) => conn.batch(sql),
+            Self::Postgres(conn) => conn.batch(sql),
+        }
+    }
+
+    /// Waits a little, before a lost race is run again.
+    pub(crate) fn pause(&mut self, pause: std::time::Duration) {
+        match self {
+            // One writer loses no race.
+            Self::Sqlite(_) => {}
+            Self::Postgres(conn) => conn.pause(pause),
+        }
+    }
+}

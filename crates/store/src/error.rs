@@ -1,0 +1,33 @@
+//! How the store can fail. None of these is ever "not found".
+
+/// A failure of the database or of the way to it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// More work waits than the store takes in; try again shortly.
+    #[error("the store is busy")]
+    Busy,
+    /// The database cannot be reached at present; nothing was saved.
+    #[error("the database cannot be reached: {0}")]
+    Unreachable(String),
+    /// Another transaction got in the way. The store runs the job again by itself.
+    #[error("another change got in the way")]
+    LostRace,
+    /// The connection broke during the commit: the work may be saved or not.
+    #[error("the connection broke while committing: {0}")]
+    Unknown(String),
+    /// A unique index refused a row.
+    #[error("a unique value is taken: {0}")]
+    Taken(String),
+    /// The job panicked.
+    #[error("a job panicked: {0}")]
+    Panicked(String),
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Error {
+    pub(crate) fn failed(why: String) -> Self {
+        Self::Failed(why)
+    }
+}

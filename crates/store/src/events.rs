@@ -1,0 +1,132 @@
+//! Each agent's own log of what happened to it.
+
+use tandem_core::events::EventKind;
+use tandem_core::{AgentId, TaskId, Timestamp};
+
+use crate::{Error, Tx};
+
+/// An event about to be written.
+#[derive(Debug)]
+pub struct NewEvent<'a> {
+    /// What happened.
+    pub kind: EventKind,
+    /// On which task.
+    pub task: Option<&'a TaskId>,
+    /// Through whom.
+    pub from: Option<&'a AgentId>,
+    /// The event as it goes over the wire, a JSON object.
+    pub data: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Adds an event to an agent's log and tells its number there. The counter is the agent's own row, so
+/// numbers have no gap and follow the order of commits.
+pub fn append(tx: &mut Tx<'_>, to: &AgentId, event: &NewEvent<'_>) -> Result<i64, Error> {
+    let seq = tx
+        .one("update mailboxes set last_seq = last_seq + 1 where agent_id = $1 returning last_seq", &[to.into()])?
+        .take()?;
+    tx.send(
+        "insert into events (agent_id, seq, type, task_id, from_agent_id, data, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            to.into(),
+            i64::into(seq),
+            event.kind.as_str().into(),
+            event.task.into(),
+            event.from.into(),
+            (&event.data).into(),
+            event.at.into(),
+        ],
+    )?;
+    Ok(seq)
+}
+
+/// An event read back.
+#[derive(Debug, Clone)]
+pub struct Logged {
+    /// Its number in this agent's log.
+    pub seq: i64,
+    /// What happened.
+    pub kind: String,
+    /// On which task.
+    pub task: Option<TaskId>,
+    /// Through whom.
+    pub from: Option<AgentId>,
+    /// The event as it goes over the wire.
+    pub data: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Where an agent has got to.
+#[derive(Debug, Clone, Copy)]
+pub struct Cursors {
+    /// The number of the newest event.
+    pub last: i64,
+    /// How far the log has been acknowledged.
+    pub events_acked: i64,
+    /// How far the updates have been acknowledged.
+    pub updates_acked: i64,
+}
+
+/// An agent's cursors.
+pub fn cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
+    let mut row = tx.one(
+        "select last_seq, events_acked, updates_acked from mailboxes where agent_id = $1",
+        &[agent.into()],
+    )?;
+    Ok(Cursors { last: row.take()?, events_acked: row.take()?, updates_acked: row.take()? })
+}
+
+/// Events after a number, oldest first.
+pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<Vec<Logged>, Error> {
+    let rows = tx.rows(
+        "select seq, type, task_id, from_agent_id, data, created_at from events
+         where agent_id = $1 and seq > $2 order by seq limit $3",
+        &[agent.into(), after.into(), limit.into()],
+    )?;
+    rows.into_iter()
+        .map(|mut row| {
+            Ok(Logged {
+                seq: row.take()?,
+                kind: row.take()?,
+                task: row.take()?,
+                from: row.take()?,
+                data: row.take()?,
+                at: row.take()?,
+            })
+        })
+        .collect()
+}
+
+/// Moves the log's cursor forward, to the end at most; tells where it stands.
+pub fn acknowledge_events(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<i64, Error> {
+    tx.one(
+        "update mailboxes set events_acked = case
+             when $2 <= events_acked then events_acked
+             when $2 > last_seq then last_seq
+             else $2 end
+         where agent_id = $1 returning events_acked",
+        &[agent.into(), cursor.into()],
+    )?
+    .take()
+}
+
+/// Moves the updates' cursor forward, to the end at most; tells where it stands.
+pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<i64, Error> {
+    tx.one(
+        "update mailboxes set updates_acked = case
+             when $2 <= updates_acked then updates_acked
+             when $2 > last_seq then last_seq
+             else $2 end
+         where agent_id = $1 returning updates_acked",
+        &[agent.into(), cursor.into()],
+    )?
+    .take()
+}
+
+/// Removes a task's events from every log.
+pub fn purge_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<(), Error> {
+    tx.send("delete from events where task_id = $1", &[task.into()])
+}

@@ -1,0 +1,188 @@
+//! Running jobs together: whatever waited shares one transaction and one commit.
+//!
+//! A job that is refused before it wrote anything disturbs nobody. A job that fails after writing, or
+//! panics, or loses a race, spoils the group: everything is rolled back and each job runs again alone.
+//! So a failure takes back its own job only, and the usual case pays for no savepoint.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::conn::{Conn, Mode};
+use crate::store::Stats;
+use crate::{Error, Tx};
+
+/// How long a job that keeps losing races is run again.
+const RETRY_FOR: Duration = Duration::from_secs(2);
+/// A job that takes longer than this is worth a line in the log: it held up everybody else.
+const SLOW: Duration = Duration::from_millis(20);
+
+/// A job with its types erased.
+pub(crate) trait Job: Send {
+    /// Runs the use case and keeps its result; true when it succeeded.
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Answers the caller.
+    fn finish(self: Box<Self>, committed: Result<(), Error>);
+}
+
+pub(crate) struct Pending<F, T, E> {
+    pub(crate) use_case: F,
+    pub(crate) result: Option<Result<T, E>>,
+    pub(crate) reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<F, T, E> Job for Pending<F, T, E>
+where
+    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send,
+    T: Send,
+    E: From<Error> + Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        let started = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.use_case)(tx)));
+        let took = started.elapsed();
+        if took > SLOW {
+            let job = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
+            tracing::warn!(job, took_ms = took.as_millis(), "slow store job");
+        }
+        let result = outcome.unwrap_or_else(|panic| Err(Error::Panicked(panic_text(&*panic)).into()));
+        let succeeded = result.is_ok();
+        self.result = Some(result);
+        succeeded
+    }
+
+    fn finish(self: Box<Self>, committed: Result<(), Error>) {
+        let answer = match (committed, self.result) {
+            (Ok(()), Some(result)) => result,
+            (Err(error), _) => Err(error.into()),
+            (Ok(()), None) => Err(Error::failed("a job was answered before it ran".into()).into()),
+        };
+        // The caller may have gone away; its work stands all the same.
+        let _ = self.reply.send(answer);
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without words".into())
+}
+
+/// Runs jobs in one transaction, or one by one when that does not work out.
+pub(crate) fn run_writes(conn: &mut Conn, mut jobs: Vec<Box<dyn Job>>, stats: &Stats) {
+    if jobs.len() > 1 {
+        match run_together(conn, &mut jobs) {
+            Together::Spoilt => stats.group_rerun(),
+            Together::Settled(outcome) => {
+                stats.committed(jobs.len());
+                for job in jobs {
+                    job.finish(outcome.clone());
+                }
+                return;
+            }
+        }
+    }
+    for mut job in jobs {
+        let committed = run_alone(conn, job.as_mut(), stats);
+        stats.committed(1);
+        job.finish(committed);
+    }
+}
+
+/// How a group went.
+enum Together {
+    /// Its fate is decided, for better or worse.
+    Settled(Result<(), Error>),
+    /// Nothing of it was kept; its jobs have to run one by one.
+    Spoilt,
+}
+
+fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
+    if conn.begin(Mode::Write).is_err() {
+        return Together::Spoilt;
+    }
+    for job in jobs.iter_mut() {
+        let mut tx = Tx::new(conn);
+        let succeeded = job.run(&mut tx);
+        if tx.failure().is_some() || (!succeeded && tx.is_dirty()) {
+            // If the rollback fails too, running alone meets the same failure and reports it.
+            let _ = conn.rollback();
+            return Together::Spoilt;
+        }
+    }
+    match conn.commit() {
+        Ok(()) => Together::Settled(Ok(())),
+        // Running again could do everything twice.
+        Err(Error::Unknown(why)) => Together::Settled(Err(Error::Unknown(why))),
+        Err(_) => {
+            let _ = conn.rollback();
+            Together::Spoilt
+        }
+    }
+}
+
+fn run_alone(conn: &mut Conn, job: &mut dyn Job, stats: &Stats) -> Result<(), Error> {
+    let deadline = Instant::now() + RETRY_FOR;
+    let mut pause = Duration::from_millis(1);
+    let mut reconnected = false;
+    loop {
+        match attempt(conn, job) {
+            Err(Error::LostRace) if Instant::now() < deadline => {
+                stats.lost_race();
+                conn.pause(pause.mul_f64(jitter(deadline)));
+                pause = (pause * 2).min(Duration::from_millis(50));
+            }
+            Err(Error::LostRace) => return Err(Error::Busy),
+            // The connection had died while idle; the next attempt opens a new one.
+            Err(Error::Unreachable(_)) if !reconnected => reconnected = true,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Somewhere between a half and one and a half, different for every thread and moment.
+fn jitter(salt: Instant) -> f64 {
+    use std::hash::{BuildHasher, RandomState};
+    let bits = RandomState::new().hash_one(salt) >> 40;
+    0.5 + f64::from(u32::try_from(bits).unwrap_or(0)) / f64::from(1_u32 << 24)
+}
+
+/// One transaction of one job. `Ok` means: what the job's result says is so.
+fn attempt(conn: &mut Conn, job: &mut dyn Job) -> Result<(), Error> {
+    conn.begin(Mode::Write)?;
+    let mut tx = Tx::new(conn);
+    let succeeded = job.run(&mut tx);
+    let failure = tx.failure().cloned();
+    if succeeded && failure.is_none() {
+        return conn.commit().inspect_err(|_| {
+            let _ = conn.rollback();
+        });
+    }
+    let rolled_back = conn.rollback();
+    match failure {
+        Some(error @ (Error::LostRace | Error::Unreachable(_))) => Err(error),
+        // A success that the database contradicts must not be claimed.
+        Some(error) if succeeded => Err(error),
+        _ => rolled_back,
+    }
+}
+
+/// Runs one read and answers before the transaction is tidied away.
+pub(crate) fn run_read(conn: &mut Conn, mut job: Box<dyn Job>) {
+    for last in [false, true] {
+        if let Err(error) = conn.begin(Mode::Read) {
+            job.finish(Err(error));
+            return;
+        }
+        let mut tx = Tx::new(conn);
+        job.run(&mut tx);
+        // The connection may have died while idle; the next attempt opens a new one.
+        if last || !matches!(tx.failure(), Some(Error::Unreachable(_))) {
+            break;
+        }
+    }
+    job.finish(Ok(()));
+    if let Err(error) = conn.rollback() {
+        tracing::debug!(%error, "a read transaction could not be ended");
+    }
+}

@@ -1,0 +1,32 @@
+//! The store: one SQL text on two databases, behind threads that own the connections.
+//!
+//! A use case is a synchronous closure over [`Tx`]; it is sent to a thread, runs in a transaction there
+//! together with whatever else was waiting, and is answered after the commit. This is the only crate
+//! that knows SQL. It must never know who is allowed to do what.
+
+mod conn;
+mod error;
+mod group;
+mod migrate;
+mod postgres;
+mod query;
+mod sqlite;
+mod store;
+mod tx;
+mod value;
+
+pub mod admin;
+pub mod agents;
+pub mod bare;
+pub mod blocks;
+pub mod connections;
+pub mod events;
+pub mod idempotency;
+pub mod messages;
+pub mod pairing;
+pub mod tasks;
+
+pub use error::Error;
+pub use store::{Database, Options, Stats, Store};
+pub use tx::Tx;
+pub use value::{FromValue, Row, Value};

@@ -1,0 +1,103 @@
+//! Messages of tasks.
+
+use tandem_core::messages::{ContentType, DELETED, Message};
+use tandem_core::{AgentId, MessageId, TaskId};
+
+use crate::{Error, Row, Tx};
+
+const COLUMNS: &str = "m.id, m.task_id, m.number, m.sender_id, a.name, m.kind, m.content, m.content_type, \
+     m.read_at, m.acknowledged_at, m.created_at";
+
+fn from_row(mut row: Row) -> Result<Message, Error> {
+    Ok(Message {
+        id: row.take()?,
+        task: row.take()?,
+        number: row.take()?,
+        sender: row.take()?,
+        sender_name: row.take()?,
+        kind: row.take()?,
+        content: row.take()?,
+        content_type: row.take()?,
+        read_at: row.take()?,
+        acknowledged_at: row.take()?,
+        created_at: row.take()?,
+    })
+}
+
+/// Adds a message. `told` is its recipient and the number under which that agent's log tells of it.
+pub fn insert(tx: &mut Tx<'_>, message: &Message, told: Option<(&AgentId, i64)>) -> Result<(), Error> {
+    tx.send(
+        "insert into messages (id, task_id, number, sender_id, recipient_id, recipient_seq, kind, content,
+             content_type, deleted, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10)",
+        &[
+            (&message.id).into(),
+            (&message.task).into(),
+            message.number.into(),
+            message.sender.as_ref().into(),
+            told.map(|told| told.0).into(),
+            told.map(|told| told.1).into(),
+            message.kind.into(),
+            (&message.content).into(),
+            message.content_type.into(),
+            message.created_at.into(),
+        ],
+    )
+}
+
+/// One message of a task.
+pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Message>, Error> {
+    let sql = format!(
+        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id where m.id = $1 and m.task_id = $2"
+    );
+    tx.optional(&sql, &[id.into(), task.into()])?.map(from_row).transpose()
+}
+
+/// The newest messages from before a number, oldest first.
+pub fn before(tx: &mut Tx<'_>, task: &TaskId, before: i64, limit: i64) -> Result<Vec<Message>, Error> {
+    let sql = format!(
+        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
+         where m.task_id = $1 and m.number < $2 order by m.number desc limit $3"
+    );
+    let rows = tx.rows(&sql, &[task.into(), before.into(), limit.into()])?;
+    rows.into_iter().rev().map(from_row).collect()
+}
+
+/// Leaves only a tombstone of a message; false when it was one already.
+pub fn bury(tx: &mut Tx<'_>, id: &MessageId) -> Result<bool, Error> {
+    let buried = tx.execute(
+        "update messages set content = $2, content_type = $3, deleted = 1 where id = $1 and deleted = 0",
+        &[id.into(), DELETED.into(), ContentType::Text.into()],
+    )?;
+    Ok(buried > 0)
+}
+
+/// How many unread messages a task has for an agent.
+#[derive(Debug, Clone)]
+pub struct Unread {
+    /// The task.
+    pub task: TaskId,
+    /// Its title.
+    pub title: String,
+    /// How many.
+    pub count: i64,
+}
+
+/// Unread messages of which an agent's log told after a number, by task. Looks at a bounded number of
+/// the newest.
+pub fn unread(tx: &mut Tx<'_>, agent: &AgentId, after: i64, scan: i64) -> Result<Vec<Unread>, Error> {
+    let rows = tx.rows(
+        "select t.id, t.title, u.n from
+             (select task_id, count(*) as n, max(recipient_seq) as newest from
+                 (select task_id, recipient_seq from messages
+                  where recipient_id = $1 and recipient_seq > $2 and read_at is null
+                  order by recipient_seq desc limit $3) recent
+              group by task_id) u
+         join tasks t on t.id = u.task_id
+         order by u.newest",
+        &[agent.into(), after.into(), scan.into()],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok(Unread { task: row.take()?, title: row.take()?, count: row.take()? }))
+        .collect()
+}

@@ -1,0 +1,59 @@
+//! Brings the schema up to date, once, when the store opens.
+
+use crate::conn::{Conn, Mode};
+use crate::{Error, Value};
+
+/// Applied in order. A file that has been released never changes again.
+const MIGRATIONS: &[(i64, &str, &str)] =
+    &[(1, "foundation", include_str!("../migrations/0001_foundation.sql"))];
+
+pub(crate) fn run(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
+    // Two nodes may start on one database at the same moment; the one that loses looks again.
+    let mut tries = 0;
+    loop {
+        match attempt(conn, now_ms) {
+            Err(Error::LostRace | Error::Taken(_)) if tries < 20 => {
+                let _ = conn.rollback();
+                tries += 1;
+                conn.pause(std::time::Duration::from_millis(100));
+            }
+            Err(error) => {
+                let _ = conn.rollback();
+                return Err(error);
+            }
+            Ok(()) => return Ok(()),
+        }
+    }
+}
+
+fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
+    conn.begin(Mode::Write)?;
+    conn.batch(
+        "create table if not exists schema_migrations (
+             version bigint primary key, name text not null, applied_at bigint not null
+         )",
+    )?;
+    let mut found = conn.rows("select coalesce(max(version), 0) from schema_migrations", &[])?;
+    let applied: i64 = match found.first_mut() {
+        Some(row) => row.take()?,
+        None => 0,
+    };
+    let known = MIGRATIONS.last().map_or(0, |last| last.0);
+    if applied > known {
+        return Err(Error::failed(format!(
+            "this database was made by a newer tandem: its schema is version {applied}, this one knows {known}"
+        )));
+    }
+    for (version, name, sql) in MIGRATIONS.iter().filter(|migration| migration.0 > applied) {
+        let sql = match conn {
+            Conn::Sqlite(_) => sql.replace("/* sqlite: without rowid */", "without rowid"),
+            Conn::Postgres(_) => (*sql).to_owned(),
+        };
+        conn.batch(&sql)?;
+        conn.execute(
+            "insert into schema_migrations (version, name, applied_at) values ($1, $2, $3)",
+            &[Value::Int(*version), Value::from(*name), Value::Int(now_ms)],
+        )?;
+    }
+    conn.commit()
+}

@@ -1,0 +1,237 @@
+//! PostgreSQL by tokio-postgres, driven synchronously by the thread that owns the connection.
+//!
+//! Statements nobody waits for are held back and sent in one pipeline with the next one that somebody
+//! does wait for: on this database the round trip is the cost.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::future::join;
+use tokio::runtime::Runtime;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked, private::BytesMut};
+use tokio_postgres::{Client, Config, NoTls, Statement};
+
+use crate::conn::Mode;
+use crate::{Error, Row, Value};
+
+pub(crate) struct PostgresConn {
+    runtime: Runtime,
+    config: Config,
+    client: Option<Client>,
+    statements: HashMap<String, Statement>,
+    waiting: Vec<Waiting>,
+}
+
+/// How many statements may be held back.
+const WAITING_MAX: usize = 24;
+
+enum Waiting {
+    Plain(&'static str),
+    Prepared(Statement, Vec<Value>),
+}
+
+impl ToSql for Value {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
+            Self::Int(number) => number.to_sql(ty, out),
+            Self::Text(text) => text.to_sql(ty, out),
+            Self::Bytes(bytes) => bytes.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        [Type::INT4, Type::INT8, Type::TEXT, Type::VARCHAR, Type::BYTEA].contains(ty)
+    }
+
+    to_sql_checked!();
+}
+
+fn failure(error: tokio_postgres::Error) -> Error {
+    let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+    match error.code() {
+        Some(code) if lost.contains(code) => Error::LostRace,
+        Some(code) if *code == SqlState::UNIQUE_VIOLATION => Error::Taken(describe(&error)),
+        Some(_) => Error::failed(describe(&error)),
+        None => Error::Unreachable(describe(&error)),
+    }
+}
+
+/// The driver's own text says only "db error"; what happened stands in its causes.
+fn describe(error: &tokio_postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
+    let value = |index: usize, ty: &Type| -> Result<Value, tokio_postgres::Error> {
+        Ok(match *ty {
+            Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map_or(Value::Null, Value::Int),
+            Type::INT4 => row.try_get::<_, Option<i32>>(index)?.map_or(Value::Null, |n| Value::Int(n.into())),
+            Type::BOOL => row.try_get::<_, Option<bool>>(index)?.map_or(Value::Null, Value::from),
+            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(index)?.map_or(Value::Null, Value::Bytes),
+            _ => row.try_get::<_, Option<String>>(index)?.map_or(Value::Null, Value::Text),
+        })
+    };
+    let columns = row.columns().iter().enumerate();
+    let values: Result<Vec<Value>, _> = columns.map(|(index, column)| value(index, column.type_())).collect();
+    values.map(Row::new).map_err(failure)
+}
+
+impl PostgresConn {
+    pub(crate) fn open(config: Config) -> Result<Self, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::failed(error.to_string()))?;
+        let mut conn = Self { runtime, config, client: None, statements: HashMap::new(), waiting: Vec::new() };
+        conn.connect()?;
+        Ok(conn)
+    }
+
+    fn connect(&mut self) -> Result<(), Error> {
+        self.statements.clear();
+        self.waiting.clear();
+        let mut config = self.config.clone();
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(5));
+        }
+        let client = self.runtime.block_on(async move {
+            if config.get_ssl_mode() == SslMode::Disable {
+                let (client, connection) = config.connect(NoTls).await?;
+                tokio::spawn(connection);
+                return Ok(client);
+            }
+            let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls_config());
+            let (client, connection) = config.connect(tls).await?;
+            tokio::spawn(connection);
+            Ok(client)
+        });
+        self.client = Some(client.map_err(|error: tokio_postgres::Error| Error::Unreachable(describe(&error)))?);
+        Ok(())
+    }
+
+    /// Begins; the statement itself travels with the first one of the transaction.
+    pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {
+        if self.client.as_ref().is_none_or(Client::is_closed) {
+            self.connect()?;
+        }
+        self.waiting.clear();
+        self.waiting.push(Waiting::Plain(match mode {
+            Mode::Write => "begin isolation level serializable",
+            Mode::Read => "begin isolation level repeatable read read only",
+        }));
+        Ok(())
+    }
+
+    pub(crate) fn commit(&mut self) -> Result<(), Error> {
+        self.waiting.push(Waiting::Plain("commit"));
+        self.flush().map_err(|error| match error {
+            Error::Unreachable(why) => Error::Unknown(why),
+            other => other,
+        })
+    }
+
+    pub(crate) fn rollback(&mut self) -> Result<(), Error> {
+        self.waiting.clear();
+        // The transaction may not have been begun, or the connection may be gone: either way it is over.
+        self.waiting.push(Waiting::Plain("rollback"));
+        self.flush()
+    }
+
+    pub(crate) fn pause(&mut self, pause: Duration) {
+        self.runtime.block_on(tokio::time::sleep(pause));
+    }
+
+    pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        self.flush()?;
+        let client = connected(&self.client)?;
+        self.runtime.block_on(client.batch_execute(sql)).map_err(failure)
+    }
+
+    fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        self.flush()?;
+        let client = connected(&self.client)?;
+        let statement = self.runtime.block_on(client.prepare(sql)).map_err(failure)?;
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    pub(crate) fn send(&mut self, sql: &str, params: &[Value]) -> Result<(), Error> {
+        let statement = self.statement(sql)?;
+        self.waiting.push(Waiting::Prepared(statement, params.to_vec()));
+        if self.waiting.len() >= WAITING_MAX { self.flush() } else { Ok(()) }
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        let statement = self.statement(sql)?;
+        let waiting = std::mem::take(&mut self.waiting);
+        let client = connected(&self.client)?;
+        self.runtime.block_on(async {
+            let (sent, answer) = join(deliver(client, &waiting), client.execute_raw(&statement, params)).await;
+            sent?;
+            answer.map_err(failure)
+        })
+    }
+
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+        let statement = self.statement(sql)?;
+        let waiting = std::mem::take(&mut self.waiting);
+        let client = connected(&self.client)?;
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| param as _).collect();
+        let found = self.runtime.block_on(async {
+            let (sent, answer) = join(deliver(client, &waiting), client.query(&statement, &params)).await;
+            sent?;
+            answer.map_err(failure)
+        })?;
+        found.iter().map(row).collect()
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        let client = connected(&self.client)?;
+        self.runtime.block_on(deliver(client, &waiting))
+    }
+}
+
+fn connected(client: &Option<Client>) -> Result<&Client, Error> {
+    client.as_ref().ok_or_else(|| Error::Unreachable("no connection".into()))
+}
+
+/// Sends everything at once and in order; the first failure is the one that counts, because it makes the
+/// rest of its transaction fail too.
+async fn deliver(client: &Client, waiting: &[Waiting]) -> Result<(), Error> {
+    let sent = waiting.iter().map(|statement| async move {
+        match statement {
+            Waiting::Plain(sql) => client.batch_execute(sql).await,
+            Waiting::Prepared(statement, params) => client.execute_raw(statement, params).await.map(drop),
+        }
+    });
+    for outcome in futures_util::future::join_all(sent).await {
+        outcome.map_err(failure)?;
+    }
+    Ok(())
+}
+
+fn tls_config() -> rustls::ClientConfig {
+    let mut roots = rustls::RootCertStore::empty();
+    for certificate in rustls_native_certs::load_native_certs().certs {
+        // A certificate that cannot be read vouches for nobody; the rest still do.
+        let _ = roots.add(certificate);
+    }
+    rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
+}

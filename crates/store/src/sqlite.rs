@@ -1,0 +1,125 @@
+//! SQLite by rusqlite. One writer, several readers, full durability.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+
+use crate::conn::Mode;
+use crate::{Error, Row, Value};
+
+pub(crate) struct SqliteConn {
+    conn: Connection,
+    /// Our `$1` in SQLite's spelling `?1`, which numbers parameters by their name and not by appearance.
+    translated: HashMap<String, String>,
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn failure(error: rusqlite::Error) -> Error {
+    match &error {
+        rusqlite::Error::SqliteFailure(code, _) if code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
+            || code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY =>
+        {
+            Error::Taken(error.to_string())
+        }
+        rusqlite::Error::SqliteFailure(code, _) if code.code == ErrorCode::DatabaseBusy => Error::Busy,
+        _ => Error::failed(error.to_string()),
+    }
+}
+
+fn value(value: ValueRef<'_>) -> Result<Value, Error> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        ValueRef::Real(_) => return Err(Error::failed("a column held a fraction".into())),
+        ValueRef::Text(text) => Value::Text(
+            String::from_utf8(text.to_vec()).map_err(|_| Error::failed("a column held broken text".into()))?,
+        ),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    })
+}
+
+impl SqliteConn {
+    pub(crate) fn open(path: &Path, mode: Mode) -> Result<Self, Error> {
+        let flags = match mode {
+            Mode::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+            Mode::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        } | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(path, flags).map_err(failure)?;
+        conn.set_prepared_statement_cache_capacity(256);
+        if mode == Mode::Write {
+            conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000;")
+                .map_err(failure)?;
+        }
+        let cache_kib = if mode == Mode::Write { 65_536 } else { 8_192 };
+        conn.execute_batch(&format!(
+            "pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -{cache_kib};"
+        ))
+        .map_err(failure)?;
+        Ok(Self { conn, translated: HashMap::new() })
+    }
+
+    pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {
+        let sql = match mode {
+            Mode::Write => "begin immediate",
+            Mode::Read => "begin",
+        };
+        self.execute(sql, &[]).map(drop)
+    }
+
+    pub(crate) fn commit(&mut self) -> Result<(), Error> {
+        self.execute("commit", &[]).map(drop)
+    }
+
+    pub(crate) fn rollback(&mut self) -> Result<(), Error> {
+        // SQLite ends a transaction by itself on some failures, a full disk among them.
+        if self.conn.is_autocommit() {
+            return Ok(());
+        }
+        self.execute("rollback", &[]).map(drop)
+    }
+
+    pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        self.conn.execute_batch(sql).map_err(failure)
+    }
+
+    fn prepared(&mut self, sql: &str, params: &[Value]) -> Result<rusqlite::CachedStatement<'_>, Error> {
+        if !self.translated.contains_key(sql) {
+            self.translated.insert(sql.to_owned(), sql.replace('$', "?"));
+        }
+        let mut statement = self.conn.prepare_cached(&self.translated[sql]).map_err(failure)?;
+        for (index, param) in params.iter().enumerate() {
+            statement.raw_bind_parameter(index + 1, param).map_err(failure)?;
+        }
+        Ok(statement)
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        let changed = self.prepared(sql, params)?.raw_execute().map_err(failure)?;
+        Ok(changed as u64)
+    }
+
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+        let mut statement = self.prepared(sql, params)?;
+        let columns = statement.column_count();
+        let mut found = statement.raw_query();
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().map_err(failure)? {
+            let values: Result<Vec<Value>, Error> =
+                (0..columns).map(|i| value(row.get_ref(i).map_err(failure)?)).collect();
+            rows.push(Row::new(values?));
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,235 @@
+//! The threads that own connections, and the bounded queues in front of them.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+use crate::conn::{Conn, Mode};
+use crate::group::{self, Job, Pending};
+use crate::postgres::PostgresConn;
+use crate::sqlite::SqliteConn;
+use crate::{Error, Tx, migrate};
+
+/// Which database, and where.
+#[derive(Debug, Clone)]
+pub enum Database {
+    /// A file.
+    Sqlite(PathBuf),
+    /// A server, by its connection URL.
+    Postgres(String),
+}
+
+/// How many threads and how much may wait.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Threads that write. SQLite has one writer, whatever is said here.
+    pub writers: usize,
+    /// Threads that read.
+    pub readers: usize,
+    /// How many jobs may wait on each side before callers are turned away.
+    pub queue_max: usize,
+    /// How many writes share a commit at most.
+    pub group_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { writers: 2, readers: 2, queue_max: 4_096, group_max: 256 }
+    }
+}
+
+/// What the store has done, for the metrics page.
+#[derive(Debug, Default)]
+pub struct Stats {
+    writes: AtomicU64,
+    commits: AtomicU64,
+    reads: AtomicU64,
+    lost_races: AtomicU64,
+    group_reruns: AtomicU64,
+    turned_away: AtomicU64,
+    waiting_writes: AtomicUsize,
+    waiting_reads: AtomicUsize,
+}
+
+impl Stats {
+    pub(crate) fn committed(&self, jobs: usize) {
+        self.writes.fetch_add(jobs as u64, Relaxed);
+        self.commits.fetch_add(1, Relaxed);
+    }
+    pub(crate) fn lost_race(&self) {
+        self.lost_races.fetch_add(1, Relaxed);
+    }
+    pub(crate) fn group_rerun(&self) {
+        self.group_reruns.fetch_add(1, Relaxed);
+    }
+
+    /// Every figure with its name, in a stable order.
+    #[must_use]
+    pub fn figures(&self) -> [(&'static str, u64); 8] {
+        [
+            ("writes", self.writes.load(Relaxed)),
+            ("commits", self.commits.load(Relaxed)),
+            ("reads", self.reads.load(Relaxed)),
+            ("lost_races", self.lost_races.load(Relaxed)),
+            ("group_reruns", self.group_reruns.load(Relaxed)),
+            ("turned_away", self.turned_away.load(Relaxed)),
+            ("waiting_writes", self.waiting_writes.load(Relaxed) as u64),
+            ("waiting_reads", self.waiting_reads.load(Relaxed) as u64),
+        ]
+    }
+}
+
+type Boxed = Box<dyn Job>;
+
+/// The way to the database. Dropping the last handle lets the threads finish what waits.
+#[derive(Debug)]
+pub struct Store {
+    writes: Option<SyncSender<Boxed>>,
+    reads: Option<SyncSender<Boxed>>,
+    threads: Vec<JoinHandle<()>>,
+    stats: Arc<Stats>,
+}
+
+impl Store {
+    /// Connects, brings the schema up to date and starts the threads. `now_ms` is written beside each
+    /// migration. Blocks; call it off the async threads.
+    pub fn open(database: &Database, options: &Options, now_ms: i64) -> Result<Self, Error> {
+        let connect = |mode| -> Result<Conn, Error> {
+            Ok(match database {
+                Database::Sqlite(path) => Conn::Sqlite(SqliteConn::open(path, mode)?),
+                Database::Postgres(url) => {
+                    let config = url.parse().map_err(|_| {
+                        Error::failed("the database URL is not of the form postgres://user:password@host/name".into())
+                    })?;
+                    Conn::Postgres(PostgresConn::open(config)?)
+                }
+            })
+        };
+        let mut first = connect(Mode::Write)?;
+        migrate::run(&mut first, now_ms)?;
+        let mut writers = vec![first];
+        if matches!(database, Database::Postgres(_)) {
+            for _ in 1..options.writers.max(1) {
+                writers.push(connect(Mode::Write)?);
+            }
+        }
+        let readers: Result<Vec<Conn>, Error> = (0..options.readers.max(1)).map(|_| connect(Mode::Read)).collect();
+
+        let stats = Arc::new(Stats::default());
+        let (write_queue, write_jobs) = sync_channel::<Boxed>(options.queue_max);
+        let (read_queue, read_jobs) = sync_channel::<Boxed>(options.queue_max);
+        let write_jobs = Arc::new(Mutex::new(write_jobs));
+        let read_jobs = Arc::new(Mutex::new(read_jobs));
+        let mut threads = Vec::new();
+        for mut conn in writers {
+            let (jobs, stats, group_max) = (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
+            threads.push(spawn("store-write", move || {
+                while let Some(group) = next_group(&jobs, group_max) {
+                    stats.waiting_writes.fetch_sub(group.len(), Relaxed);
+                    group::run_writes(&mut conn, group, &stats);
+                }
+            })?);
+        }
+        for mut conn in readers? {
+            let (jobs, stats) = (Arc::clone(&read_jobs), Arc::clone(&stats));
+            threads.push(spawn("store-read", move || {
+                while let Some(mut group) = next_group(&jobs, 1) {
+                    stats.waiting_reads.fetch_sub(group.len(), Relaxed);
+                    stats.reads.fetch_add(1, Relaxed);
+                    if let Some(job) = group.pop() {
+                        group::run_read(&mut conn, job);
+                    }
+                }
+            })?);
+        }
+        Ok(Self { writes: Some(write_queue), reads: Some(read_queue), threads, stats })
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Runs a use case that changes something, and answers once it is committed. It may run more than
+    /// once before that; hence `Fn`.
+    pub async fn write<T, E>(
+        &self,
+        use_case: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        self.submit(self.writes.as_ref(), &self.stats.waiting_writes, use_case).await
+    }
+
+    /// Runs a use case that only looks, on a consistent picture of everything committed so far.
+    pub async fn read<T, E>(
+        &self,
+        use_case: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        self.submit(self.reads.as_ref(), &self.stats.waiting_reads, use_case).await
+    }
+
+    async fn submit<T, E, F>(&self, queue: Option<&SyncSender<Boxed>>, waiting: &AtomicUsize, use_case: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job: Boxed = Box::new(Pending { use_case, result: None, reply });
+        waiting.fetch_add(1, Relaxed);
+        let sent = queue.ok_or(Error::Busy)?.try_send(job);
+        if let Err(refused) = sent {
+            waiting.fetch_sub(1, Relaxed);
+            self.stats.turned_away.fetch_add(1, Relaxed);
+            return Err(match refused {
+                TrySendError::Full(_) => Error::Busy,
+                TrySendError::Disconnected(_) => Error::Unreachable("the store has stopped".into()),
+            }
+            .into());
+        }
+        answer.await.unwrap_or_else(|_| Err(Error::Unreachable("the store has stopped".into()).into()))
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.writes.take();
+        self.reads.take();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked outside of a job has said so on its own.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(body)
+        .map_err(|error| Error::failed(format!("no thread for the store: {error}")))
+}
+
+/// Waits for a job, then takes what else is there already. Nothing when the store is closing.
+fn next_group(jobs: &Mutex<Receiver<Boxed>>, group_max: usize) -> Option<Vec<Boxed>> {
+    let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut group = vec![jobs.recv().ok()?];
+    while group.len() < group_max {
+        match jobs.try_recv() {
+            Ok(job) => group.push(job),
+            Err(_) => break,
+        }
+    }
+    Some(group)
+}

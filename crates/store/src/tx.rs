@@ -1,0 +1,72 @@
+//! A transaction, as use cases see it.
+
+use crate::conn::Conn;
+use crate::{Error, Row, Value};
+
+/// An open transaction on either database.
+pub struct Tx<'c> {
+    conn: &'c mut Conn,
+    dirty: bool,
+    failure: Option<Error>,
+}
+
+impl std::fmt::Debug for Tx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tx").field("dirty", &self.dirty).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Tx<'c> {
+    pub(crate) fn new(conn: &'c mut Conn) -> Self {
+        Self { conn, dirty: false, failure: None }
+    }
+
+    /// Whether the job has written anything.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// What the database itself complained of, whatever the use case made of it.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
+    }
+
+    /// Runs a statement and tells how many rows it touched.
+    pub fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        let result = self.conn.execute(sql, params);
+        self.dirty |= !matches!(result, Ok(0));
+        self.noted(result)
+    }
+
+    /// Runs a statement whose outcome nobody waits for. On PostgreSQL it travels together with the next
+    /// statement; a failure shows there, or at the commit.
+    pub fn send(&mut self, sql: &str, params: &[Value]) -> Result<(), Error> {
+        self.dirty = true;
+        let result = self.conn.send(sql, params);
+        self.noted(result)
+    }
+
+    /// All rows of a query; every query carries its own limit.
+    pub fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+        self.dirty |= !sql.trim_start().starts_with("select");
+        let result = self.conn.rows(sql, params);
+        self.noted(result)
+    }
+
+    /// The only row of a query, if there is one.
+    pub fn optional(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>, Error> {
+        Ok(self.rows(sql, params)?.into_iter().next())
+    }
+
+    /// The row of a query that always has one.
+    pub fn one(&mut self, sql: &str, params: &[Value]) -> Result<Row, Error> {
+        self.optional(sql, params)?.ok_or_else(|| Error::failed("a query that must find a row found none".into()))
+    }
+
+    fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if let Err(error) = &result {
+            self.failure = Some(error.clone());
+        }
+        result
+    }
+}
