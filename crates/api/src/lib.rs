@@ -1,1 +1,21 @@
-//! x
+//! The wire types: what requests and answers look like, and nothing else.
+//!
+//! Fields without a value are null, names are camelCase, times are ISO 8601. Unknown fields of a request
+//! are ignored. There is no behaviour here beyond turning text into checked types and back.
+
+pub mod admin;
+pub mod agents;
+pub mod connections;
+pub mod error;
+pub mod events;
+pub mod messages;
+pub mod system;
+pub mod tasks;
+pub mod updates;
+
+use serde::{Deserialize, Deserializer};
+
+/// Tells a field that is null from one that is not there: `Some(None)` clears, `None` leaves alone.
+fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}

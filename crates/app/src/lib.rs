@@ -1,1 +1,41 @@
-//! x
+//! The use cases: each a synchronous function over a transaction, the caller and its input.
+//!
+//! This is the only crate that changes anything, and the only one that decides who may. It knows no
+//! HTTP, no clock and no configuration file; whatever it needs is handed in.
+
+pub mod admin;
+pub mod agents;
+pub mod approvals;
+pub mod blocks;
+pub mod challenge;
+pub mod connections;
+mod error;
+pub mod events;
+pub mod housekeeping;
+pub mod idempotency;
+pub mod keys;
+pub mod messages;
+pub mod pairing;
+pub mod tasks;
+pub mod updates;
+
+pub use error::{Error, Invalid};
+
+/// Rows of a list, and where the next page begins.
+#[derive(Debug, Clone)]
+pub struct Page<T, C> {
+    /// The rows.
+    pub items: Vec<T>,
+    /// The place of the last row, when there are more behind it.
+    pub next: Option<C>,
+}
+
+impl<T, C> Page<T, C> {
+    /// A page out of rows that were asked for with one more than `limit`.
+    fn cut(mut items: Vec<T>, limit: i64, place: impl Fn(&T) -> C) -> Self {
+        let limit = usize::try_from(limit).unwrap_or_default();
+        let next = (items.len() > limit).then(|| limit.checked_sub(1).map(|last| place(&items[last]))).flatten();
+        items.truncate(limit);
+        Self { items, next }
+    }
+}

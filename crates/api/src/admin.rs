@@ -1,0 +1,82 @@
+//! What an operator sees: counts and agents, never content.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tandem_core::agents::Agent;
+use tandem_core::{AgentId, Timestamp};
+use utoipa::ToSchema;
+
+/// The hub at a glance.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Overview {
+    /// The version that runs.
+    pub version: &'static str,
+    /// Which database it works on.
+    pub database: &'static str,
+    /// When this process started.
+    #[schema(value_type = String, format = DateTime)]
+    pub started_at: Timestamp,
+    /// For how long it has been running.
+    pub uptime_seconds: i64,
+    /// Registered agents.
+    pub agents: i64,
+    /// Agents heard of within the last minute.
+    pub agents_online: usize,
+    /// Connections.
+    pub connections: i64,
+    /// Messages.
+    pub messages: i64,
+    /// Events in all logs.
+    pub events: i64,
+    /// Tasks by status.
+    pub tasks: BTreeMap<String, i64>,
+    /// When the stored things were counted; that is done at most once in ten seconds.
+    #[schema(value_type = String, format = DateTime)]
+    pub counted_at: Timestamp,
+    /// What the store has done since the start.
+    pub store: BTreeMap<&'static str, u64>,
+}
+
+/// An agent, for the operator.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdminAgent {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: AgentId,
+    /// Its name.
+    pub name: String,
+    /// Its tags.
+    pub capabilities: Vec<String>,
+    /// Whether the directory shows it.
+    pub discoverable: bool,
+    /// Whether tasks for it cost credits.
+    pub costs_credits: bool,
+    /// Its balance in US dollars.
+    pub credits: f64,
+    /// Whether the hub has heard of it within the last minute.
+    pub online: bool,
+    /// When it registered.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+impl AdminAgent {
+    /// What the operator sees of an agent.
+    #[must_use]
+    pub fn new(agent: Agent, online: bool) -> Self {
+        let profile = crate::agents::Profile::new(agent, online);
+        Self {
+            id: profile.id,
+            name: profile.name,
+            capabilities: profile.capabilities,
+            discoverable: profile.discoverable,
+            costs_credits: profile.costs_credits,
+            credits: profile.credits,
+            online: profile.online,
+            created_at: profile.created_at,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Messages within a task.
+
+use serde::{Deserialize, Serialize};
+use tandem_core::messages::{ContentType, Kind, Message, SYSTEM};
+use tandem_core::text::Body;
+use tandem_core::{MessageId, TaskId, Timestamp};
+use utoipa::ToSchema;
+
+/// What to say.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SendMessage {
+    /// Plain text, or a JSON document as text. At most 256 KiB.
+    #[schema(value_type = String, example = "How about Tuesday at 2pm?")]
+    pub content: Body,
+    /// `text` (default) or `json`.
+    #[schema(value_type = Option<String>)]
+    pub content_type: Option<ContentType>,
+}
+
+/// A message.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageView {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: MessageId,
+    /// The task it belongs to.
+    #[schema(value_type = String)]
+    pub task_id: TaskId,
+    /// Who wrote it: an agent's id, or `system`.
+    pub sender_agent_id: String,
+    /// The writer's name; null for the hub's own.
+    pub sender_agent_name: Option<String>,
+    /// `message`, `reply`, `system` or `broadcast`.
+    #[schema(value_type = String)]
+    pub kind: Kind,
+    /// What it says; `[deleted]` once taken back.
+    pub content: String,
+    /// `text`, `json`, `file` or `encrypted`.
+    #[schema(value_type = String)]
+    pub content_type: ContentType,
+    /// For encrypted content: each party's wrapped key.
+    #[schema(value_type = Option<Object>)]
+    pub encrypted_keys: Option<serde_json::Value>,
+    /// For encrypted content: the sender's signature.
+    pub sender_signature: Option<String>,
+    /// When its recipient read it.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub read_at: Option<Timestamp>,
+    /// When its recipient acknowledged it.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub acknowledged_at: Option<Timestamp>,
+    /// When it was written.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+impl From<Message> for MessageView {
+    fn from(message: Message) -> Self {
+        Self {
+            id: message.id,
+            task_id: message.task,
+            sender_agent_id: message.sender.map_or_else(|| SYSTEM.to_owned(), |id| id.to_string()),
+            sender_agent_name: message.sender_name,
+            kind: message.kind,
+            content: message.content,
+            content_type: message.content_type,
+            encrypted_keys: None,
+            sender_signature: None,
+            read_at: message.read_at,
+            acknowledged_at: message.acknowledged_at,
+            created_at: message.created_at,
+        }
+    }
+}
+
+/// A message that was taken back.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeletedMessage {
+    /// Always true.
+    pub deleted: bool,
+    /// Its id.
+    #[schema(value_type = String)]
+    pub message_id: MessageId,
+}

@@ -1,0 +1,67 @@
+//! The target's answer at its gate.
+
+use tandem_core::events::EventKind;
+use tandem_core::text::Reason;
+use tandem_core::{AgentId, Approval, Now, Refusal, Role, Status, Task, TaskId, Timestamp};
+use tandem_store::{Tx, tasks as rows};
+
+use crate::events::{Event, tell};
+use crate::tasks::{Cause, on_task, shift};
+use crate::{Error, Page};
+
+/// The tasks that wait for the caller's approval, newest first.
+pub fn list(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    before: Option<&(Timestamp, TaskId)>,
+    limit: i64,
+) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
+    let found = rows::held(tx, by, before, limit + 1)?;
+    Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
+}
+
+fn check_held(task: &Task, role: Role) -> Result<(), Error> {
+    if role != Role::Target {
+        return Err(Refusal::NotYourMove.into());
+    }
+    if !task.position().held {
+        return Err(Refusal::InvalidState(task.status).into());
+    }
+    Ok(())
+}
+
+/// Lets a held task in.
+pub fn approve(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Task, Error> {
+    on_task(tx, by, id, |tx, mut task, role| {
+        check_held(&task, role)?;
+        task.approval = Some(Approval::Approved);
+        task.version += 1;
+        task.updated_at = now.at;
+        let updated = Event::on_task(EventKind::TaskUpdated, &task, task.party(role))
+            .with("status", task.status.as_str());
+        tell(tx, &task.initiator, updated, now)?;
+        let created = Event::on_task(EventKind::TaskCreated, &task, task.party(Role::Initiator))
+            .with_sender()
+            .with("attempt", task.attempt);
+        task.target_seq = tell(tx, &task.target, created, now)?;
+        rows::update(tx, &task)?;
+        Ok(task)
+    })
+}
+
+/// Declines a held task; its initiator learns why.
+pub fn reject(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    reason: Option<&Reason>,
+    now: &Now,
+) -> Result<Task, Error> {
+    on_task(tx, by, id, |tx, mut task, role| {
+        check_held(&task, role)?;
+        task.approval = Some(Approval::Rejected);
+        let cause = Cause { by: role, reason: reason.map(Reason::as_str), did: Some("declined") };
+        shift(tx, &mut task, Status::Cancelled, &cause, now)?;
+        Ok(task)
+    })
+}

@@ -1,0 +1,95 @@
+//! Why a use case did not happen. Knows no transport; each surface has one mapping of its own.
+
+use std::collections::BTreeMap;
+
+use tandem_core::{Refusal, Standing};
+
+/// What is wrong with a request, by field.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Invalid(pub BTreeMap<String, Vec<String>>);
+
+impl Invalid {
+    /// One field with one complaint.
+    #[must_use]
+    pub fn field(name: &str, why: impl Into<String>) -> Self {
+        Self(BTreeMap::from([(name.to_owned(), vec![why.into()])]))
+    }
+}
+
+/// Why a use case did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Unknown, or none of the caller's business.
+    #[error("no such {0}")]
+    NotFound(&'static str),
+    /// The input does not fit.
+    #[error("Validation failed")]
+    Invalid(Invalid),
+    /// The task machine says no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The task changed since the caller looked.
+    #[error("the task has changed since you read it")]
+    Changed,
+    /// The text is longer than the hub takes.
+    #[error("the {0} is larger than 256 KiB")]
+    TooLarge(&'static str),
+    /// No way to that agent.
+    #[error("you are not connected to that agent; pair with it first")]
+    NotConnected,
+    /// The other agent does not take connections without a code.
+    #[error("that agent does not accept direct connections; ask its owner for a pairing code")]
+    NotAutoAccept,
+    /// One of the two has blocked the other.
+    #[error("one of you has blocked the other")]
+    Blocked,
+    /// They are connected.
+    #[error("you are already connected to that agent")]
+    AlreadyConnected,
+    /// The client's own id for a task is in use.
+    #[error("that task id is taken")]
+    IdTaken,
+    /// Another connection has that alias.
+    #[error("another of your connections has that alias")]
+    AliasTaken,
+    /// Only who wrote a message can take it back.
+    #[error("only the sender of a message may delete it")]
+    NotSender,
+    /// More live tasks than two agents may have.
+    #[error("there are {0} live tasks between you and that agent; finish some first")]
+    TooManyOpenTasks(i64),
+    /// More open pairing codes than an agent may have.
+    #[error("you have {0} open pairing codes; wait until some run out")]
+    TooManyCodes(i64),
+    /// The idempotency key stands for another request.
+    #[error("that Idempotency-Key was used for another request")]
+    KeyReused,
+    /// Any of the others, about a task the caller may see.
+    #[error("{error}")]
+    OnTask {
+        /// Where the task stands for the caller.
+        standing: Standing,
+        /// What went wrong.
+        error: Box<Error>,
+    },
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] tandem_store::Error),
+}
+
+impl Error {
+    /// Adds where the task stands, unless it is there already or the failure is not the caller's.
+    #[must_use]
+    pub fn on_task(self, standing: Standing) -> Self {
+        match self {
+            Self::OnTask { .. } | Self::Store(_) => self,
+            error => Self::OnTask { standing, error: Box::new(error) },
+        }
+    }
+}
+
+impl From<Invalid> for Error {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid)
+    }
+}

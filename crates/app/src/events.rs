@@ -1,0 +1,100 @@
+//! Telling agents what happened, and letting them read it.
+
+use serde_json::{Map, Value};
+use tandem_core::events::EventKind;
+use tandem_core::{AgentId, Now, Task};
+use tandem_store::events::{self as log, Logged, NewEvent};
+use tandem_store::Tx;
+
+use crate::Error;
+
+/// How many events one look into the log gives at most.
+pub const PAGE_MAX: i64 = 100;
+
+/// An event on its way into a log. Fields without a value are left out.
+#[derive(Debug)]
+pub(crate) struct Event<'a> {
+    kind: EventKind,
+    task: Option<&'a Task>,
+    from: Option<(&'a AgentId, &'a str)>,
+    fields: Map<String, Value>,
+}
+
+impl<'a> Event<'a> {
+    /// An event about a task; `from` is who caused it, nobody for the hub.
+    pub(crate) fn on_task(kind: EventKind, task: &'a Task, from: Option<(&'a AgentId, &'a str)>) -> Self {
+        let mut event = Self { kind, task: Some(task), from, fields: Map::new() };
+        event.fields.insert("type".into(), kind.as_str().into());
+        event.fields.insert("taskId".into(), task.id.as_str().into());
+        event = event.with("initiatorSessionKey", task.initiator_session_key.as_deref());
+        event.with("targetSessionKey", task.target_session_key.as_deref())
+    }
+
+    /// An event about a connection with `from`.
+    pub(crate) fn on_connection(kind: EventKind, from: (&'a AgentId, &'a str)) -> Self {
+        let mut fields = Map::new();
+        fields.insert("type".into(), kind.as_str().into());
+        Self { kind, task: None, from: Some(from), fields }
+    }
+
+    /// Adds a field, if it has a value.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        if !value.is_null() {
+            self.fields.insert(name.into(), value);
+        }
+        self
+    }
+
+    /// Adds who caused it as one of the event's own fields.
+    pub(crate) fn with_sender(self) -> Self {
+        let sender = self.from.map(|from| from.0.as_str().to_owned());
+        self.with("fromAgentId", sender)
+    }
+}
+
+/// Writes an event into an agent's log; tells its number there.
+pub(crate) fn tell(tx: &mut Tx<'_>, to: &AgentId, event: Event<'_>, now: &Now) -> Result<i64, Error> {
+    let event = match event.from {
+        Some((_, name)) => event.with("fromAgentName", name),
+        None => event,
+    };
+    let new = NewEvent {
+        kind: event.kind,
+        task: event.task.map(|task| &task.id),
+        from: event.from.map(|from| from.0),
+        data: Value::Object(event.fields).to_string(),
+        at: now.at,
+    };
+    Ok(log::append(tx, to, &new)?)
+}
+
+/// One look into the log.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// The events, oldest first.
+    pub events: Vec<Logged>,
+    /// Where the next look begins.
+    pub cursor: i64,
+    /// Whether there is more behind it already.
+    pub has_more: bool,
+}
+
+/// The caller's events after a number, or after what it has acknowledged.
+pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<Look, Error> {
+    let start = match after {
+        Some(after) => after,
+        None => log::cursors(tx, by)?.events_acked,
+    };
+    let mut events = log::after(tx, by, start, PAGE_MAX + 1)?;
+    let page = usize::try_from(PAGE_MAX).unwrap_or_default();
+    let has_more = events.len() > page;
+    events.truncate(page);
+    let cursor = events.last().map_or(start, |event| event.seq);
+    Ok(Look { events, cursor, has_more })
+}
+
+/// Acknowledges the log up to a number; tells where the cursor stands.
+pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Error> {
+    Ok(log::acknowledge_events(tx, by, cursor)?)
+}

@@ -1,0 +1,391 @@
+//! Tasks: made, published, moved, changed and deleted.
+
+use tandem_core::approval::gate;
+use tandem_core::events::EventKind;
+use tandem_core::messages::SYSTEM;
+use tandem_core::tasks::{Priority, Task};
+use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, Reason, SessionKey, Title};
+use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId, Timestamp};
+use tandem_store::connections::{self, Reach};
+use tandem_store::tasks::{self as rows, Filter, LogLine};
+use tandem_store::{Tx, events as event_rows};
+
+use crate::events::{Event, tell};
+use crate::messages::add_system;
+use crate::{Error, Page};
+
+/// How many live tasks two agents may have between them.
+pub const LIVE_TASKS_MAX: i64 = 10_000;
+
+/// Runs an act on a task that the caller may see; a refusal carries where the task stands.
+pub(crate) fn on_task<T>(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    act: impl FnOnce(&mut Tx<'_>, Task, Role) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let task = rows::find(tx, id)?.ok_or(Error::NotFound("task"))?;
+    let role = task.role_of(by).ok_or(Error::NotFound("task"))?;
+    let standing = task.standing(role);
+    act(tx, task, role).map_err(|error| error.on_task(standing))
+}
+
+/// The task as the caller sees it.
+pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId) -> Result<Task, Error> {
+    on_task(tx, by, id, |_, task, _| Ok(task))
+}
+
+/// What a malformed request about a task is answered with: nothing about a task that is hidden, and
+/// where the task stands otherwise.
+pub fn refuse(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, error: Error) -> Error {
+    let refused: Result<(), Error> = on_task(tx, by, id, |_, _, _| Err(error));
+    refused.err().unwrap_or(Error::NotFound("task"))
+}
+
+/// What a new task is made of.
+#[derive(Debug, Clone)]
+pub struct NewTask {
+    /// Whom it is for: an id, or the caller's alias.
+    pub target: Alias,
+    /// What it is called.
+    pub title: Title,
+    /// What is to be done.
+    pub description: Option<Body>,
+    /// The client's own id for it.
+    pub id: Option<TaskId>,
+    /// Whether it waits to be published.
+    pub draft: bool,
+    /// Whether the initiator accepts the work.
+    pub requires_review: bool,
+    /// How soon it wants to be looked at.
+    pub priority: Priority,
+    /// The initiator's own session key.
+    pub session_key: Option<SessionKey>,
+}
+
+/// Makes a task and, unless it is a draft, publishes it.
+pub fn create(tx: &mut Tx<'_>, by: &AgentId, new: &NewTask, now: &Now) -> Result<Task, Error> {
+    check_size(new.description.as_ref())?;
+    let (target, reach) = resolve(tx, by, &new.target)?;
+    if let Some(id) = &new.id
+        && rows::exists(tx, id)?
+    {
+        return Err(Error::IdTaken);
+    }
+    let mut task = Task {
+        id: new.id.clone().unwrap_or_else(|| now.new_id()),
+        initiator: by.clone(),
+        initiator_name: reach.initiator_name.clone(),
+        target,
+        target_name: reach.target_name.clone(),
+        title: new.title.to_string(),
+        description: new.description.as_ref().map(ToString::to_string),
+        status: Status::Draft,
+        status_reason: None,
+        approval: None,
+        requires_review: new.requires_review,
+        priority: new.priority,
+        attempt: 1,
+        initiator_session_key: new.session_key.as_ref().map(ToString::to_string),
+        target_session_key: None,
+        initiator_unread: 0,
+        target_unread: 0,
+        message_count: 0,
+        log_count: 0,
+        target_seq: 0,
+        version: 1,
+        queued_at: None,
+        started_at: None,
+        completed_at: None,
+        created_at: now.at,
+        updated_at: now.at,
+    };
+    if !new.draft {
+        publish(tx, &mut task, &reach, now)?;
+    }
+    write_log(tx, &mut task, None, by.as_str(), None, now)?;
+    rows::insert(tx, &task)?;
+    Ok(task)
+}
+
+fn check_size(description: Option<&Body>) -> Result<(), Error> {
+    match description {
+        Some(text) if text.as_str().len() > BODY_BYTES_MAX => Err(Error::TooLarge("description")),
+        _ => Ok(()),
+    }
+}
+
+/// The agent that an id or an alias of the caller's names, if it can be reached.
+fn resolve(tx: &mut Tx<'_>, by: &AgentId, named: &Alias) -> Result<(AgentId, Reach), Error> {
+    if let Ok(id) = named.as_str().parse::<AgentId>()
+        && let Some(reach) = connections::reach(tx, by, &id)?
+        && reach.connected
+    {
+        return Ok((id, reach));
+    }
+    let id = connections::by_alias(tx, by, named.as_str())?.ok_or(Error::NotConnected)?;
+    let reach = reachable(tx, by, &id)?;
+    Ok((id, reach))
+}
+
+fn reachable(tx: &mut Tx<'_>, by: &AgentId, target: &AgentId) -> Result<Reach, Error> {
+    connections::reach(tx, by, target)?.filter(|reach| reach.connected).ok_or(Error::NotConnected)
+}
+
+/// Puts a task before its target: asks the gate, counts it as live and tells the target. The caller
+/// writes the task and its log.
+fn publish(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<(), Error> {
+    if reach.live_tasks >= LIVE_TASKS_MAX {
+        return Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX));
+    }
+    task.status = Status::Submitted;
+    task.approval = gate(reach.target_side, reach.target_default);
+    task.queued_at = Some(now.at);
+    let kind = if task.position().held { EventKind::TaskApprovalRequired } else { EventKind::TaskCreated };
+    let event =
+        Event::on_task(kind, task, task.party(Role::Initiator)).with_sender().with("attempt", task.attempt);
+    task.target_seq = tell(tx, &task.target, event, now)?;
+    connections::count_live(tx, &task.initiator, &task.target, 1)?;
+    Ok(())
+}
+
+/// Adds a line to the task's history. The caller writes the task back.
+fn write_log(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    from: Option<Status>,
+    actor: &str,
+    detail: Option<&str>,
+    now: &Now,
+) -> Result<(), Error> {
+    task.log_count += 1;
+    let line = LogLine {
+        from,
+        to: task.status,
+        actor: actor.to_owned(),
+        detail: detail.map(Into::into),
+        attempt: task.attempt,
+        at: now.at,
+    };
+    Ok(rows::log(tx, &task.id, task.log_count, &line)?)
+}
+
+/// Who moves a task, and what they say about it.
+#[derive(Debug)]
+pub(crate) struct Cause<'a> {
+    /// Who.
+    pub(crate) by: Role,
+    /// Why.
+    pub(crate) reason: Option<&'a str>,
+    /// A better word for what they did than the status has.
+    pub(crate) did: Option<&'a str>,
+}
+
+/// Moves a task, with all that follows: its log, the message of its end, its counts and its events. The
+/// machine has been asked already.
+pub(crate) fn shift(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    to: Status,
+    cause: &Cause<'_>,
+    now: &Now,
+) -> Result<(), Error> {
+    let from = task.status;
+    let was_published = task.queued_at.is_some();
+    task.status = to;
+    task.status_reason = cause.reason.map(Into::into);
+    task.version += 1;
+    task.updated_at = now.at;
+    if to == Status::Working && task.started_at.is_none() {
+        task.started_at = Some(now.at);
+    }
+    task.completed_at = to.is_terminal().then_some(now.at);
+    let (actor, name) = match task.party(cause.by) {
+        Some((id, name)) => (id.to_string(), name.to_owned()),
+        None => (SYSTEM.to_owned(), "The hub".to_owned()),
+    };
+    write_log(tx, task, Some(from), &actor, cause.reason, now)?;
+    if to.is_terminal() {
+        add_system(tx, task, farewell(&name, cause, to), now)?;
+    }
+    if was_published {
+        count(tx, task, from)?;
+        announce(tx, task, from, cause, now)?;
+    }
+    Ok(rows::update(tx, task)?)
+}
+
+/// The one sentence that stands at the end of a thread.
+fn farewell(name: &str, cause: &Cause<'_>, to: Status) -> String {
+    let did = cause.did.unwrap_or(match to {
+        Status::Completed => "completed",
+        Status::Failed => "gave up on",
+        Status::Rejected => "declined",
+        Status::Expired => "expired",
+        _ => "cancelled",
+    });
+    match cause.reason {
+        Some(reason) if !reason.trim().is_empty() => format!("{name} {did} this task: {reason}"),
+        _ => format!("{name} {did} this task."),
+    }
+}
+
+/// Keeps the counts of live tasks and of the target's record true.
+fn count(tx: &mut Tx<'_>, task: &Task, from: Status) -> Result<(), Error> {
+    if from.is_live() && task.status.is_terminal() {
+        connections::count_live(tx, &task.initiator, &task.target, -1)?;
+        rows::count_ended(tx, &task.target, task.status == Status::Completed, 1)?;
+    } else if from.is_terminal() && task.status.is_live() {
+        connections::count_live(tx, &task.initiator, &task.target, 1)?;
+        rows::count_ended(tx, &task.target, from == Status::Completed, -1)?;
+    }
+    Ok(())
+}
+
+/// Tells the other party; both of a reopening, and both when the hub moved the task by itself.
+fn announce(tx: &mut Tx<'_>, task: &Task, from: Status, cause: &Cause<'_>, now: &Now) -> Result<(), Error> {
+    let both = from.is_terminal() || cause.by == Role::Hub;
+    let mut told: Vec<&AgentId> =
+        if both { vec![&task.initiator, &task.target] } else { vec![task.other(cause.by).0] };
+    told.sort();
+    for to in told {
+        let event = Event::on_task(EventKind::TaskUpdated, task, task.party(cause.by))
+            .with("status", task.status.as_str())
+            .with("reason", cause.reason);
+        tell(tx, to, event, now)?;
+    }
+    Ok(())
+}
+
+/// What a caller changes about a task; what is nothing stays as it is.
+#[derive(Debug, Clone, Default)]
+pub struct Change {
+    /// Where it should go.
+    pub status: Option<Status>,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// The status the caller saw.
+    pub expected: Option<Status>,
+    /// The version the caller saw.
+    pub version: Option<i64>,
+    /// The caller's own session key, or none any more.
+    pub session_key: Option<Option<SessionKey>>,
+    /// A draft's new title.
+    pub title: Option<Title>,
+    /// A draft's new description, or none any more.
+    pub description: Option<Option<Body>>,
+}
+
+/// Changes a task: a draft's text, the caller's session key, the status, in this order and all together.
+pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: &Now) -> Result<Task, Error> {
+    on_task(tx, by, id, |tx, mut task, role| {
+        if change.expected.is_some_and(|expected| expected != task.status) {
+            return Err(Refusal::Conflict.into());
+        }
+        if change.version.is_some_and(|version| version != task.version) {
+            return Err(Error::Changed);
+        }
+        check_size(change.description.as_ref().and_then(Option::as_ref))?;
+        if (change.title.is_some() || change.description.is_some()) && task.status != Status::Draft {
+            return Err(Refusal::InvalidState(task.status).into());
+        }
+        if let Some(to) = change.status {
+            task.position().check(role, to)?;
+        }
+        edit(&mut task, role, change);
+        let reason = change.reason.as_ref().map(Reason::as_str);
+        match change.status {
+            Some(Status::Submitted) if task.status == Status::Draft => {
+                publish_draft(tx, &mut task, by, reason, now)?;
+            }
+            Some(to) => shift(tx, &mut task, to, &Cause { by: role, reason, did: None }, now)?,
+            None => {
+                task.version += 1;
+                task.updated_at = now.at;
+                rows::update(tx, &task)?;
+            }
+        }
+        Ok(task)
+    })
+}
+
+fn edit(task: &mut Task, role: Role, change: &Change) {
+    if let Some(title) = &change.title {
+        task.title = title.to_string();
+    }
+    if let Some(description) = &change.description {
+        task.description = description.as_ref().map(ToString::to_string);
+    }
+    if let Some(key) = &change.session_key {
+        let key = key.as_ref().map(ToString::to_string);
+        match role {
+            Role::Initiator => task.initiator_session_key = key,
+            Role::Target => task.target_session_key = key,
+            Role::Hub => {}
+        }
+    }
+}
+
+fn publish_draft(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    by: &AgentId,
+    reason: Option<&str>,
+    now: &Now,
+) -> Result<(), Error> {
+    let reach = reachable(tx, &task.initiator, &task.target)?;
+    publish(tx, task, &reach, now)?;
+    task.version += 1;
+    task.updated_at = now.at;
+    write_log(tx, task, Some(Status::Draft), by.as_str(), reason, now)?;
+    Ok(rows::update(tx, task)?)
+}
+
+/// Cancels everything live between two agents at the wish of one; tells how many tasks that were.
+pub(crate) fn cancel_between(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    peer: &AgentId,
+    why: &str,
+    now: &Now,
+) -> Result<i64, Error> {
+    let mut cancelled = 0;
+    for mut task in rows::live_between(tx, by, peer, LIVE_TASKS_MAX)? {
+        let Some(role) = task.role_of(by) else { continue };
+        shift(tx, &mut task, Status::Cancelled, &Cause { by: role, reason: Some(why), did: None }, now)?;
+        cancelled += 1;
+    }
+    Ok(cancelled)
+}
+
+/// Deletes an ended task or a draft, with its thread and its events; tells how many messages went.
+pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId) -> Result<u64, Error> {
+    on_task(tx, by, id, |tx, task, _| {
+        if task.status.is_live() {
+            return Err(Refusal::Live.into());
+        }
+        event_rows::purge_task(tx, &task.id)?;
+        Ok(rows::delete(tx, &task.id)?)
+    })
+}
+
+/// The caller's tasks, newest first.
+pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
+    let limit = filter.limit;
+    let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;
+    Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
+}
+
+/// A task's history, oldest first.
+pub fn history(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    after: i64,
+    limit: i64,
+) -> Result<Page<LogLine, i64>, Error> {
+    on_task(tx, by, id, |tx, task, _| {
+        let found = rows::log_lines(tx, &task.id, after, limit + 1)?;
+        Ok(Page::cut(found, limit, |_| after.saturating_add(limit)))
+    })
+}
