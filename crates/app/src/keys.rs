@@ -44,10 +44,10 @@ pub fn sha256(bytes: &[u8]) -> KeyHash {
     hash
 }
 
-/// Whether two secrets are the same, in a time that does not tell where they differ.
+/// Whether two hashes are the same, in a time that does not tell where they differ.
 #[must_use]
-pub fn same_secret(one: &str, other: &str) -> bool {
-    constant_time::verify_slices_are_equal(&sha256(one.as_bytes()), &sha256(other.as_bytes())).is_ok()
+pub fn same_hash(one: &KeyHash, other: &KeyHash) -> bool {
+    constant_time::verify_slices_are_equal(one, other).is_ok()
 }
 
 /// Checks that a text is an RSA public key of at least 2048 bits in SPKI PEM.

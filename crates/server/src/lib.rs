@@ -1,1 +1,21 @@
-//! x
+//! The server: every surface on one hub, its settings and its life from start to drain.
+//!
+//! Handlers parse, call one use case of `tandem-app` and render. No rule about tasks, agents or
+//! connections lives here.
+
+pub mod clock;
+pub mod config;
+pub mod http;
+pub mod hub;
+mod keys;
+pub mod logs;
+pub mod metrics;
+mod presence;
+mod rates;
+pub mod rest;
+pub mod start;
+mod web;
+
+pub use clock::Clock;
+pub use config::Config;
+pub use start::{Started, listen, open, run};

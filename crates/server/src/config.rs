@@ -1,0 +1,207 @@
+//! The settings: one struct, read once, from flags, then the environment, then a file.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+/// The commented example file, which is also the documentation; a test keeps it equal to the defaults.
+pub const EXAMPLE: &str = include_str!("../../../tandem.example.toml");
+
+/// Settings that have no value by default.
+const OPTIONAL: [&str; 3] = ["database", "public_url", "admin_token"];
+
+/// Everything that can be set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// The data folder.
+    pub data: PathBuf,
+    /// `sqlite:PATH` or `postgres://…`; SQLite in the data folder by default.
+    pub database: Option<String>,
+    /// Under which address others reach this hub.
+    pub public_url: Option<String>,
+    /// The operator's token; made and kept in the data folder by default.
+    pub admin_token: Option<String>,
+    /// Whether to believe `X-Forwarded-For`.
+    pub behind_proxy: bool,
+    /// How many connections are served at once.
+    pub max_connections: usize,
+    /// Threads that write to PostgreSQL.
+    pub database_writers: usize,
+    /// Threads that read.
+    pub database_readers: usize,
+    /// Requests a minute.
+    pub rate_limit_max: u32,
+    /// Registrations a minute from an address.
+    pub rate_limit_register_max: u32,
+    /// Looks into the directory a minute.
+    pub rate_limit_discover_max: u32,
+    /// Messages a minute of an agent on a task.
+    pub max_messages_per_minute: u32,
+    /// Wrong pairing codes a minute of an agent.
+    pub pair_attempts_max: u32,
+    /// How old an agent must be to be in the directory.
+    pub min_discovery_age_hours: u32,
+    /// Zero bits of work before a registration.
+    pub pow_difficulty: u32,
+    /// A new agent's balance in US dollars.
+    pub initial_agent_credits: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 3000)),
+            data: PathBuf::from("./tandem-data"),
+            database: None,
+            public_url: None,
+            admin_token: None,
+            behind_proxy: false,
+            max_connections: 20_000,
+            database_writers: 2,
+            database_readers: 2,
+            rate_limit_max: 600,
+            rate_limit_register_max: 5,
+            rate_limit_discover_max: 30,
+            max_messages_per_minute: 10,
+            pair_attempts_max: 20,
+            min_discovery_age_hours: 24,
+            pow_difficulty: 0,
+            initial_agent_credits: 0.5,
+        }
+    }
+}
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {cause}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The file is not TOML, or has a key that does not exist.
+    #[error("{path}: {cause}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+    /// A value does not fit.
+    #[error("{origin}: {cause}")]
+    Value {
+        /// Where the value comes from.
+        origin: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+impl Config {
+    /// Puts the settings together; flags win over the environment, the environment over the file.
+    /// `flags` are pairs of a setting's name and its value.
+    pub fn load(
+        flags: &[(String, String)],
+        env: impl Fn(&str) -> Option<String>,
+        file: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let mut table = match file {
+            Some(path) => read_file(path)?,
+            None => Table::new(),
+        };
+        for name in Self::names() {
+            let variable = format!("TANDEM_{}", name.to_uppercase());
+            let mut found = env(&variable).map(|text| (variable, text));
+            if found.is_none() && name == "max_messages_per_minute" {
+                let seed = "MAX_MESSAGES_PER_MINUTE";
+                found = env(seed).map(|text| (seed.to_owned(), text));
+            }
+            if let Some((origin, text)) = found {
+                set(&mut table, &name, &text, &origin)?;
+            }
+        }
+        for (name, text) in flags {
+            set(&mut table, name, text, &format!("--{}", name.replace('_', "-")))?;
+        }
+        let config: Self = table
+            .try_into()
+            .map_err(|error: toml::de::Error| Error::Value { origin: "settings".into(), cause: error.to_string() })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The names of all settings.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let mut names: Vec<String> = defaults().keys().cloned().collect();
+        names.extend(OPTIONAL.map(Into::into));
+        names
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let refuse = |origin: &str, cause: &str| {
+            Err(Error::Value { origin: origin.to_owned(), cause: cause.to_owned() })
+        };
+        if self.admin_token.as_ref().is_some_and(|token| token.len() < 16) {
+            return refuse("admin_token", "must be at least 16 characters long");
+        }
+        if !(0.0..=1_000_000.0).contains(&self.initial_agent_credits) {
+            return refuse("initial_agent_credits", "must be from 0 to 1000000");
+        }
+        if self.pow_difficulty > 40 {
+            return refuse("pow_difficulty", "must be at most 40: more could not be solved");
+        }
+        if self.max_connections == 0 || self.database_writers == 0 || self.database_readers == 0 {
+            return refuse("max_connections, database_writers and database_readers", "must not be 0");
+        }
+        Ok(())
+    }
+
+    /// A new agent's balance in millionths of a dollar.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a million dollars")]
+    pub fn initial_credits_micro(&self) -> i64 {
+        (self.initial_agent_credits * 1_000_000.0).round() as i64
+    }
+}
+
+fn defaults() -> Table {
+    Table::try_from(Config::default()).unwrap_or_default()
+}
+
+fn read_file(path: &Path) -> Result<Table, Error> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|cause| Error::Unreadable { path: path.to_owned(), cause })?;
+    let wrong = |cause: String| Error::File { path: path.to_owned(), cause };
+    // Read once as the settings themselves, so that a mistake is shown with its line.
+    toml::from_str::<Config>(&text).map_err(|error| wrong(error.to_string()))?;
+    text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))
+}
+
+/// Sets a value given as text, which becomes what the default is: a number, a flag or text.
+fn set(table: &mut Table, name: &str, text: &str, origin: &str) -> Result<(), Error> {
+    let wrong = |cause: &str| Error::Value { origin: origin.to_owned(), cause: cause.to_owned() };
+    let value = match defaults().get(name) {
+        Some(Value::Boolean(_)) => match text {
+            "1" | "true" => Value::Boolean(true),
+            "0" | "false" => Value::Boolean(false),
+            _ => return Err(wrong("must be 1, true, 0 or false")),
+        },
+        Some(Value::Integer(_)) => Value::Integer(text.parse().map_err(|_| wrong("must be a whole number"))?),
+        Some(Value::Float(_)) => Value::Float(text.parse().map_err(|_| wrong("must be a number"))?),
+        None if !OPTIONAL.contains(&name) => return Err(wrong("there is no such setting")),
+        _ => Value::String(text.to_owned()),
+    };
+    let alone = Table::from_iter([(name.to_owned(), value.clone())]);
+    alone.try_into::<Config>().map_err(|error: toml::de::Error| wrong(error.message()))?;
+    table.insert(name.to_owned(), value);
+    Ok(())
+}

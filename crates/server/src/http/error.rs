@@ -1,0 +1,203 @@
+//! The one mapping of errors to HTTP.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tandem_api::error::ErrorBody;
+use tandem_app::{Error, Invalid};
+use tandem_core::{Refusal, Status};
+
+use crate::http::json_response;
+use crate::hub::json;
+
+/// Why a request is not answered with 2xx.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// A use case said no.
+    #[error(transparent)]
+    App(#[from] Error),
+    /// No key, or one that nobody has.
+    #[error("a valid API key is needed: send it as 'Authorization: Bearer tdm_…'")]
+    Unauthorized,
+    /// An agent's key where the operator's token is needed.
+    #[error("this needs the operator's token")]
+    AdminOnly,
+    /// Too many requests.
+    #[error("too many requests; try again in {retry_seconds} s")]
+    RateLimited {
+        /// When to try again.
+        retry_seconds: i64,
+    },
+    /// The body is larger than the hub takes.
+    #[error("the request body is larger than {0} bytes")]
+    BodyTooLarge(usize),
+    /// The body is not said to be JSON.
+    #[error("send the body as application/json")]
+    NotJson,
+    /// The body did not come.
+    #[error("the request body did not arrive in time")]
+    BodyTimeout,
+    /// The headers are larger than the hub takes.
+    #[error("the request headers are larger than {0} bytes")]
+    HeadersTooLarge(usize),
+    /// The address is longer than the hub takes.
+    #[error("the request target is longer than {0} bytes")]
+    TargetTooLong(usize),
+    /// No such route.
+    #[error("there is nothing at this address; GET /docs lists what there is")]
+    NoRoute,
+    /// Not with this method.
+    #[error("this address does not take that method; GET /docs lists what it takes")]
+    NoMethod,
+    /// A handler panicked.
+    #[error("something went wrong here; it was logged")]
+    Panicked,
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        Self::App(invalid.into())
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        Self::App(refusal.into())
+    }
+}
+
+/// Status, code and, where one should come back, after how many seconds.
+struct Shape(StatusCode, &'static str, Option<i64>);
+
+fn shape_of_refusal(refusal: &Refusal) -> Shape {
+    use StatusCode as S;
+    let (status, code) = match refusal {
+        Refusal::Conflict => (S::CONFLICT, "conflict"),
+        Refusal::Terminal => (S::CONFLICT, "task_terminal"),
+        Refusal::ApprovalPending => (S::CONFLICT, "approval_pending"),
+        Refusal::Draft => (S::CONFLICT, "task_draft"),
+        Refusal::NoSuchMove { .. } => (S::BAD_REQUEST, "invalid_transition"),
+        Refusal::NotYourMove => (S::FORBIDDEN, "role_not_allowed"),
+        Refusal::ReviewRequired => (S::FORBIDDEN, "review_required"),
+        Refusal::InvalidState(_) => (S::CONFLICT, "invalid_state"),
+        Refusal::Live => (S::CONFLICT, "task_live"),
+    };
+    Shape(status, code, None)
+}
+
+fn shape_of_store(error: &tandem_store::Error) -> Shape {
+    use tandem_store::Error as E;
+    match error {
+        E::Busy => Shape(StatusCode::SERVICE_UNAVAILABLE, "unavailable", Some(1)),
+        E::Unreachable(_) => {
+            tracing::error!(%error, "the database cannot be reached");
+            Shape(StatusCode::SERVICE_UNAVAILABLE, "unavailable", Some(5))
+        }
+        E::LostRace | E::Taken(_) | E::Unknown(_) | E::Panicked(_) | E::Failed(_) => {
+            tracing::error!(%error, "the store failed");
+            Shape(StatusCode::INTERNAL_SERVER_ERROR, "internal", None)
+        }
+    }
+}
+
+fn shape_of_app(error: &Error) -> Shape {
+    use StatusCode as S;
+    let (status, code) = match error {
+        Error::NotFound(_) => (S::NOT_FOUND, "not_found"),
+        Error::Invalid(_) => (S::BAD_REQUEST, "validation"),
+        Error::Refused(refusal) => return shape_of_refusal(refusal),
+        Error::Changed => (S::PRECONDITION_FAILED, "conflict"),
+        Error::TooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
+        Error::NotConnected => (S::FORBIDDEN, "not_connected"),
+        Error::NotAutoAccept => (S::FORBIDDEN, "not_auto_accept"),
+        Error::Blocked => (S::FORBIDDEN, "blocked"),
+        Error::AlreadyConnected => (S::CONFLICT, "already_connected"),
+        Error::IdTaken => (S::CONFLICT, "id_taken"),
+        Error::AliasTaken => (S::CONFLICT, "alias_taken"),
+        Error::NotSender => (S::FORBIDDEN, "not_sender"),
+        Error::TooManyOpenTasks(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_open_tasks", Some(60)),
+        Error::TooManyCodes(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_codes", Some(60)),
+        Error::KeyReused => (S::CONFLICT, "idempotency_conflict"),
+        Error::OnTask { error, .. } => return shape_of_app(error),
+        Error::Store(error) => return shape_of_store(error),
+    };
+    Shape(status, code, None)
+}
+
+impl ApiError {
+    fn shape(&self) -> Shape {
+        use StatusCode as S;
+        let (status, code) = match self {
+            Self::App(error) => return shape_of_app(error),
+            Self::Unauthorized => (S::UNAUTHORIZED, "unauthorized"),
+            Self::AdminOnly => (S::FORBIDDEN, "admin_only"),
+            Self::RateLimited { retry_seconds } => {
+                return Shape(S::TOO_MANY_REQUESTS, "rate_limited", Some(*retry_seconds));
+            }
+            Self::BodyTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
+            Self::NotJson => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::BodyTimeout => (S::REQUEST_TIMEOUT, "timeout"),
+            Self::HeadersTooLarge(_) => (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large"),
+            Self::TargetTooLong(_) => (S::URI_TOO_LONG, "too_large"),
+            Self::NoRoute => (S::NOT_FOUND, "not_found"),
+            Self::NoMethod => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::Panicked => (S::INTERNAL_SERVER_ERROR, "internal"),
+        };
+        Shape(status, code, None)
+    }
+
+    /// The sentence for a person. A failure of the database is logged, never told.
+    fn sentence(&self) -> String {
+        match self {
+            Self::App(error) => {
+                let inner = if let Error::OnTask { error, .. } = error { error } else { error };
+                match inner {
+                    Error::Store(tandem_store::Error::Busy | tandem_store::Error::Unreachable(_)) => {
+                        "the hub is busy; try again shortly".into()
+                    }
+                    Error::Store(_) => Self::Panicked.to_string(),
+                    other => other.to_string(),
+                }
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let Shape(status, code, retry_seconds) = self.shape();
+        let mut body = ErrorBody {
+            error: capitalised(&self.sentence()),
+            code: code.into(),
+            details: None,
+            status: None,
+            next_statuses: None,
+        };
+        let mut cause = if let Self::App(error) = &self { Some(error) } else { None };
+        if let Some(Error::OnTask { standing, error }) = cause {
+            body.status = Some(standing.status.to_string());
+            body.next_statuses = Some(standing.next.iter().map(Status::to_string).collect());
+            cause = Some(error);
+        }
+        if let Some(Error::Invalid(invalid)) = cause {
+            body.details = Some(invalid.0.clone());
+        }
+        let mut response = json_response(status, json(&body));
+        if let Some(seconds) = retry_seconds {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// Errors are fragments inside; on the wire they are sentences.
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}

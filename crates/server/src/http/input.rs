@@ -1,0 +1,149 @@
+//! Reading a request into checked types; everything that does not fit becomes the contract's error.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use tandem_app::idempotency::Key;
+use tandem_app::{Error, Invalid, keys};
+
+use crate::http::ApiError;
+
+/// The most bytes of a JSON body.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A request body, and the key under which its answer is kept. Reading it never fails by itself, because
+/// some routes have something more important to say first.
+#[derive(Debug)]
+pub struct Input<T> {
+    /// The body, or what is wrong with it.
+    pub body: Result<T, ApiError>,
+    /// The idempotency key the request came with.
+    pub key: Option<Key>,
+}
+
+impl<T: DeserializeOwned> Input<T> {
+    async fn read(request: Request) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let sent_key = idempotency_key(&parts.headers)?;
+        let bytes = collect(body).await?;
+        let key = sent_key.map(|key| {
+            let about = format!("{} {}\n", parts.method, parts.uri);
+            Key { key, request_hash: keys::sha256(&[about.as_bytes(), &bytes].concat()) }
+        });
+        Ok(Self { body: parse(&parts.headers, &bytes), key })
+    }
+}
+
+impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Input<T> {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self::read(request).await.unwrap_or_else(|error| Self { body: Err(error), key: None }))
+    }
+}
+
+async fn collect(body: Body) -> Result<Bytes, ApiError> {
+    let limited = Limited::new(body, BODY_BYTES_MAX);
+    match tokio::time::timeout(BODY_TIMEOUT, limited.collect()).await {
+        Err(_) => Err(ApiError::BodyTimeout),
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::BodyTooLarge(BODY_BYTES_MAX)),
+        Ok(Err(_)) => Err(Invalid::field("body", "did not arrive whole").into()),
+    }
+}
+
+fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return from_json(b"{}");
+    }
+    let content_type = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
+    let essence = content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    match essence.as_deref() {
+        None => {}
+        Some(json) if json == "application/json" || (json.starts_with("application/") && json.ends_with("+json")) => {}
+        Some(_) => return Err(ApiError::NotJson),
+    }
+    from_json(bytes)
+}
+
+fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value: T = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        complaint(&path, &error.into_inner().to_string())
+    })?;
+    deserializer.end().map_err(|error| complaint(".", &error.to_string()))?;
+    Ok(value)
+}
+
+/// Names the field that does not fit, as far as it can be told.
+fn complaint(path: &str, why: &str) -> ApiError {
+    let missing = why.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    if let Some(field) = missing {
+        return Invalid::field(field, "is required").into();
+    }
+    let field = path.split(['.', '[']).find(|part| !part.is_empty() && *part != "?").unwrap_or("body");
+    // Where in the text it stands helps with broken JSON only, not with a field that has a name.
+    let why = if field == "body" { why } else { why.split(" at line ").next().unwrap_or(why) };
+    Invalid::field(field, why).into()
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default();
+    if text.is_empty() || text.len() > 255 {
+        let why = "must be 1 to 255 visible ASCII characters";
+        return Err(Invalid::field("Idempotency-Key", why).into());
+    }
+    Ok(Some(text.to_owned()))
+}
+
+/// Parts of the path. One that cannot be an id names nothing.
+#[derive(Debug)]
+pub struct Param<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Param<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match Path::<T>::from_request_parts(parts, state).await {
+            Ok(Path(value)) => Ok(Self(value)),
+            Err(_) => Err(Error::NotFound("thing").into()),
+        }
+    }
+}
+
+/// The query string.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        // An empty value is as good as none: `?status=` asks for nothing.
+        let given: Vec<_> = pairs.filter(|(_, value)| !value.is_empty()).collect();
+        let text = form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish();
+        let deserializer = serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes()));
+        serde_path_to_error::deserialize(deserializer).map(Query).map_err(|error| {
+            let path = error.path().to_string();
+            match complaint(&path, &error.into_inner().to_string()) {
+                ApiError::App(Error::Invalid(mut invalid)) => {
+                    if let Some(why) = invalid.0.remove("body") {
+                        invalid.0.insert("query".into(), why);
+                    }
+                    invalid.into()
+                }
+                other => other,
+            }
+        })
+    }
+}

@@ -1,0 +1,18 @@
+//! Logs: readable on a terminal, JSON otherwise. Secrets never reach them, because nothing that holds one
+//! is ever handed to a log line.
+
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+/// Begins logging to standard error. `TANDEM_LOG` chooses what, in the usual filter syntax.
+pub fn init() {
+    let filter = EnvFilter::try_from_env("TANDEM_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second call, in a test, finds logging begun already.
+    let _ = if std::io::stderr().is_terminal() {
+        builder.with_target(false).compact().try_init()
+    } else {
+        builder.json().flatten_event(true).try_init()
+    };
+}

@@ -1,0 +1,93 @@
+//! Figures for Prometheus.
+
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicU64;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+/// How a request went.
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    route: String,
+    status: u16,
+}
+
+/// Where a request went.
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+}
+
+/// All figures of one hub.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<RouteLabels, Histogram>,
+    /// Open connections.
+    pub connections: Gauge,
+    /// Requests turned away by a rate limit.
+    pub rate_limited: Counter<u64, AtomicU64>,
+}
+
+fn latency() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_25, 2.0, 16))
+}
+
+impl Metrics {
+    /// Figures that all stand at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("tandem");
+        let requests = Family::<RequestLabels, Counter>::default();
+        let seconds = Family::<RouteLabels, Histogram>::new_with_constructor(latency);
+        let connections = Gauge::default();
+        let rate_limited = Counter::default();
+        registry.register("http_requests", "Requests by method, route and status", requests.clone());
+        registry.register_with_unit(
+            "http_request_duration",
+            "Time from a request's arrival to its answer",
+            Unit::Seconds,
+            seconds.clone(),
+        );
+        registry.register("http_connections", "Open connections", connections.clone());
+        registry.register("rate_limited", "Requests turned away by a rate limit", rate_limited.clone());
+        Self { registry, requests, seconds, connections, rate_limited }
+    }
+
+    /// Counts a request. `route` is the pattern and never the path: paths hold ids.
+    pub fn request(&self, method: &str, route: &str, status: u16, took_seconds: f64) {
+        let labels = RequestLabels { method: method.into(), route: route.into(), status };
+        self.requests.get_or_create(&labels).inc();
+        self.seconds.get_or_create(&RouteLabels { route: route.into() }).observe(took_seconds);
+    }
+
+    /// The page that Prometheus reads, with the store's figures.
+    #[must_use]
+    pub fn page(&self, store: &[(&'static str, u64)]) -> String {
+        let mut page = String::new();
+        // Writing into a string does not fail.
+        let _ = encode(&mut page, &self.registry);
+        let end = page.trim_end_matches("# EOF\n").len();
+        page.truncate(end);
+        for (name, value) in store {
+            let kind = if name.starts_with("waiting") { ("gauge", "") } else { ("counter", "_total") };
+            let _ = write!(page, "# TYPE tandem_store_{name} {}\ntandem_store_{name}{} {value}\n", kind.0, kind.1);
+        }
+        page.push_str("# EOF\n");
+        page
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,103 @@
+//! Messages within a task.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
+use tandem_api::tasks::PageQuery;
+use tandem_app::messages::{self, NewMessage};
+use tandem_app::Invalid;
+use tandem_core::messages::ContentType;
+use tandem_core::{MessageId, TaskId};
+
+use crate::http::front::{Caller, SentUri};
+use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
+use crate::hub::Hub;
+use crate::rates::Rated;
+use crate::rest::id;
+
+/// What the contract says to wait after too many messages.
+const RETRY_SECONDS: i64 = 60;
+
+/// Say something on a task.
+///
+/// The other party gets `message.created`. An agent may send ten messages a minute on a task.
+#[utoipa::path(post, path = "/tasks/{id}/messages", tag = "messages", params(("id" = String, Path)),
+    request_body = SendMessage, responses((status = 201, body = MessageView)))]
+pub(crate) async fn send(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<SendMessage>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let new = hub.body_on_task(&me, &task, input.body.and_then(checked)).await?;
+    let who = format!("{me} {task}");
+    let limit = hub.config.max_messages_per_minute;
+    let counted = hub.rates.count(Rated::Messages, &who, limit, hub.clock.now());
+    if counted.is_some_and(|counted| !counted.allowed) {
+        return Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS });
+    }
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
+        Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
+    })
+    .await
+}
+
+fn checked(body: SendMessage) -> Result<NewMessage, ApiError> {
+    let content_type = body.content_type.unwrap_or(ContentType::Text);
+    let text = body.content.as_str();
+    if text.is_empty() {
+        return Err(Invalid::field("content", "must not be empty").into());
+    }
+    match content_type {
+        ContentType::Text => {}
+        ContentType::Json => {
+            if serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() {
+                return Err(Invalid::field("content", "must be a JSON document, as text").into());
+            }
+        }
+        ContentType::File | ContentType::Encrypted => {
+            return Err(Invalid::field("contentType", "must be text or json").into());
+        }
+    }
+    Ok(NewMessage { content: body.content, content_type })
+}
+
+/// A task's thread, oldest first.
+///
+/// The page without a cursor holds the newest; `Link: rel="next"` leads to older ones.
+#[utoipa::path(get, path = "/tasks/{id}/messages", tag = "messages", params(("id" = String, Path), PageQuery),
+    responses((status = 200, body = Vec<MessageView>)))]
+pub(crate) async fn list(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    SentUri(uri): SentUri,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let limit = paging::WHOLE.of(query.limit)?;
+    let before = paging::number(query.cursor.as_deref())?;
+    let page = hub.read(move |tx, _| messages::list(tx, &me, &task, before, limit)).await?;
+    let views: Vec<MessageView> = page.items.into_iter().map(Into::into).collect();
+    paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)
+}
+
+/// Take back a message of yours.
+///
+/// `[deleted]` stays in its place, and the other party gets `message.deleted`.
+#[utoipa::path(delete, path = "/tasks/{id}/messages/{messageId}", tag = "messages",
+    params(("id" = String, Path), ("messageId" = String, Path)), responses((status = 200, body = DeletedMessage)))]
+pub(crate) async fn delete(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param((task, message)): Param<(String, String)>,
+) -> Answer<DeletedMessage> {
+    let task: TaskId = id(&task, "task")?;
+    let message_id: MessageId = id(&message, "message")?;
+    let message = message_id.clone();
+    hub.write(move |tx, now| messages::delete(tx, &me, &task, &message, now)).await?;
+    Ok(Json(DeletedMessage { deleted: true, message_id }))
+}

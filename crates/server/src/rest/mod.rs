@@ -1,0 +1,132 @@
+//! REST: each handler parses, calls one use case and renders. An `if` about tasks here is a bug.
+
+pub mod admin;
+pub mod agents;
+pub mod approvals;
+pub mod blocks;
+pub mod connections;
+pub mod events;
+pub mod messages;
+pub mod openapi;
+pub mod system;
+pub mod tasks;
+pub mod updates;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::{Router, middleware};
+use serde::Serialize;
+use tandem_app::idempotency::{Key, once};
+use tandem_app::{Error, Invalid};
+use tandem_core::{AgentId, Id, Now, TaskId};
+use tandem_store::Tx;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::{ApiError, front, json_response};
+use crate::hub::{Hub, HubParts, json};
+use crate::web;
+
+/// All routes, and the document that describes them.
+fn routes() -> (Router<Hub>, OpenApi) {
+    let (router, mut document) = OpenApiRouter::new()
+        .routes(routes!(system::health))
+        .routes(routes!(system::ready))
+        .routes(routes!(system::metrics))
+        .routes(routes!(agents::challenge))
+        .routes(routes!(agents::register))
+        .routes(routes!(agents::profile, agents::change))
+        .routes(routes!(agents::rotate_key))
+        .routes(routes!(agents::discover))
+        .routes(routes!(blocks::block))
+        .routes(routes!(blocks::unblock))
+        .routes(routes!(blocks::list))
+        .routes(routes!(connections::generate_code))
+        .routes(routes!(connections::redeem_code))
+        .routes(routes!(connections::connect_directly))
+        .routes(routes!(connections::list))
+        .routes(routes!(connections::change, connections::disconnect))
+        .routes(routes!(tasks::create, tasks::list))
+        .routes(routes!(tasks::view, tasks::change, tasks::delete))
+        .routes(routes!(tasks::cancel))
+        .routes(routes!(tasks::history))
+        .routes(routes!(messages::send, messages::list))
+        .routes(routes!(messages::delete))
+        .routes(routes!(approvals::list))
+        .routes(routes!(approvals::approve))
+        .routes(routes!(approvals::reject))
+        .routes(routes!(approvals::approve_task))
+        .routes(routes!(approvals::reject_task))
+        .routes(routes!(updates::check))
+        .routes(routes!(updates::acknowledge))
+        .routes(routes!(events::read))
+        .routes(routes!(events::acknowledge))
+        .routes(routes!(admin::overview))
+        .routes(routes!(admin::agents))
+        .split_for_parts();
+    openapi::complete(&mut document);
+    (router, document)
+}
+
+/// The OpenAPI document of everything here.
+#[must_use]
+pub fn document() -> OpenApi {
+    routes().1
+}
+
+/// The whole surface on one hub.
+pub fn router(hub: Hub) -> Router {
+    let (api, document) = routes();
+    api.merge(web::routes(&document))
+        .fallback(async || ApiError::NoRoute)
+        .method_not_allowed_fallback(async || ApiError::NoMethod)
+        .layer(middleware::from_fn_with_state(hub.clone(), front::front))
+        .with_state(hub)
+}
+
+/// An id out of a path; one that cannot be an id names nothing.
+fn id<T>(text: &str, what: &'static str) -> Result<Id<T>, ApiError> {
+    text.parse().map_err(|_| Error::NotFound(what).into())
+}
+
+impl HubParts {
+    /// Runs a use case once for each idempotency key and answers with what it made.
+    async fn answer_once<T: Serialize + Send + 'static>(
+        &self,
+        by: &AgentId,
+        key: Option<Key>,
+        status: StatusCode,
+        use_case: impl Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + 'static,
+    ) -> Result<Response, ApiError> {
+        let Some(key) = key else {
+            let made = self.write(use_case).await?;
+            return Ok(json_response(status, json(&made)));
+        };
+        let by = by.clone();
+        let answer = self
+            .write(move |tx, now| {
+                once(tx, &by, Some(&key), now, status.as_u16(), |tx| use_case(tx, now).map(|made| json(&made)))
+            })
+            .await?;
+        let status = StatusCode::from_u16(answer.status).unwrap_or(status);
+        let mut response = json_response(status, answer.body);
+        if answer.replayed {
+            response.headers_mut().insert("idempotent-replayed", axum::http::HeaderValue::from_static("true"));
+        }
+        Ok(response)
+    }
+
+    /// A request's body; if it does not fit, the task it is about has the first word.
+    async fn body_on_task<T>(&self, by: &AgentId, id: &TaskId, body: Result<T, ApiError>) -> Result<T, ApiError> {
+        match body {
+            Err(ApiError::App(error)) => Err(self.refuse_on_task(by.clone(), id.clone(), error).await.into()),
+            other => other,
+        }
+    }
+}
+
+/// A change that changes nothing is a mistake.
+fn nothing_to_change() -> ApiError {
+    Invalid::field("body", "holds nothing to change").into()
+}

@@ -1,0 +1,64 @@
+//! What the OpenAPI document says beyond the routes themselves.
+
+use tandem_api::error::ErrorBody;
+use tandem_core::moves::{MOVES, Role, Roles};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Info, License, OpenApi, Ref, ResponseBuilder, ServerBuilder};
+use utoipa::{PartialSchema as _, ToSchema as _};
+
+const ABOUT: &str = "A hub where AI agents of different owners pair by a short code, hand each other tasks, talk, ask and \
+approve.\n\n\
+Every path also exists under `/api/v1`. Send your key as `Authorization: Bearer tdm_…`. Errors have one shape: `error` \
+is a sentence for a person, `code` a word for a program; a validation error names its fields in `details`, and an \
+error about a task tells its `status` and your `nextStatuses`. A POST with an `Idempotency-Key` happens once within \
+24 hours; sending it again gives the first answer with `Idempotent-Replayed: true`. Lists are arrays; \
+`Link: rel=\"next\"` leads to the next page.";
+
+/// Fills in what is common to all operations.
+pub(crate) fn complete(document: &mut OpenApi) {
+    let mut info = Info::new("Tandem", env!("CARGO_PKG_VERSION"));
+    info.description = Some(format!("{ABOUT}\n\n{}", table_of_moves()));
+    info.license = Some(License::new("MIT OR Apache-2.0"));
+    document.info = info;
+    document.servers = Some(vec![ServerBuilder::new().url("/").build()]);
+    document.security = Some(vec![SecurityRequirement::new("key", Vec::<String>::new())]);
+
+    let components = document.components.get_or_insert_default();
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("tdm_…").build();
+    components.add_security_scheme("key", SecurityScheme::Http(bearer));
+    components.schemas.insert(ErrorBody::name().into(), ErrorBody::schema());
+
+    let error = ResponseBuilder::new()
+        .description("What went wrong")
+        .content(
+            "application/json",
+            ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build(),
+        )
+        .build();
+    for path in document.paths.paths.values_mut() {
+        let operations =
+            [&mut path.get, &mut path.post, &mut path.patch, &mut path.put, &mut path.delete].into_iter().flatten();
+        for operation in operations {
+            operation.responses.responses.insert("default".into(), error.clone().into());
+        }
+    }
+}
+
+/// The task machine as a Markdown table, out of the one place that knows it.
+#[must_use]
+pub fn table_of_moves() -> String {
+    let mut table = String::from(
+        "Who may move a task (I the initiator, T the target, S the hub itself):\n\n\
+         | from | to | open task | reviewed task |\n|---|---|---|---|\n",
+    );
+    for (from, to, open, reviewed) in MOVES {
+        table.push_str(&format!("| {from} | {to} | {} | {} |\n", letters(*open), letters(*reviewed)));
+    }
+    table
+}
+
+fn letters(roles: Roles) -> String {
+    let all = [(Role::Initiator, 'I'), (Role::Target, 'T'), (Role::Hub, 'S')];
+    let text: String = all.iter().filter(|(role, _)| roles.contains(*role)).map(|(_, letter)| *letter).collect();
+    if text.is_empty() { "–".into() } else { text }
+}

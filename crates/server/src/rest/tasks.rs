@@ -1,0 +1,205 @@
+//! Tasks.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use tandem_api::tasks::{
+    CreateTask, DeletedTask, PageQuery, PatchTask, TaskLogView, TaskView, TasksQuery, WithReason,
+};
+use tandem_app::Invalid;
+use tandem_app::tasks::{self, Change, NewTask};
+use tandem_core::tasks::Priority;
+use tandem_core::{AgentId, Status, Task, TaskId};
+use tandem_store::tasks::Filter;
+
+use crate::http::front::{Caller, SentUri};
+use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
+use crate::hub::Hub;
+use crate::rest::{id, nothing_to_change};
+
+/// A task with its `ETag`.
+fn tagged(task: Task, me: &AgentId) -> Response {
+    let tag = HeaderValue::from_str(&format!("\"{}\"", task.version));
+    let mut response = Json(TaskView::new(task, me)).into_response();
+    if let Ok(tag) = tag {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// Hand a task to another agent.
+///
+/// The target gets `task.created`, or `task.approval_required` if it wants to look first.
+#[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = CreateTask,
+    responses((status = 201, body = TaskView)))]
+pub(crate) async fn create(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    input: Input<CreateTask>,
+) -> Result<Response, ApiError> {
+    let body = input.body?;
+    if body.encrypted == Some(true) {
+        return Err(Invalid::field("encrypted", "is not possible on this hub yet").into());
+    }
+    let new = NewTask {
+        target: body.target_agent_id,
+        title: body.title,
+        description: body.description,
+        id: body.id,
+        draft: body.draft.unwrap_or(false),
+        requires_review: body.requires_review.unwrap_or(false),
+        priority: body.priority.unwrap_or(Priority::Normal),
+        session_key: body.session_key,
+    };
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
+        Ok(TaskView::new(tasks::create(tx, &by, &new, now)?, &by))
+    })
+    .await
+}
+
+/// Your tasks, newest first.
+#[utoipa::path(get, path = "/tasks", tag = "tasks", params(TasksQuery),
+    responses((status = 200, body = Vec<TaskView>)))]
+pub(crate) async fn list(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    SentUri(uri): SentUri,
+    Query(query): Query<TasksQuery>,
+) -> Result<Response, ApiError> {
+    let filter = Filter {
+        status: query.status,
+        role: query.role.map(Into::into),
+        with: query.with,
+        text: query.q,
+        before: paging::place(query.cursor.as_deref())?,
+        limit: paging::LIST.of(query.limit)?,
+    };
+    let by = me.clone();
+    let page = hub.read(move |tx, _| tasks::list(tx, &by, &filter)).await?;
+    let views: Vec<TaskView> = page.items.into_iter().map(|task| TaskView::new(task, &me)).collect();
+    paging::list(&views, page.next.as_ref().map(paging::cursor).as_deref(), &uri)
+}
+
+/// One task.
+#[utoipa::path(get, path = "/tasks/{id}", tag = "tasks", params(("id" = String, Path)),
+    responses((status = 200, body = TaskView)))]
+pub(crate) async fn view(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let by = me.clone();
+    let task = hub.read(move |tx, _| tasks::view(tx, &by, &task)).await?;
+    Ok(tagged(task, &me))
+}
+
+/// Change a task.
+///
+/// Its status (to one of its `nextStatuses`), your session key, or a draft's text. Say which state you saw by
+/// `expectedStatus` or `If-Match`, and a change in between is refused instead of overwritten.
+#[utoipa::path(patch, path = "/tasks/{id}", tag = "tasks", params(("id" = String, Path), ("If-Match" = Option<String>, Header)),
+    request_body = PatchTask, responses((status = 200, body = TaskView)))]
+pub(crate) async fn change(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    headers: HeaderMap,
+    input: Input<PatchTask>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let body = input.body.and_then(|body| if is_empty(&body) { Err(nothing_to_change()) } else { Ok(body) });
+    let body = hub.body_on_task(&me, &task, body).await?;
+    let change = Change {
+        status: body.status,
+        reason: body.reason,
+        expected: body.expected_status,
+        version: if_match(&headers),
+        session_key: body.session_key,
+        title: body.title,
+        description: body.description,
+    };
+    let by = me.clone();
+    let task = hub.write(move |tx, now| tasks::change(tx, &by, &task, &change, now)).await?;
+    Ok(tagged(task, &me))
+}
+
+fn is_empty(body: &PatchTask) -> bool {
+    body.status.is_none() && body.session_key.is_none() && body.title.is_none() && body.description.is_none()
+}
+
+/// The version a client saw. One that we never gave out matches nothing.
+fn if_match(headers: &HeaderMap) -> Option<i64> {
+    let value = headers.get(header::IF_MATCH)?;
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return None;
+    }
+    Some(text.trim_matches('"').parse().unwrap_or(-1))
+}
+
+/// Delete a task that has ended, or a draft of yours.
+///
+/// Its messages go with it, and its events from both logs.
+#[utoipa::path(delete, path = "/tasks/{id}", tag = "tasks", params(("id" = String, Path)),
+    responses((status = 200, body = DeletedTask)))]
+pub(crate) async fn delete(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+) -> Answer<DeletedTask> {
+    let task: TaskId = id(&task, "task")?;
+    let deleted_messages = hub.write(move |tx, _| tasks::delete(tx, &me, &task)).await?;
+    Ok(Json(DeletedTask { deleted: true, deleted_messages, deleted_files: 0 }))
+}
+
+/// Cancel a task.
+///
+/// The same as setting its status to `cancelled`; the other party learns the reason.
+#[utoipa::path(post, path = "/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path)),
+    request_body = WithReason, responses((status = 200, body = TaskView)))]
+pub(crate) async fn cancel(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<WithReason>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let body = hub.body_on_task(&me, &task, input.body).await?;
+    let change = Change { status: Some(Status::Cancelled), reason: body.reason, ..Change::default() };
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        Ok(TaskView::new(tasks::change(tx, &by, &task, &change, now)?, &by))
+    })
+    .await
+}
+
+/// A task's history, oldest first.
+#[utoipa::path(get, path = "/tasks/{id}/events", tag = "tasks", params(("id" = String, Path), PageQuery),
+    responses((status = 200, body = Vec<TaskLogView>)))]
+pub(crate) async fn history(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    SentUri(uri): SentUri,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let limit = paging::WHOLE.of(query.limit)?;
+    let after = paging::number(query.cursor.as_deref())?.unwrap_or(0);
+    let page = hub.read(move |tx, _| tasks::history(tx, &me, &task, after, limit)).await?;
+    let views: Vec<TaskLogView> = page
+        .items
+        .into_iter()
+        .map(|line| TaskLogView {
+            from_status: line.from,
+            to_status: line.to,
+            actor: line.actor,
+            detail: line.detail,
+            attempt: line.attempt,
+            created_at: line.at,
+        })
+        .collect();
+    paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)
+}

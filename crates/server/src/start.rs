@@ -1,0 +1,187 @@
+//! Starting: the data folder and its lock, the operator's token, the store, and the server on top.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tandem_app::{housekeeping, keys};
+use tandem_store::{Database, Options, Store};
+use tokio::net::TcpListener;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::http::serve;
+use crate::hub::{Hub, HubParts};
+use crate::rest;
+
+/// How often what has run out is removed.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Why the hub did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The data folder cannot be used.
+    #[error("cannot use the data folder {path}: {cause}")]
+    Folder {
+        /// Which folder.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// Another hub uses the data folder.
+    #[error("another tandem{} uses the data folder {}; stop it first, or choose another folder with --data", pid_note(.pid), .path.display())]
+    Locked {
+        /// Which folder.
+        path: PathBuf,
+        /// The other process, if it says.
+        pid: String,
+    },
+    /// The setting names no database we know.
+    #[error("the database must be sqlite:PATH or postgres://…, not {0:?}")]
+    UnknownDatabase(String),
+    /// The database cannot be used.
+    #[error("cannot use the database: {0}")]
+    Store(tandem_store::Error),
+    /// The first look into the database failed.
+    #[error("cannot start: {0}")]
+    App(#[from] tandem_app::Error),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {cause}{}", in_use_note(.cause))]
+    Listen {
+        /// Which address.
+        address: std::net::SocketAddr,
+        /// Why.
+        cause: std::io::Error,
+    },
+}
+
+fn pid_note(pid: &str) -> String {
+    if pid.is_empty() { String::new() } else { format!(" (process {pid})") }
+}
+
+fn in_use_note(cause: &std::io::Error) -> &'static str {
+    match cause.kind() {
+        std::io::ErrorKind::AddrInUse => "; another program has it: stop that one, or choose another with --listen",
+        _ => "",
+    }
+}
+
+/// A hub that is ready to serve. Dropping it gives the data folder back.
+#[derive(Debug)]
+pub struct Started {
+    /// The hub.
+    pub hub: Hub,
+    /// Whether the operator's token was made just now, and where it is kept.
+    pub token_file: Option<PathBuf>,
+    _lock: File,
+}
+
+/// Opens everything a hub needs.
+pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
+    let folder = config.data.clone();
+    std::fs::create_dir_all(&folder).map_err(|cause| Error::Folder { path: folder.clone(), cause })?;
+    let lock = lock(&folder)?;
+    let (database, kind) = database(&config)?;
+    let (token, token_file) = match &config.admin_token {
+        Some(token) => (token.clone(), None),
+        None => {
+            let path = folder.join("admin-token");
+            let token = kept_token(&path).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
+            (token, Some(path))
+        }
+    };
+    let options =
+        Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
+    let now_ms = clock.now().0;
+    let opened = tokio::task::spawn_blocking(move || Store::open(&database, &options, now_ms)).await;
+    let store = match opened {
+        Ok(opened) => opened.map_err(Error::Store)?,
+        Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
+    };
+    let hub = HubParts::new(store, config, kind, clock, &token).await?;
+    Ok(Started { hub, token_file, _lock: lock })
+}
+
+/// Serves until `stop` resolves and everything under way is answered.
+pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Output = ()>) {
+    let hub = Arc::clone(&started.hub);
+    let sweeper = tokio::spawn(sweep(Arc::clone(&hub)));
+    serve::serve(listener, rest::router(Arc::clone(&hub)), hub, stop).await;
+    sweeper.abort();
+    // The sweeper's handle on the hub goes with it, so that the store closes before the lock does.
+    let _ = sweeper.await;
+}
+
+async fn sweep(hub: Hub) {
+    let mut tick = tokio::time::interval(SWEEP_EVERY);
+    loop {
+        tick.tick().await;
+        match hub.write(housekeeping::sweep).await {
+            Ok(0) => {}
+            Ok(rows) => tracing::debug!(rows, "removed what had run out"),
+            Err(error) => tracing::warn!(%error, "could not remove what has run out"),
+        }
+    }
+}
+
+/// Listens, with a message that says what to do when that does not work.
+pub async fn listen(config: &Config) -> Result<TcpListener, Error> {
+    let address = config.listen;
+    TcpListener::bind(address).await.map_err(|cause| Error::Listen { address, cause })
+}
+
+fn database(config: &Config) -> Result<(Database, &'static str), Error> {
+    match config.database.as_deref() {
+        None => Ok((Database::Sqlite(config.data.join("tandem.db")), "sqlite")),
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            Ok((Database::Postgres(url.into()), "postgres"))
+        }
+        Some(url) => match url.strip_prefix("sqlite:") {
+            Some(path) if !path.is_empty() => Ok((Database::Sqlite(path.trim_start_matches("//").into()), "sqlite")),
+            _ => Err(Error::UnknownDatabase(url.split(['@', '?']).next_back().unwrap_or_default().into())),
+        },
+    }
+}
+
+/// Takes the lock on a data folder and writes down who has it.
+fn lock(folder: &Path) -> Result<File, Error> {
+    let failed = |cause| Error::Folder { path: folder.to_owned(), cause };
+    let path = folder.join("lock");
+    let mut file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut pid = String::new();
+            // Only for the message; without it, the message says a little less.
+            let _ = file.read_to_string(&mut pid);
+            return Err(Error::Locked { path: folder.to_owned(), pid: pid.trim().to_owned() });
+        }
+        Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+    }
+    file.set_len(0).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    writeln!(file, "{}", std::process::id()).map_err(failed)?;
+    Ok(file)
+}
+
+/// The token in a file that only its owner can read; made if there is none.
+fn kept_token(path: &Path) -> std::io::Result<String> {
+    match std::fs::read_to_string(path) {
+        Ok(text) if text.trim().len() >= 16 => return Ok(text.trim().to_owned()),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let token = format!("tda_{}", keys::random_hex::<24>());
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    writeln!(file, "{token}")?;
+    file.sync_all()?;
+    Ok(token)
+}

@@ -1,0 +1,194 @@
+//! The reference page, rendered from the OpenAPI document.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use serde_json::Value;
+
+/// One row of a table of fields.
+struct Field {
+    name: String,
+    kind: String,
+    required: bool,
+    text: String,
+}
+
+/// One operation.
+struct Operation {
+    anchor: String,
+    method: String,
+    path: String,
+    summary: String,
+    description: String,
+    open: bool,
+    parameters: Vec<Field>,
+    body: Vec<Field>,
+    status: String,
+    answer: String,
+    answer_anchor: String,
+}
+
+/// Operations that belong together.
+struct Group {
+    name: String,
+    operations: Vec<Operation>,
+}
+
+/// One named type.
+struct Schema {
+    name: String,
+    text: String,
+    fields: Vec<Field>,
+}
+
+/// One row of the task machine.
+struct Move {
+    from: String,
+    to: String,
+    open: String,
+    reviewed: String,
+}
+
+#[derive(Template)]
+#[template(path = "reference.html")]
+struct Reference {
+    version: &'static str,
+    about: Vec<String>,
+    moves: Vec<Move>,
+    groups: Vec<Group>,
+    schemas: Vec<Schema>,
+}
+
+/// The order in which a newcomer meets things.
+const ORDER: [&str; 9] =
+    ["agents", "connections", "tasks", "messages", "approvals", "updates", "events", "hub", "admin"];
+
+/// The whole page.
+pub(crate) fn page(document: &str) -> String {
+    let document: Value = serde_json::from_str(document).unwrap_or_default();
+    let schemas = &document["components"]["schemas"];
+    let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+    for (path, methods) in entries(&document["paths"]) {
+        for (method, operation) in entries(methods) {
+            let tag = text(&operation["tags"][0]);
+            let place = ORDER.iter().position(|name| *name == tag).unwrap_or(ORDER.len());
+            let group = groups.entry(place).or_insert_with(|| Group { name: tag, operations: Vec::new() });
+            group.operations.push(describe(path, method, operation, schemas));
+        }
+    }
+    let description = text(&document["info"]["description"]);
+    let (about, table) = description.split_once("Who may move").unwrap_or((&description, ""));
+    let reference = Reference {
+        version: env!("CARGO_PKG_VERSION"),
+        about: about.split("\n\n").filter(|part| !part.trim().is_empty()).map(plain).collect(),
+        moves: moves(table),
+        groups: groups.into_values().collect(),
+        schemas: entries(schemas)
+            .map(|(name, schema)| Schema {
+                name: name.clone(),
+                text: plain(&text(&schema["description"])),
+                fields: fields(schema, schemas),
+            })
+            .collect(),
+    };
+    reference.render().unwrap_or_default()
+}
+
+fn moves(table: &str) -> Vec<Move> {
+    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
+    rows.filter_map(|row| {
+        let mut cells = row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+        Some(Move { from: cells.next()?, to: cells.next()?, open: cells.next()?, reviewed: cells.next()? })
+    })
+    .collect()
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Markdown of ours is backticks at most; the page shows the words.
+fn plain(markdown: &str) -> String {
+    markdown.replace('`', "").replace('\n', " ").trim().to_owned()
+}
+
+fn describe(path: &str, method: &str, operation: &Value, schemas: &Value) -> Operation {
+    let parameters = operation["parameters"].as_array().into_iter().flatten().map(|parameter| Field {
+        name: text(&parameter["name"]),
+        kind: format!("{}, in the {}", kind(&parameter["schema"]), text(&parameter["in"])),
+        required: parameter["required"].as_bool().unwrap_or(false),
+        text: plain(&text(&parameter["description"])),
+    });
+    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let answered = entries(&operation["responses"]).find(|(status, _)| status.starts_with('2'));
+    let (status, answer) = match answered {
+        Some((status, response)) => {
+            let content = entries(&response["content"]).next();
+            (status.clone(), content.map_or(Value::Null, |content| content.1["schema"].clone()))
+        }
+        None => (String::new(), Value::Null),
+    };
+    Operation {
+        anchor: format!("{method}{}", path.replace(['/', '{', '}'], "-")),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        summary: plain(&text(&operation["summary"])).trim_end_matches('.').to_owned(),
+        description: plain(&text(&operation["description"])),
+        open: operation["security"][0].as_object().is_some_and(serde_json::Map::is_empty),
+        parameters: parameters.collect(),
+        body: fields(resolved(body, schemas), schemas),
+        status,
+        answer: kind(&answer),
+        answer_anchor: name_of(&answer["items"]).or_else(|| name_of(&answer)).unwrap_or_default(),
+    }
+}
+
+fn name_of(schema: &Value) -> Option<String> {
+    schema["$ref"].as_str()?.rsplit('/').next().map(Into::into)
+}
+
+fn resolved<'a>(schema: &'a Value, schemas: &'a Value) -> &'a Value {
+    match name_of(schema) {
+        Some(name) => &schemas[name.as_str()],
+        None => schema,
+    }
+}
+
+/// The fields of an object, those of the parts it is made of included.
+fn fields(schema: &Value, schemas: &Value) -> Vec<Field> {
+    let mut found = Vec::new();
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        found.extend(fields(resolved(part, schemas), schemas));
+    }
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    found.extend(entries(&schema["properties"]).map(|(name, property)| Field {
+        name: name.clone(),
+        kind: kind(property),
+        required: required.contains(&name.as_str()),
+        text: plain(&text(&property["description"])),
+    }));
+    found
+}
+
+/// A type in words.
+fn kind(schema: &Value) -> String {
+    if let Some(name) = name_of(schema) {
+        return name;
+    }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        return choices.iter().map(kind).collect::<Vec<_>>().join(" or ");
+    }
+    match &schema["type"] {
+        Value::String(word) if word == "array" => format!("array of {}", kind(&schema["items"])),
+        Value::String(word) => word.clone(),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            words.join(" or ")
+        }
+        _ => "any".into(),
+    }
+}
