@@ -1,5 +1,6 @@
 //! `tandem`: the one binary.
 
+mod bench;
 mod serve;
 
 use clap::{Parser, Subcommand};
@@ -22,12 +23,19 @@ Examples:
 enum Command {
     /// Run a hub; works without any configuration
     Serve(serve::Arguments),
+    /// Measure a hub on this machine, and the machine itself in the same run
+    Bench(bench::Arguments),
+    /// What `tandem bench` measures the hub against
+    #[command(hide = true)]
+    BenchLimit(bench::limit::Arguments),
 }
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command.unwrap_or_else(|| Command::Serve(serve::Arguments::default())) {
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::BenchLimit(arguments) => bench::limit::run(&arguments),
     };
     match outcome {
         Ok(()) => std::process::ExitCode::SUCCESS,

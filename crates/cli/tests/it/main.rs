@@ -1,1 +1,25 @@
-fn main(){}
+//! One binary with all tests. Each starts the real server on a port of its own, with a database of its
+//! own, and the signature of a test says on which databases it runs.
+
+#![expect(unreachable_pub, reason = "a test binary has no outside")]
+
+mod agents;
+mod approvals;
+mod bad_input;
+mod config;
+mod connections;
+mod crash;
+mod events;
+mod harness;
+mod idempotency;
+mod limits;
+mod machine;
+mod messages;
+mod pages;
+mod pairing;
+mod properties;
+mod serve;
+mod store;
+mod tasks;
+mod tidy;
+mod updates;

@@ -1,0 +1,116 @@
+//! Filling a database with tasks, by the same use cases that serve requests and without HTTP, while no
+//! hub runs on it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tandem_app::tasks::{self, Change, NewTask};
+use tandem_app::{Error, keys};
+use tandem_core::tasks::Priority;
+use tandem_core::text::Body;
+use tandem_core::{AgentId, IdSource, Now, Status, Timestamp};
+use tandem_server::Clock;
+use tandem_store::{Database, Options, Store, Tx};
+
+use super::crowd::{Agent, Known, pairs, scattered, text};
+use super::progress::Progress;
+
+/// How many tasks share a transaction; far more than in service, because nobody waits.
+const JOB: u64 = 500;
+/// How many such jobs are under way.
+const JOBS: usize = 4;
+/// One task in so many is still live, as on a hub that has been used for a while.
+const LIVE_EVERY: u64 = 19;
+/// How many of the stored tasks are kept in mind to look at.
+const SAMPLE: u64 = 10_000;
+/// Over which time the tasks were made.
+const MADE_WITHIN_MS: u64 = 600_000;
+
+/// What every job needs.
+struct Scene {
+    agents: Vec<AgentId>,
+    pairs: Vec<(usize, usize)>,
+    ids: Arc<IdSource>,
+    begin: Timestamp,
+    count: u64,
+}
+
+/// Stores `count` tasks between the agents, most of them ended; tells a sample of them.
+pub(super) async fn fill(
+    database: Database,
+    agents: &[Agent],
+    count: u64,
+    progress: &Progress,
+) -> anyhow::Result<Vec<Known>> {
+    let now = Clock::System.now();
+    let opened = tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), now.0));
+    let store = opened.await?.context("cannot open the database to fill it")?;
+    let ids: Result<Vec<AgentId>, _> = agents.iter().map(|agent| agent.id.parse()).collect();
+    let scene = Arc::new(Scene {
+        agents: ids?,
+        pairs: pairs(agents.len()),
+        ids: Arc::new(IdSource::new(keys::fill_random)),
+        begin: now.plus_ms(-i64::try_from(MADE_WITHIN_MS)?),
+        count,
+    });
+    let mut work = progress.work(&format!("storing {count} tasks"), count);
+    let mut sample = Vec::new();
+    let mut running = VecDeque::new();
+    let store = Arc::new(store);
+    let mut from = 0;
+    while from < count || !running.is_empty() {
+        if from < count && running.len() < JOBS {
+            let range = from..(from + JOB).min(count);
+            from = range.end;
+            let (scene, store) = (Arc::clone(&scene), Arc::clone(&store));
+            running.push_back(tokio::spawn(async move {
+                let units = range.end - range.start;
+                let known = store.write(move |tx| make(tx, &scene, range.clone())).await;
+                known.map(|known| (units, known))
+            }));
+        } else if let Some(job) = running.pop_front() {
+            let (units, known) = job.await?.context("cannot store tasks")?;
+            work.advance(units);
+            sample.extend(known);
+        }
+    }
+    // Closing waits for the threads and puts the log back into the database.
+    tokio::task::spawn_blocking(move || drop(store)).await?;
+    Ok(sample)
+}
+
+fn make(tx: &mut Tx<'_>, scene: &Scene, range: Range<u64>) -> Result<Vec<Known>, Error> {
+    let unfit = |what| move |_| Error::NotFound(what);
+    let description = Body::try_from(text().to_owned()).map_err(unfit("text"))?;
+    let cancel = Change { status: Some(Status::Cancelled), ..Change::default() };
+    // Odd, so that the sample goes through all pairs.
+    let keep_every = (scene.count / SAMPLE) | 1;
+    let mut known = Vec::new();
+    for number in range {
+        let pair = scattered(number, scene.pairs.len());
+        let (by, to) = scene.pairs[pair];
+        let by = &scene.agents[by];
+        let made_at = i64::try_from(MADE_WITHIN_MS * number / scene.count).unwrap_or_default();
+        let now = Now::new(scene.begin.plus_ms(made_at), Arc::clone(&scene.ids));
+        let new = NewTask {
+            target: scene.agents[to].to_string().try_into().map_err(unfit("agent"))?,
+            title: format!("Review the API document {number}").try_into().map_err(unfit("title"))?,
+            description: Some(description.clone()),
+            id: None,
+            draft: false,
+            requires_review: false,
+            priority: Priority::Normal,
+            session_key: None,
+        };
+        let task = tasks::create(tx, by, &new, &now)?;
+        if number % LIVE_EVERY != 0 {
+            tasks::change(tx, by, &task.id, &cancel, &now)?;
+        }
+        if number % keep_every == 0 {
+            known.push(Known { id: task.id.to_string(), pair });
+        }
+    }
+    Ok(known)
+}

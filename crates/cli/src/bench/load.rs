@@ -1,0 +1,161 @@
+//! The load: so many connections, each asking again as soon as it is answered, for a set time.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::Bytes;
+use serde::Serialize;
+use tokio::task::JoinSet;
+
+use super::wire::Wire;
+
+/// How long the last requests may take after time is up before they count as lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A connection that meets nothing but errors stops after so many.
+const ERRORS_MAX: u64 = 1_000;
+
+/// Makes the request with a given number.
+pub(super) type Maker = Arc<dyn Fn(u64) -> Request<Full<Bytes>> + Send + Sync>;
+
+/// How long a measurement takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    /// Not counted.
+    pub(super) warm_up: Duration,
+    /// Counted.
+    pub(super) measured: Duration,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Figures {
+    /// Answers a second.
+    pub(super) rate: f64,
+    /// Half of the answers took no longer.
+    pub(super) p50_ms: f64,
+    /// 99 of 100 took no longer.
+    pub(super) p99_ms: f64,
+    /// Requests that were not answered with success, during the warm-up too.
+    pub(super) errors: u64,
+    /// The first of them.
+    pub(super) first_error: Option<String>,
+}
+
+/// What one connection saw.
+#[derive(Default)]
+struct Seen {
+    took_us: Vec<u32>,
+    errors: u64,
+    first_error: Option<String>,
+}
+
+impl Seen {
+    fn error(&mut self, what: String) {
+        self.errors += 1;
+        self.first_error.get_or_insert(what);
+    }
+}
+
+/// Drives `connections` connections. Requests are numbered from `numbers`, which goes on from cell to cell.
+pub(super) async fn drive(
+    address: SocketAddr,
+    connections: usize,
+    span: Span,
+    numbers: &Arc<AtomicU64>,
+    maker: &Maker,
+) -> anyhow::Result<Figures> {
+    let mut wires = Vec::new();
+    for _ in 0..connections {
+        wires.push(Wire::open(address).await?);
+    }
+    let from = Instant::now() + span.warm_up;
+    let until = from + span.measured;
+    let mut tasks = JoinSet::new();
+    for wire in wires {
+        let (numbers, maker) = (Arc::clone(numbers), Arc::clone(maker));
+        tasks.spawn(async move { ask_until(address, wire, (from, until), &numbers, &maker).await });
+    }
+    let mut all = Seen::default();
+    let deadline = tokio::time::Instant::from_std(until + PATIENCE);
+    while !tasks.is_empty() {
+        match tokio::time::timeout_at(deadline, tasks.join_next()).await {
+            Ok(Some(Ok(seen))) => {
+                all.took_us.extend(seen.took_us);
+                all.errors += seen.errors;
+                all.first_error = all.first_error.or(seen.first_error);
+            }
+            Ok(Some(Err(failed))) => all.error(failed.to_string()),
+            Ok(None) => break,
+            Err(_) => {
+                for _ in 0..tasks.len() {
+                    all.error(format!("no answer within {} s", PATIENCE.as_secs()));
+                }
+                tasks.shutdown().await;
+            }
+        }
+    }
+    Ok(figures(all, span.measured))
+}
+
+async fn ask_until(
+    address: SocketAddr,
+    mut wire: Wire,
+    (from, until): (Instant, Instant),
+    numbers: &AtomicU64,
+    maker: &Maker,
+) -> Seen {
+    let mut seen = Seen::default();
+    while seen.errors < ERRORS_MAX {
+        let request = maker(numbers.fetch_add(1, Relaxed));
+        let asked = Instant::now();
+        if asked >= until {
+            break;
+        }
+        let answer = wire.ask(request).await;
+        let answered = Instant::now();
+        match answer {
+            Ok((200..300, _)) => {
+                if asked >= from && answered <= until {
+                    let took = u32::try_from((answered - asked).as_micros()).unwrap_or(u32::MAX);
+                    seen.took_us.push(took);
+                }
+            }
+            Ok((status, body)) => seen.error(format!("{status} {}", String::from_utf8_lossy(&body))),
+            Err(error) => {
+                seen.error(error.to_string());
+                match Wire::open(address).await {
+                    Ok(another) => wire = another,
+                    Err(error) => {
+                        seen.error(error.to_string());
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    seen
+}
+
+fn figures(mut all: Seen, measured: Duration) -> Figures {
+    all.took_us.sort_unstable();
+    let at = |share: f64| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a place within the list"
+        )]
+        let place = (all.took_us.len().saturating_sub(1) as f64 * share).round() as usize;
+        all.took_us.get(place).map_or(0.0, |us| f64::from(*us) / 1_000.0)
+    };
+    Figures {
+        rate: all.took_us.len() as f64 / measured.as_secs_f64(),
+        p50_ms: at(0.5),
+        p99_ms: at(0.99),
+        errors: all.errors,
+        first_error: all.first_error,
+    }
+}

@@ -1,0 +1,165 @@
+//! `tandem bench`: what this machine can do, what the hub makes of it, and whether it stays so as it fills.
+
+mod crowd;
+mod fill;
+pub(crate) mod limit;
+mod load;
+mod measure;
+mod process;
+mod progress;
+mod report;
+mod setup;
+mod site;
+mod svg;
+mod wire;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use load::Span;
+
+/// What `tandem bench` takes.
+#[derive(Debug, Args)]
+#[command(long_about = ABOUT, after_help = MORE)]
+pub(crate) struct Arguments {
+    /// Measure a hub that runs already, over plain HTTP; agents are registered there
+    #[arg(long, value_name = "URL", conflicts_with_all = ["database", "set"])]
+    url: Option<String>,
+    /// The database of the measured hub: an empty one, which is left full [default: SQLite in a folder that is removed]
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+    /// A setting of the measured hub, such as --set database_readers=4; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// A short look: one second for each measurement, and at most 10,000 stored tasks
+    #[arg(long)]
+    quick: bool,
+    /// How long each measurement takes, after half a second of warming up [default: 3, or 1 with --quick]
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// How many connections at once
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [1, 16, 64, 256])]
+    connections: Vec<usize>,
+    /// How many agents take part; each is paired with eight others
+    #[arg(long, value_name = "NUMBER", default_value_t = 200)]
+    agents: usize,
+    /// Up to how many stored tasks growth is measured; 0 for not at all [default: 1000000, or 10000 with --quick]
+    #[arg(long, value_name = "NUMBER")]
+    growth_max: Option<u64>,
+    /// Where to make the folders for the data, which are removed afterwards: on the disk that you mean to use
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Where to draw the plot
+    #[arg(long, value_name = "FILE", default_value = "tandem-bench.svg")]
+    svg: PathBuf,
+    /// Where to write every figure as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+const ABOUT: &str = "\
+Measure a hub on this machine, and the machine itself in the same run
+
+Starts a hub of its own on a fresh folder, drives it over HTTP, and prints how many tasks and messages a
+second it takes (each on the disk before it is answered), how many reads, and how long an answer takes.
+Beside every figure stands the same for the limit: a bare handler that writes as many rows in a loop of
+group commits and knows no rules. The ratio of the two says what the hub costs; it can be compared
+between machines, the figures alone cannot. Then a database is filled with up to a million tasks, to see
+that nothing gets slower.";
+
+const MORE: &str = "\
+Examples:
+  tandem bench --quick                              about a minute and a half
+  tandem bench --json figures.json                  everything, some ten minutes and 6 GB of disk
+  tandem bench --folder /var/lib/tandem             on the disk that the hub will use
+  tandem bench --database postgres://tandem@db/bench --growth-max 0
+  tandem bench --url http://127.0.0.1:3000          a hub that runs already; it needs
+                                                    --set rate_limit_max=0 --set rate_limit_register_max=0
+                                                    --set max_messages_per_minute=0
+How to read it: rates are answers a second, p50 and p99 milliseconds; errors are answers other than
+success, and any but 0 spoil the row. The load runs on the same machine and takes its share of it.
+Ctrl-C stops everything and removes the data.";
+
+/// What is to be done, in numbers.
+#[derive(Debug)]
+struct Plan {
+    span: Span,
+    connections: Vec<usize>,
+    agents: usize,
+    /// Numbers of stored tasks.
+    growth: Vec<u64>,
+    database: Option<String>,
+    set: Vec<String>,
+    folder: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn plan(&self) -> anyhow::Result<Plan> {
+        let seconds = self.seconds.unwrap_or(if self.quick { 1.0 } else { 3.0 });
+        if !(0.1..=600.0).contains(&seconds) {
+            bail!("--seconds must be from 0.1 to 600");
+        }
+        if self.connections.is_empty() || self.connections.iter().any(|count| !(1..=4_096).contains(count)) {
+            bail!("--connections must be numbers from 1 to 4096");
+        }
+        if !(16..=10_000).contains(&self.agents) {
+            bail!("--agents must be from 16 to 10000");
+        }
+        let growth_max = match (&self.url, self.growth_max) {
+            (Some(_), _) => 0,
+            (None, Some(max)) => max,
+            (None, None) => {
+                if self.quick {
+                    10_000
+                } else {
+                    1_000_000
+                }
+            }
+        };
+        let growth = (3..9).map(|power| 10_u64.pow(power)).filter(|count| *count <= growth_max).collect();
+        let folder = self.folder.as_ref().map(std::path::absolute).transpose()?;
+        Ok(Plan {
+            span: Span { warm_up: Duration::from_millis(500), measured: Duration::from_secs_f64(seconds) },
+            connections: self.connections.clone(),
+            agents: self.agents,
+            growth,
+            database: self.database.clone(),
+            set: self.set.clone(),
+            folder,
+        })
+    }
+}
+
+/// Measures, and reports.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let plan = arguments.plan()?;
+    if cfg!(debug_assertions) {
+        eprintln!(
+            "tandem bench: this is a debug build, so its figures say little; use cargo build --release"
+        );
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let report = runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        // Dropping the measurement ends the processes and removes the folders.
+        tokio::select! {
+            report = measure::run(&plan, arguments.url.as_deref()) => report,
+            _ = interrupt.recv() => bail!("stopped; nothing is left behind"),
+            _ = terminate.recv() => bail!("stopped; nothing is left behind"),
+        }
+    })?;
+    print!("{}", report.table());
+    let written = |path: &PathBuf| format!("cannot write {}", path.display());
+    std::fs::write(&arguments.svg, svg::draw(&report)).with_context(|| written(&arguments.svg))?;
+    println!("\nPlot: {}", arguments.svg.display());
+    if let Some(path) = &arguments.json {
+        std::fs::write(path, serde_json::to_string_pretty(&report)?).with_context(|| written(path))?;
+        println!("Figures: {}", path.display());
+    }
+    Ok(())
+}

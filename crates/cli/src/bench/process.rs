@@ -1,0 +1,109 @@
+//! The measured programs run as processes of their own: children of the bench that go when it goes.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use hyper::Method;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use super::crowd::request;
+use super::wire::Wire;
+
+/// How long a program may take until it listens. Long, because a database may have to be recovered.
+const START_MAX: Duration = Duration::from_secs(60);
+
+/// A folder that goes away with its owner.
+#[derive(Debug)]
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new folder in `parent`, or where the system keeps such things.
+    pub(super) fn new(parent: Option<&Path>, name: &str) -> anyhow::Result<Self> {
+        let parent = parent.map_or_else(std::env::temp_dir, Path::to_path_buf);
+        let unique = tandem_app::keys::random_hex::<4>();
+        let path = parent.join(format!("tandem-bench-{name}-{}-{unique}", std::process::id()));
+        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A process that was told to end a moment ago may still be making a file.
+        let gone = (0..3).any(|_| std::fs::remove_dir_all(&self.0).is_ok());
+        if !gone && self.0.exists() {
+            eprintln!("tandem bench: could not remove {}", self.0.display());
+        }
+    }
+}
+
+/// A running program that answers HTTP.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    pub(super) address: SocketAddr,
+    /// From the start of the process to its first answer.
+    pub(super) first_answer: Duration,
+}
+
+impl Process {
+    /// Starts this very binary with other arguments, in `folder`, and waits for its first answer.
+    pub(super) async fn start(arguments: &[String], folder: &Path) -> anyhow::Result<Self> {
+        let binary = std::env::current_exe().context("cannot find the program itself")?;
+        let mut command = Command::new(binary);
+        // Away from the user's tandem.toml and variables: they would be measured as well.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TANDEM_"))
+        {
+            command.env_remove(name);
+        }
+        command.args(arguments).current_dir(folder).env("TANDEM_LOG", "error");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+        let started = Instant::now();
+        let mut child = command.spawn().context("cannot start the program a second time")?;
+        let address = tokio::time::timeout(START_MAX, listening(&mut child))
+            .await
+            .with_context(|| format!("it did not listen within {} s", START_MAX.as_secs()))??;
+        let (status, _) =
+            Wire::open(address).await?.ask(request(Method::GET, "/health", None, String::new())).await?;
+        if status != 200 {
+            bail!("its first answer was {status}");
+        }
+        Ok(Self { child, address, first_answer: started.elapsed() })
+    }
+
+    /// How much memory it holds, in megabytes; nothing where the system does not say.
+    pub(super) fn memory_mb(&self) -> Option<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()?)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kib: f64 = line.trim().trim_end_matches(" kB").parse().ok()?;
+        Some(kib * 1_024.0 / 1_000_000.0)
+    }
+
+    /// Ends it at once, and waits until it is gone.
+    pub(super) async fn stop(mut self) -> anyhow::Result<()> {
+        self.child.kill().await.context("cannot stop a process of the bench")
+    }
+}
+
+/// Waits for the line that says where a program listens.
+async fn listening(child: &mut Child) -> anyhow::Result<SocketAddr> {
+    let output = child.stdout.take().context("its output was not caught")?;
+    let mut lines = BufReader::new(output).lines();
+    while let Some(line) = lines.next_line().await? {
+        if let Some(url) = line.strip_prefix("Listening") {
+            let address = url.trim().trim_start_matches("http://").parse()?;
+            // What else it says must not fill the pipe and stop it.
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return Ok(address);
+        }
+    }
+    bail!("it ended before it listened: {}", child.wait().await?)
+}

@@ -1,0 +1,109 @@
+//! The gate, and the target's answer at it.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::harness::{Db, Harness};
+
+#[rstest]
+#[tokio::test]
+async fn a_held_task_waits_until_its_target_lets_it_in(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    let task = ada.task(&bob).await;
+    let path = format!("/tasks/{task}");
+    let seen = ada.view(&task).await;
+    assert_eq!((&seen["approvalStatus"], &seen["nextStatuses"]), (&json!("pending"), &json!(["cancelled"])));
+    assert_eq!(bob.view(&task).await["nextStatuses"], json!([]));
+    assert_eq!(bob.event_kinds().await, ["agent.connected", "task.approval_required"]);
+    assert_eq!(bob.get("/approvals").await.ok(200)[0]["id"], task.as_str());
+    assert_eq!(ada.get("/approvals").await.ok(200), json!([]));
+
+    let held = ada.post(&format!("{path}/messages"), json!({ "content": "hi" })).await.refused(409, "approval_pending");
+    assert_eq!(held["status"], "submitted");
+    bob.post(&format!("{path}/messages"), json!({ "content": "hi" })).await.refused(409, "approval_pending");
+    bob.set(&task, "working").await.refused(409, "approval_pending");
+    bob.set(&task, "cancelled").await.refused(409, "approval_pending");
+    ada.set(&task, "working").await.refused(409, "approval_pending");
+    ada.post_empty(&format!("/approvals/{task}/approve")).await.refused(403, "role_not_allowed");
+
+    let approved = bob.post_empty(&format!("/approvals/{task}/approve")).await.ok(200);
+    assert_eq!((&approved["approvalStatus"], &approved["status"]), (&json!("approved"), &json!("submitted")));
+    assert_eq!(bob.last_event().await["type"], "task.created");
+    let told = ada.last_event().await;
+    assert_eq!((&told["type"], &told["data"]["status"]), (&json!("task.updated"), &json!("submitted")));
+    assert_eq!(bob.get("/approvals").await.ok(200), json!([]));
+    bob.post_empty(&format!("{path}/approve")).await.refused(409, "invalid_state");
+    bob.set(&task, "working").await.ok(200);
+}
+
+#[rstest]
+#[tokio::test]
+async fn declining_cancels_with_the_reason(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    let task = ada.task(&bob).await;
+    ada.post(&format!("/approvals/{task}/reject"), json!({})).await.refused(403, "role_not_allowed");
+    let body = json!({ "reason": "I do not do scheduling" });
+    let rejected = bob.post(&format!("/approvals/{task}/reject"), body).await.ok(200);
+    assert_eq!((&rejected["approvalStatus"], &rejected["status"]), (&json!("rejected"), &json!("cancelled")));
+    let thread = ada.get(&format!("/tasks/{task}/messages")).await.ok(200);
+    assert_eq!(thread[0]["content"], "Bob declined this task: I do not do scheduling");
+    assert_eq!(thread.as_array().unwrap().len(), 1);
+    let told = ada.last_event().await;
+    assert_eq!((&told["data"]["status"], &told["data"]["reason"]), (&json!("cancelled"), &json!("I do not do scheduling")));
+    bob.post_empty(&format!("/tasks/{task}/reject")).await.refused(409, "invalid_state");
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_connection_decides_before_the_default(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    let connection = ada.pair_with(&bob).await;
+    let status = async |rule: Value, default: Value| {
+        bob.patch(&format!("/connections/{connection}"), json!({ "approval": rule })).await.ok(200);
+        bob.patch("/agents/me", json!({ "defaultApprovalRule": default })).await.ok(200);
+        // The sender's own side says nothing about what it sends.
+        ada.patch(&format!("/connections/{connection}"), json!({ "approval": "require" })).await.ok(200);
+        let task = ada.task(&bob).await;
+        ada.view(&task).await["approvalStatus"].clone()
+    };
+    assert_eq!(status(Value::Null, Value::Null).await, Value::Null);
+    assert_eq!(status(Value::Null, json!("require")).await, "pending");
+    assert_eq!(status(json!("auto"), json!("require")).await, Value::Null);
+    assert_eq!(status(json!("require"), json!("auto")).await, "pending");
+    assert_eq!(status(json!("require"), Value::Null).await, "pending");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_stranger_from_the_directory_is_held_unless_said_otherwise(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    for (default, held) in [(Value::Null, true), (json!("auto"), false), (json!("require"), true)] {
+        let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+        bob.patch("/agents/me", json!({ "autoAccept": true, "defaultApprovalRule": default })).await.ok(200);
+        ada.post_empty(&format!("/connect/{}", bob.id)).await.ok(201);
+        let task = ada.task(&bob).await;
+        assert_eq!(ada.view(&task).await["approvalStatus"] == "pending", held, "{default}");
+        // The other direction is as open as ever.
+        let back = bob.task(&ada).await;
+        assert_eq!(bob.view(&back).await["approvalStatus"], Value::Null);
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn publishing_a_draft_asks_the_gate_then(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task_with(&bob, json!({ "draft": true })).await;
+    bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    assert_eq!(ada.set(&task, "submitted").await.ok(200)["approvalStatus"], "pending");
+    assert_eq!(ada.set(&task, "cancelled").await.ok(200)["status"], "cancelled");
+    assert_eq!(bob.last_event().await["data"]["status"], "cancelled");
+    assert_eq!(bob.get("/approvals").await.ok(200), json!([]));
+    bob.post_empty(&format!("/approvals/{task}/approve")).await.refused(409, "invalid_state");
+}

@@ -1,0 +1,361 @@
+//! Starts a hub for a test and speaks to it as a foreign client would: JSON over HTTP.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread::JoinHandle;
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::{HeaderMap, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tandem_server::{Clock, Config};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+/// On which database a test runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Db {
+    Sqlite,
+    Postgres,
+}
+
+/// A database of its own, and its data folder. Both go when it is dropped.
+#[derive(Debug)]
+pub struct Place {
+    pub folder: std::path::PathBuf,
+    pub database: Option<String>,
+    name: String,
+}
+
+fn admin_url() -> String {
+    std::env::var("TANDEM_TEST_POSTGRES")
+        .expect("TANDEM_TEST_POSTGRES is not set: run the tests by ./check, or under scripts/with-postgres")
+}
+
+/// Runs a statement on the server's own database, on a thread because tests are async already.
+fn administer(sql: String) {
+    let run = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&admin_url(), tokio_postgres::NoTls).await.unwrap();
+            let driver = tokio::spawn(connection);
+            client.batch_execute(&sql).await.unwrap();
+            drop(client);
+            driver.await.unwrap().unwrap();
+        });
+    };
+    std::thread::spawn(run).join().unwrap();
+}
+
+impl Place {
+    pub fn new(db: Db) -> Self {
+        let name = format!("tandem_test_{}", tandem_app::keys::random_hex::<8>());
+        let folder = std::env::temp_dir().join(&name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let database = (db == Db::Postgres).then(|| {
+            administer(format!("create database {name}"));
+            let url = admin_url();
+            let (server, options) = url.split_once('?').unwrap_or((&url, "sslmode=disable"));
+            format!("{}/{name}?{options}", server.rsplit_once('/').unwrap().0)
+        });
+        Self { folder, database, name }
+    }
+
+    /// The settings of most tests: no rate limit gets in their way.
+    pub fn config(&self) -> Config {
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            data: self.folder.clone(),
+            database: self.database.clone(),
+            admin_token: Some(ADMIN_TOKEN.into()),
+            rate_limit_max: 0,
+            rate_limit_register_max: 0,
+            rate_limit_discover_max: 0,
+            max_messages_per_minute: 0,
+            pair_attempts_max: 0,
+            min_discovery_age_hours: 0,
+            ..Config::default()
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.database.is_some() {
+            administer(format!("drop database if exists {} with (force)", self.name));
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub const ADMIN_TOKEN: &str = "operator-token-of-the-tests";
+
+/// A running hub.
+#[derive(Debug)]
+pub struct Harness {
+    pub client: Client,
+    pub clock: Arc<AtomicI64>,
+    pub hub: tandem_server::hub::Hub,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    pub place: Arc<Place>,
+}
+
+impl Harness {
+    pub async fn start(db: Db) -> Self {
+        Self::start_with(db, |_| {}).await
+    }
+
+    pub async fn start_with(db: Db, set: impl FnOnce(&mut Config)) -> Self {
+        let place = Arc::new(Place::new(db));
+        let mut config = place.config();
+        set(&mut config);
+        // A round number, so that tests can reckon with it.
+        let clock = Arc::new(AtomicI64::new(1_800_000_000_000));
+        Self::start_at(place, config, clock).await
+    }
+
+    pub async fn start_at(place: Arc<Place>, config: Config, clock: Arc<AtomicI64>) -> Self {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (ready, started) = oneshot::channel();
+        let hub_clock = Clock::Manual(Arc::clone(&clock));
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async move {
+                let hub = tandem_server::open(config, hub_clock).await.unwrap();
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                ready.send((listener.local_addr().unwrap(), Arc::clone(&hub.hub))).ok();
+                tandem_server::run(hub, listener, async move {
+                    let _ = stopped.await;
+                })
+                .await;
+            });
+        });
+        let (address, hub) = started.await.expect("the hub starts");
+        Self { client: Client { address }, clock, hub, stop: Some(stop), thread: Some(thread), place }
+    }
+
+    pub fn advance_ms(&self, ms: i64) {
+        self.clock.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    pub async fn agent(&self, name: &str) -> Agent {
+        self.agent_with(json!({ "name": name })).await
+    }
+
+    pub async fn agent_with(&self, body: Value) -> Agent {
+        let reply = self.client.send("POST", "/agents", None, Some(body)).await;
+        assert_eq!(reply.status, 201, "{reply:?}");
+        Agent {
+            id: reply.text("id"),
+            name: reply.text("name"),
+            key: reply.text("apiKey"),
+            client: self.client.clone(),
+        }
+    }
+
+    /// Two agents that are connected.
+    pub async fn pair(&self) -> (Agent, Agent) {
+        let (ada, bob) = (self.agent("Ada").await, self.agent("Bob").await);
+        ada.pair_with(&bob).await;
+        (ada, bob)
+    }
+
+    /// A request with the operator's token.
+    pub async fn admin(&self, method: &str, path: &str) -> Reply {
+        self.client.send(method, path, Some(ADMIN_TOKEN), None).await
+    }
+}
+
+impl Drop for Harness {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        let joined = self.thread.take().map(JoinHandle::join);
+        if std::thread::panicking() {
+            return;
+        }
+        joined.unwrap().expect("the server stops cleanly");
+        let left = self.hub.store.stats().figures();
+        for (name, value) in left.iter().filter(|(name, _)| name.starts_with("waiting")) {
+            assert_eq!(*value, 0, "{name}: no job may be left behind");
+        }
+    }
+}
+
+/// Sends requests and reads answers.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub address: SocketAddr,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub bytes: Bytes,
+}
+
+impl Reply {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+
+    /// A field of a JSON object as text.
+    pub fn text(&self, field: &str) -> String {
+        let json = self.json();
+        json[field].as_str().unwrap_or_else(|| panic!("no text {field} in {json}")).to_owned()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// Asserts an error of the contract's shape.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> Value {
+        let json = self.json();
+        assert_eq!((self.status, json["code"].as_str()), (status, Some(code)), "{json}");
+        assert!(json["error"].as_str().is_some_and(|sentence| !sentence.is_empty()), "{json}");
+        json
+    }
+
+    /// Asserts success and gives the body.
+    #[track_caller]
+    pub fn ok(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.bytes));
+        let json = self.json();
+        assert!(!json.is_null());
+        json
+    }
+
+    /// Where the next page is, as a path.
+    pub fn next_link(&self) -> Option<String> {
+        let link = self.header("link")?;
+        let (path, rel) = link.split_once('>').unwrap();
+        assert_eq!(rel, "; rel=\"next\"");
+        Some(path.trim_start_matches('<').to_owned())
+    }
+}
+
+impl Client {
+    pub async fn send(&self, method: &str, path: &str, key: Option<&str>, body: Option<Value>) -> Reply {
+        let mut request = Request::builder().method(method).uri(path).header("host", self.address.to_string());
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let bytes = match body {
+            Some(body) => {
+                request = request.header("content-type", "application/json");
+                Bytes::from(body.to_string())
+            }
+            None => Bytes::new(),
+        };
+        self.raw(request.body(Full::new(bytes)).unwrap()).await
+    }
+
+    /// A request as it is. No answer of a test is ever a failure of the hub.
+    pub async fn raw(&self, request: Request<Full<Bytes>>) -> Reply {
+        let reply = self.try_raw(request).await.expect("the hub answers");
+        assert!(reply.status < 500 || reply.status == StatusCode::SERVICE_UNAVAILABLE.as_u16(), "{reply:?}");
+        assert_eq!(reply.header("api-version"), Some("v1"));
+        assert!(reply.header("x-request-id").is_some());
+        reply
+    }
+
+    pub async fn try_raw(&self, request: Request<Full<Bytes>>) -> Result<Reply, Box<dyn std::error::Error>> {
+        let stream = TcpStream::connect(self.address).await?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let driver = tokio::spawn(connection);
+        let response = sender.send_request(request).await?;
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await?.to_bytes();
+        drop(sender);
+        let _ = driver.await;
+        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, bytes })
+    }
+}
+
+/// An agent and its key.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    pub id: String,
+    pub name: String,
+    pub key: String,
+    pub client: Client,
+}
+
+impl Agent {
+    pub async fn get(&self, path: &str) -> Reply {
+        self.client.send("GET", path, Some(&self.key), None).await
+    }
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.client.send("POST", path, Some(&self.key), Some(body)).await
+    }
+    pub async fn post_empty(&self, path: &str) -> Reply {
+        self.client.send("POST", path, Some(&self.key), None).await
+    }
+    pub async fn patch(&self, path: &str, body: Value) -> Reply {
+        self.client.send("PATCH", path, Some(&self.key), Some(body)).await
+    }
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.client.send("DELETE", path, Some(&self.key), None).await
+    }
+
+    /// Connects by a code; gives the connection's id.
+    pub async fn pair_with(&self, other: &Agent) -> String {
+        let code = self.post_empty("/pair/generate").await.text("code");
+        let connected = other.post("/pair/connect", json!({ "code": code })).await;
+        connected.ok(201);
+        connected.text("connectionId")
+    }
+
+    /// Makes a task and gives its id.
+    pub async fn task(&self, target: &Agent) -> String {
+        self.task_with(target, json!({})).await
+    }
+
+    pub async fn task_with(&self, target: &Agent, more: Value) -> String {
+        let mut body = json!({ "targetAgentId": target.id, "title": "A task" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let reply = self.post("/tasks", body).await;
+        reply.ok(201);
+        reply.text("id")
+    }
+
+    pub async fn set(&self, task: &str, status: &str) -> Reply {
+        self.patch(&format!("/tasks/{task}"), json!({ "status": status })).await
+    }
+
+    pub async fn view(&self, task: &str) -> Value {
+        self.get(&format!("/tasks/{task}")).await.ok(200)
+    }
+
+    /// All of the log, from its beginning.
+    pub async fn events(&self) -> Vec<Value> {
+        let mut all = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = self.get(&format!("/events?after={after}")).await.ok(200);
+            all.extend(page["events"].as_array().unwrap().clone());
+            after = page["cursor"].as_i64().unwrap();
+            if !page["hasMore"].as_bool().unwrap() {
+                return all;
+            }
+        }
+    }
+
+    /// The kinds of all events in the log.
+    pub async fn event_kinds(&self) -> Vec<String> {
+        self.events().await.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Gives everything the log holds from now on: the events that `act` causes.
+    pub async fn last_event(&self) -> Value {
+        self.events().await.pop().expect("the log is not empty")
+    }
+}

@@ -1,0 +1,97 @@
+//! Requests that may be sent twice.
+
+use http_body_util::Full;
+use hyper::Request;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::harness::{Agent, Db, Harness, Reply};
+
+async fn post(agent: &Agent, path: &str, key: &str, body: Value) -> Reply {
+    let request = Request::post(path)
+        .header("authorization", format!("Bearer {}", agent.key))
+        .header("content-type", "application/json")
+        .header("idempotency-key", key)
+        .body(Full::from(body.to_string()))
+        .unwrap();
+    agent.client.raw(request).await
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_same_request_happens_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let body = json!({ "targetAgentId": bob.id, "title": "Once" });
+    let first = post(&ada, "/tasks", "k1", body.clone()).await;
+    first.ok(201);
+    assert!(first.header("idempotent-replayed").is_none());
+    hub.advance_ms(24 * 3_600_000 - 1);
+    let second = post(&ada, "/tasks", "k1", body.clone()).await;
+    assert_eq!((second.ok(201), second.header("idempotent-replayed")), (first.json(), Some("true")));
+    let other = json!({ "targetAgentId": bob.id, "title": "Another" });
+    post(&ada, "/tasks", "k1", other).await.refused(409, "idempotency_conflict");
+    let task = first.text("id");
+    post(&ada, &format!("/tasks/{task}/messages"), "k1", body.clone()).await.refused(400, "validation");
+    let hello = json!({ "content": "hi" });
+    post(&ada, &format!("/tasks/{task}/messages"), "k1", hello.clone()).await.refused(409, "idempotency_conflict");
+    // Keys are the caller's own.
+    let back = json!({ "targetAgentId": ada.id, "title": "Once" });
+    post(&bob, "/tasks", "k1", back).await.ok(201);
+    hub.advance_ms(1);
+    let third = post(&ada, "/tasks", "k1", body).await;
+    assert_ne!(third.ok(201)["id"], first.json()["id"], "kept for a day, not for ever");
+
+    let sent = post(&ada, &format!("/tasks/{task}/messages"), "m1", hello.clone()).await.ok(201);
+    assert_eq!(post(&ada, &format!("/tasks/{task}/messages"), "m1", hello).await.ok(201), sent);
+    assert_eq!(bob.view(&task).await["unreadCount"], 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn refusals_are_not_kept(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    let body = json!({ "targetAgentId": bob.id, "title": "T" });
+    post(&ada, "/tasks", "k", body.clone()).await.refused(403, "not_connected");
+    ada.pair_with(&bob).await;
+    post(&ada, "/tasks", "k", body).await.ok(201);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_same_request_many_times_at_once_happens_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let body = json!({ "targetAgentId": bob.id, "title": "Once" });
+    let sent = (0..12).map(|_| post(&ada, "/tasks", "k", body.clone()));
+    let replies = futures_util::future::join_all(sent).await;
+    let fresh = replies.iter().filter(|reply| reply.header("idempotent-replayed").is_none()).count();
+    assert_eq!(fresh, 1);
+    assert!(replies.iter().all(|reply| reply.ok(201) == replies[0].json()));
+    assert_eq!(ada.get("/tasks").await.ok(200).as_array().unwrap().len(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn answers_with_a_key_are_never_kept(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let first = post(&ada, "/agents", "k", json!({ "name": "New" })).await;
+    let second = post(&ada, "/agents", "k", json!({ "name": "New" })).await;
+    assert_ne!(first.ok(201)["apiKey"], second.ok(201)["apiKey"]);
+    let rotated = post(&ada, "/agents/me/rotate-key", "k", json!({})).await.ok(200);
+    post(&ada, "/agents/me/rotate-key", "k", json!({})).await.refused(401, "unauthorized");
+    assert!(rotated["apiKey"].is_string());
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_key_must_be_sane(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let body = json!({ "targetAgentId": bob.id, "title": "T" });
+    post(&ada, "/tasks", "", body.clone()).await.refused(400, "validation");
+    post(&ada, "/tasks", &"k".repeat(256), body.clone()).await.refused(400, "validation");
+    post(&ada, "/tasks", &"k".repeat(255), body).await.ok(201);
+}

@@ -1,0 +1,106 @@
+//! Rate limits and their headers.
+
+use http_body_util::Full;
+use hyper::Request;
+use rstest::rstest;
+use serde_json::json;
+
+use crate::harness::{Db, Harness};
+
+#[rstest]
+#[tokio::test]
+async fn requests_are_counted_by_key_else_by_address(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.rate_limit_max = 5).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    for left in (0..5).rev() {
+        let reply = ada.get("/agents/me").await;
+        reply.ok(200);
+        assert_eq!(reply.header("ratelimit-limit"), Some("5"));
+        assert_eq!(reply.header("ratelimit-remaining"), Some(left.to_string().as_str()));
+        assert_eq!(reply.header("ratelimit-reset"), Some("60"));
+    }
+    hub.advance_ms(10_500);
+    let refused = ada.get("/agents/me").await;
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("50"));
+    bob.get("/agents/me").await.ok(200);
+
+    // Two registrations have been counted for the address; three guesses at keys are left.
+    for _ in 0..3 {
+        hub.client.send("GET", "/agents/me", Some("tdm_guess"), None).await.refused(401, "unauthorized");
+    }
+    hub.client.send("GET", "/agents/me", Some("tdm_guess"), None).await.refused(429, "rate_limited");
+    hub.client.send("GET", "/docs", None, None).await.refused(429, "rate_limited");
+    hub.client.send("GET", "/health", None, None).await.ok(200);
+    bob.get("/agents/me").await.ok(200);
+    hub.advance_ms(60_000);
+    ada.get("/agents/me").await.ok(200);
+}
+
+#[rstest]
+#[tokio::test]
+async fn registrations_and_looks_into_the_directory_have_limits_of_their_own(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+) {
+    let hub = Harness::start_with(db, |config| {
+        config.rate_limit_register_max = 3;
+        config.rate_limit_discover_max = 2;
+    })
+    .await;
+    let ada = hub.agent("Ada").await;
+    hub.agent("Bob").await;
+    hub.agent("Cy").await;
+    let refused = hub.client.send("POST", "/agents", None, Some(json!({ "name": "Di" }))).await;
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("60"));
+    ada.get("/agents/discover").await.ok(200);
+    ada.get("/agents/discover").await.ok(200);
+    ada.get("/agents/discover").await.refused(429, "rate_limited");
+    hub.advance_ms(60_000);
+    hub.agent("Di").await;
+    ada.get("/agents/discover").await.ok(200);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_proxy_is_believed_only_when_told_so(#[values(Db::Sqlite)] db: Db) {
+    let from = |address: &str| {
+        Request::post("/agents")
+            .header("content-type", "application/json")
+            .header("x-forwarded-for", format!("203.0.113.9, {address}"))
+            .body(Full::from(json!({ "name": "Ada" }).to_string()))
+            .unwrap()
+    };
+    for behind_proxy in [false, true] {
+        let hub = Harness::start_with(db, |config| {
+            config.rate_limit_register_max = 1;
+            config.behind_proxy = behind_proxy;
+        })
+        .await;
+        hub.client.raw(from("198.51.100.1")).await.ok(201);
+        let second = hub.client.raw(from("198.51.100.2")).await;
+        assert_eq!(second.status, if behind_proxy { 201 } else { 429 });
+        hub.client.raw(from("198.51.100.1")).await.refused(429, "rate_limited");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn metrics_are_for_the_operator_and_this_machine(#[values(Db::Sqlite)] db: Db) {
+    for behind_proxy in [false, true] {
+        let hub = Harness::start_with(db, |config| config.behind_proxy = behind_proxy).await;
+        let ada = hub.agent("Ada").await;
+        let page = hub.client.send("GET", "/metrics", None, None).await;
+        if behind_proxy {
+            page.refused(401, "unauthorized");
+            ada.get("/metrics").await.refused(403, "admin_only");
+        } else {
+            assert_eq!(page.status, 200);
+        }
+        let page = hub.admin("GET", "/metrics").await;
+        let text = String::from_utf8_lossy(&page.bytes).into_owned();
+        assert!(text.contains("tandem_http_requests_total{method=\"POST\",route=\"/agents\",status=\"201\"} 1"), "{text}");
+        assert!(text.contains("tandem_store_commits_total"), "{text}");
+        assert!(text.ends_with("# EOF\n") && !text.contains("agent_"), "{text}");
+    }
+}

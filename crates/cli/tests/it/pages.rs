@@ -1,0 +1,53 @@
+//! Pages for people, and the document for programs.
+
+use rstest::rstest;
+use serde_json::Value;
+
+use crate::harness::{Db, Harness};
+
+#[rstest]
+#[tokio::test]
+async fn pages_need_nothing_from_elsewhere(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.public_url = Some("https://hub.example.com/".into())).await;
+    for path in ["/", "/docs"] {
+        let page = hub.client.send("GET", path, None, None).await;
+        assert_eq!(page.status, 200);
+        let html = String::from_utf8(page.bytes.to_vec()).unwrap();
+        assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"));
+        for foreign in ["src=\"http", "href=\"http", "<script", "@import", "style=\""] {
+            assert!(!html.contains(foreign), "{foreign} in {path}");
+        }
+    }
+    let first = hub.client.send("GET", "/", None, None).await;
+    assert!(String::from_utf8_lossy(&first.bytes).contains("https://hub.example.com/pair/generate"));
+    assert_eq!(hub.client.send("GET", "/static/style.css", None, None).await.status, 200);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let document = hub.client.send("GET", "/openapi.json", None, None).await.ok(200);
+    assert_eq!(document["openapi"], "3.1.0");
+    let reference = hub.client.send("GET", "/docs", None, None).await;
+    let html = String::from_utf8(reference.bytes.to_vec()).unwrap();
+    let mut operations = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            operations += 1;
+            assert!(html.contains(&format!("<code>{path}</code>")), "{path}");
+            assert!(operation["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{method} {path}");
+            assert!(operation["responses"]["default"].is_object(), "{method} {path}");
+        }
+    }
+    assert!(operations > 30);
+    for (from, to, ..) in tandem_core::MOVES {
+        assert!(html.contains(&format!("<tr><td>{from}</td><td>{to}</td>")), "{from} to {to}");
+    }
+}
+
+#[test]
+fn the_openapi_document_is_the_agreed_one() {
+    let document: Value = serde_json::from_str(&tandem_server::rest::document().to_json().unwrap()).unwrap();
+    insta::assert_json_snapshot!("openapi", document);
+}

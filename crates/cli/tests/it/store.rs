@@ -1,0 +1,166 @@
+//! The store under stress: failing jobs, panics, full queues, schemas from the future.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rstest::rstest;
+use tandem_app::Error;
+use tandem_core::{Status, Timestamp};
+use tandem_store::{Database, Options, Store, idempotency};
+
+use crate::harness::{Db, Place};
+
+fn database(place: &Place) -> Database {
+    match &place.database {
+        Some(url) => Database::Postgres(url.clone()),
+        None => Database::Sqlite(place.folder.join("tandem.db")),
+    }
+}
+
+async fn open(place: &Place, options: Options) -> Store {
+    let database = database(place);
+    tokio::task::spawn_blocking(move || Store::open(&database, &options, 0).unwrap()).await.unwrap()
+}
+
+async fn close(store: Arc<Store>) {
+    tokio::task::spawn_blocking(move || drop(store)).await.unwrap();
+}
+
+fn keep(tx: &mut tandem_store::Tx<'_>, key: &str) -> Result<(), Error> {
+    let kept = idempotency::Kept { request_hash: vec![1], status: 200, body: "{}".into() };
+    Ok(idempotency::keep(tx, &"agent_x".parse().unwrap(), key, &kept, Timestamp(1))?)
+}
+
+async fn kept(store: &Store, key: String) -> bool {
+    let found = store.read(move |tx| {
+        Ok::<_, Error>(idempotency::find(tx, &"agent_x".parse().unwrap(), &key, Timestamp(0))?.is_some())
+    });
+    found.await.unwrap()
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_job_that_fails_or_panics_takes_back_only_itself(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let store = Arc::new(open(&place, Options::default()).await);
+    let jobs = (0..60).map(|number| {
+        let store = Arc::clone(&store);
+        async move {
+            let outcome = store.write(move |tx| {
+                keep(tx, &format!("k{number}"))?;
+                match number % 10 {
+                    3 => Err(Error::NotFound("thing")),
+                    7 => panic!("job {number} panics on purpose"),
+                    _ => Ok(number),
+                }
+            });
+            (number, outcome.await)
+        }
+    });
+    for (number, outcome) in futures_util::future::join_all(jobs).await {
+        match number % 10 {
+            3 => assert!(matches!(outcome, Err(Error::NotFound(_)))),
+            7 => assert!(matches!(outcome, Err(Error::Store(tandem_store::Error::Panicked(_))))),
+            _ => assert_eq!(outcome.unwrap(), number),
+        }
+        assert_eq!(kept(&store, format!("k{number}")).await, number % 10 != 3 && number % 10 != 7, "{number}");
+    }
+    close(store).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_full_queue_turns_callers_away(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let store = Arc::new(open(&place, Options { writers: 1, queue_max: 4, ..Options::default() }).await);
+    let gate = Arc::new(AtomicBool::new(false));
+    let (held, holding) = std::sync::mpsc::channel();
+    let blocker = {
+        let (store, gate) = (Arc::clone(&store), Arc::clone(&gate));
+        tokio::spawn(async move {
+            let hold = move |_: &mut tandem_store::Tx<'_>| {
+                held.send(()).ok();
+                while !gate.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                Ok::<_, Error>(())
+            };
+            store.write(hold).await
+        })
+    };
+    tokio::task::spawn_blocking(move || holding.recv().unwrap()).await.unwrap();
+    let waiting: Vec<_> = (0..4)
+        .map(|number| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.write(move |tx| keep(tx, &format!("w{number}"))).await })
+        })
+        .collect();
+    let waiting_writes =
+        || store.stats().figures().iter().find(|(name, _)| *name == "waiting_writes").unwrap().1;
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while waiting_writes() < 4 {
+        assert!(std::time::Instant::now() < deadline, "the queue does not fill");
+        tokio::task::yield_now().await;
+    }
+    let refused = store.write(|tx| keep(tx, "too many")).await;
+    assert!(matches!(refused, Err(Error::Store(tandem_store::Error::Busy))), "{refused:?}");
+    gate.store(true, Ordering::SeqCst);
+    blocker.await.unwrap().unwrap();
+    for job in waiting {
+        job.await.unwrap().unwrap();
+    }
+    assert!(!kept(&store, "too many".into()).await);
+    close(store).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_schema_from_the_future_is_refused(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let store = Arc::new(open(&place, Options::default()).await);
+    let newer = store.write(|tx| {
+        let sql = "insert into schema_migrations (version, name, applied_at) values ($1, $2, 0)";
+        Ok::<_, Error>(tx.execute(sql, &[9_999.into(), "future".into()])?)
+    });
+    newer.await.unwrap();
+    close(store).await;
+    let database = database(&place);
+    let again = tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), 0)).await.unwrap();
+    let error = again.err().expect("an older hub does not touch it").to_string();
+    assert!(error.contains("newer tandem") && error.contains("9999"), "{error}");
+}
+
+/// Read, compute, write back: the classic that loses updates where transactions see stale rows.
+#[rstest]
+#[tokio::test]
+async fn concurrent_read_modify_write_loses_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let store = Arc::new(open(&place, Options { writers: 4, group_max: 4, ..Options::default() }).await);
+    store.write(|tx| keep(tx, "counter")).await.unwrap();
+    let jobs = (0..100).map(|_| {
+        let store = Arc::clone(&store);
+        async move {
+            let increment = store.write(|tx| {
+                let agent = "agent_x".parse().unwrap();
+                let mut row = idempotency::find(tx, &agent, "counter", Timestamp(0))?.unwrap();
+                row.status += 1;
+                Ok::<_, Error>(idempotency::keep(tx, &agent, "counter", &row, Timestamp(1))?)
+            });
+            increment.await.unwrap();
+        }
+    });
+    futures_util::future::join_all(jobs).await;
+    let total = store.read(|tx| {
+        Ok::<_, Error>(idempotency::find(tx, &"agent_x".parse().unwrap(), "counter", Timestamp(0))?.unwrap().status)
+    });
+    assert_eq!(total.await.unwrap(), 300);
+    close(store).await;
+}
+
+#[test]
+fn an_unknown_word_in_a_column_is_a_failure_and_not_a_missing_row() {
+    use tandem_store::{FromValue as _, Value};
+    assert!(Status::from_value(Value::Text("odd".into())).is_err());
+    assert!(Status::from_value(Value::Null).is_err());
+    assert!(i64::from_value(Value::Text("1".into())).is_err());
+}

@@ -1,0 +1,345 @@
+//! Making, listing, changing and deleting tasks.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::harness::{Agent, Db, Harness};
+
+const FIELDS: [&str; 41] = [
+    "id", "title", "description", "status", "statusReason", "nextStatuses", "requiresReview", "priority", "attempt",
+    "encrypted", "descriptionKeys", "senderSignature", "initiatorAgentId", "initiatorAgentName", "targetAgentId",
+    "targetAgentName", "approvalStatus", "unreadCount", "ttlSeconds", "expiresAt", "checkInSeconds", "parentTaskId",
+    "networkId", "initiatorSessionKey", "targetSessionKey", "result", "progress", "progressNote", "leaseSeconds",
+    "onStall", "maxAttempts", "maxMessages", "usageReported", "delivery", "acknowledgedAt", "startedAt",
+    "completedAt", "createdAt", "updatedAt", "id", "title",
+];
+
+#[rstest]
+#[tokio::test]
+async fn a_task_shows_all_its_fields_and_reaches_its_target(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let body = json!({
+        "targetAgentId": bob.id, "title": "Review", "description": "All of it", "priority": "high",
+        "sessionKey": "ada-1", "unknownField": [1, 2, 3],
+    });
+    let made = ada.post("/api/v1/tasks", body).await.ok(201);
+    for field in FIELDS {
+        assert!(made.get(field).is_some(), "{field} is missing");
+    }
+    assert_eq!(made["status"], "submitted");
+    assert_eq!(made["initiatorAgentName"], "Ada");
+    assert_eq!(made["targetAgentId"], bob.id.as_str());
+    assert_eq!(made["nextStatuses"], json!(["working", "cancelled"]));
+    assert_eq!(made["priority"], "high");
+    assert_eq!(made["createdAt"], "2027-01-15T08:00:00.000Z");
+    assert_eq!(made["delivery"]["queuedAt"], made["createdAt"]);
+    assert_eq!(made["initiatorSessionKey"], "ada-1");
+
+    let id = made["id"].as_str().unwrap();
+    let seen = bob.view(id).await;
+    assert_eq!(seen["nextStatuses"], json!(["working", "rejected", "cancelled"]));
+    let event = bob.last_event().await;
+    assert_eq!(event["type"], "task.created");
+    assert_eq!(event["taskId"], id);
+    assert_eq!(event["fromAgentId"], ada.id.as_str());
+    assert_eq!(
+        event["data"],
+        json!({
+            "type": "task.created", "taskId": id, "fromAgentId": ada.id, "fromAgentName": "Ada", "attempt": 1,
+            "initiatorSessionKey": "ada-1",
+        })
+    );
+}
+
+#[rstest]
+#[tokio::test]
+async fn only_connected_agents_can_be_reached(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, eve) = (hub.agent("Ada").await, hub.agent("Eve").await);
+    for target in [eve.id.as_str(), ada.id.as_str(), "agent_nobody", "an alias"] {
+        let body = json!({ "targetAgentId": target, "title": "Hello" });
+        ada.post("/tasks", body).await.refused(403, "not_connected");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_alias_names_a_target(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    let connection = ada.pair_with(&bob).await;
+    ada.patch(&format!("/connections/{connection}"), json!({ "alias": "Bob at work" })).await.ok(200);
+    let made = ada.post("/tasks", json!({ "targetAgentId": "Bob at work", "title": "Hello" })).await.ok(201);
+    assert_eq!(made["targetAgentId"], bob.id.as_str());
+    // The alias is the caller's own.
+    bob.post("/tasks", json!({ "targetAgentId": "Bob at work", "title": "Hello" })).await.refused(403, "not_connected");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_client_may_bring_its_own_id_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let (cy, di) = hub.pair().await;
+    let longest = "x".repeat(64);
+    for id in ["my-task_1", "Z", &longest] {
+        let made = ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T", "id": id })).await.ok(201);
+        assert_eq!(made["id"], id);
+        ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T", "id": id })).await.refused(409, "id_taken");
+        cy.post("/tasks", json!({ "targetAgentId": di.id, "title": "T", "id": id })).await.refused(409, "id_taken");
+        cy.get(&format!("/tasks/{id}")).await.refused(404, "not_found");
+    }
+    let too_long = "x".repeat(65);
+    for id in ["", "a b", "a/b", "ä", &too_long] {
+        let refused = ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T", "id": id })).await;
+        assert!(refused.refused(400, "validation")["details"]["id"][0].is_string());
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn nobody_else_learns_that_a_task_exists(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let eve = hub.agent("Eve").await;
+    let task = ada.task(&bob).await;
+    for id in [task.as_str(), "task_unknown", "%20", "a%2Fb", "%ff"] {
+        let path = format!("/tasks/{id}");
+        let replies = [
+            eve.get(&path).await,
+            eve.patch(&path, json!({ "status": "working" })).await,
+            eve.patch(&path, json!({ "status": "nonsense" })).await,
+            eve.delete(&path).await,
+            eve.post(&format!("{path}/cancel"), json!({})).await,
+            eve.post(&format!("{path}/messages"), json!({ "content": "hi" })).await,
+            eve.post(&format!("{path}/messages"), json!({ "content": 7 })).await,
+            eve.get(&format!("{path}/messages")).await,
+            eve.get(&format!("{path}/events")).await,
+            eve.post(&format!("{path}/approve"), json!({})).await,
+            eve.post(&format!("/approvals/{id}/reject"), json!({ "reason": 7 })).await,
+        ];
+        for reply in replies {
+            let body = reply.refused(404, "not_found");
+            assert!(body.get("status").is_none(), "{body}");
+        }
+    }
+    assert_eq!(eve.get("/tasks").await.ok(200), json!([]));
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_draft_is_its_initiators_alone_until_published(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task_with(&bob, json!({ "draft": true })).await;
+    let path = format!("/tasks/{task}");
+    assert_eq!(ada.view(&task).await["nextStatuses"], json!(["submitted", "cancelled"]));
+    bob.get(&path).await.refused(404, "not_found");
+    assert_eq!(bob.get("/tasks").await.ok(200), json!([]));
+    assert_eq!(bob.event_kinds().await, ["agent.connected"]);
+    ada.post(&format!("{path}/messages"), json!({ "content": "hi" })).await.refused(409, "task_draft");
+
+    let changed = ada.patch(&path, json!({ "title": "Better", "description": "More" })).await.ok(200);
+    assert_eq!((&changed["title"], &changed["description"]), (&json!("Better"), &json!("More")));
+    assert_eq!(ada.patch(&path, json!({ "description": null })).await.ok(200)["description"], Value::Null);
+    let published = ada.patch(&path, json!({ "status": "submitted", "title": "Best" })).await.ok(200);
+    assert_eq!((&published["status"], &published["title"]), (&json!("submitted"), &json!("Best")));
+    assert_eq!(bob.view(&task).await["title"], "Best");
+    assert_eq!(bob.event_kinds().await, ["agent.connected", "task.created"]);
+    ada.patch(&path, json!({ "title": "Too late" })).await.refused(409, "invalid_state");
+
+    let log = ada.get(&format!("{path}/events")).await.ok(200);
+    let steps: Vec<_> = log.as_array().unwrap().iter().map(|l| (&l["fromStatus"], &l["toStatus"])).collect();
+    assert_eq!(steps, [(&Value::Null, &json!("draft")), (&json!("draft"), &json!("submitted"))]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_draft_that_was_given_up_stays_hidden(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task_with(&bob, json!({ "draft": true })).await;
+    ada.set(&task, "cancelled").await.ok(200);
+    bob.get(&format!("/tasks/{task}")).await.refused(404, "not_found");
+    bob.delete(&format!("/tasks/{task}")).await.refused(404, "not_found");
+    assert_eq!(bob.event_kinds().await, ["agent.connected"]);
+    ada.delete(&format!("/tasks/{task}")).await.ok(200);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_reopening_tells_both_and_only_the_initiator_may(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    bob.set(&task, "working").await.ok(200);
+    let done = bob.set(&task, "completed").await.ok(200);
+    assert!(done["completedAt"].is_string());
+    bob.set(&task, "working").await.refused(403, "role_not_allowed");
+    let reopened = ada.set(&task, "working").await.ok(200);
+    assert_eq!(reopened["completedAt"], Value::Null);
+    for agent in [&ada, &bob] {
+        let event = agent.last_event().await;
+        assert_eq!((&event["type"], &event["data"]["status"]), (&json!("task.updated"), &json!("working")));
+    }
+    bob.post(&format!("/tasks/{task}/messages"), json!({ "content": "again" })).await.ok(201);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_end_of_a_task_leaves_one_system_message_with_the_reason(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let body = json!({ "reason": "No longer needed" });
+    let cancelled = ada.post(&format!("/tasks/{task}/cancel"), body).await.ok(200);
+    assert_eq!((&cancelled["status"], &cancelled["statusReason"]), (&json!("cancelled"), &json!("No longer needed")));
+    let event = bob.last_event().await;
+    assert_eq!(event["data"]["reason"], "No longer needed");
+    let thread = bob.get(&format!("/tasks/{task}/messages")).await.ok(200);
+    assert_eq!(thread.as_array().unwrap().len(), 1);
+    assert_eq!(thread[0]["senderAgentId"], "system");
+    assert_eq!(thread[0]["kind"], "system");
+    assert_eq!(thread[0]["content"], "Ada cancelled this task: No longer needed");
+    assert_eq!(bob.view(&task).await["unreadCount"], 0);
+    assert!(!bob.event_kinds().await.contains(&"message.created".to_owned()));
+    ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hi" })).await.refused(409, "task_terminal");
+}
+
+#[rstest]
+#[tokio::test]
+async fn deleting_takes_thread_and_events_with_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let path = format!("/tasks/{task}");
+    ada.delete(&path).await.refused(409, "task_live");
+    ada.post(&format!("{path}/messages"), json!({ "content": "one" })).await.ok(201);
+    bob.post(&format!("{path}/messages"), json!({ "content": "two" })).await.ok(201);
+    ada.set(&task, "cancelled").await.ok(200);
+    let deleted = bob.delete(&path).await.ok(200);
+    assert_eq!((&deleted["deletedMessages"], &deleted["deletedFiles"]), (&json!(3), &json!(0)));
+    for agent in [&ada, &bob] {
+        agent.get(&path).await.refused(404, "not_found");
+        assert_eq!(agent.event_kinds().await, ["agent.connected"]);
+    }
+    // Numbers go on behind the purged ones.
+    ada.task(&bob).await;
+    assert!(bob.last_event().await["id"].as_i64().unwrap() > 3);
+}
+
+async fn ids(agent: &Agent, path: &str) -> Vec<String> {
+    let list = agent.get(path).await.ok(200);
+    list.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[rstest]
+#[tokio::test]
+async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cy = hub.agent("Cy").await;
+    ada.pair_with(&cy).await;
+    let mut all = Vec::new();
+    for number in 0..12 {
+        let title = if number % 5 == 0 { "Übung 100%" } else { "plain" };
+        let (from, to) = if number % 3 == 0 { (&bob, &ada) } else { (&ada, if number % 2 == 0 { &bob } else { &cy }) };
+        all.insert(0, from.task_with(to, json!({ "title": title })).await);
+    }
+    ada.set(&all[0], "cancelled").await.ok(200);
+    assert_eq!(ids(&ada, "/tasks").await, all);
+
+    let mut paged = Vec::new();
+    let mut next = Some("/api/v1/tasks?limit=5".to_owned());
+    while let Some(path) = next {
+        let reply = ada.get(&path).await;
+        let page = reply.ok(200);
+        assert!(page.as_array().unwrap().len() <= 5);
+        paged.extend(page.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()));
+        next = reply.next_link();
+        assert!(next.as_ref().is_none_or(|path| path.starts_with("/api/v1/tasks?limit=5&cursor=")));
+    }
+    assert_eq!(paged, all);
+
+    assert_eq!(ids(&ada, "/tasks?status=cancelled").await, all[..1]);
+    assert_eq!(ids(&ada, "/tasks?role=initiator").await.len(), 8);
+    assert_eq!(ids(&ada, "/tasks?role=target").await.len(), 4);
+    assert_eq!(ids(&ada, &format!("/tasks?with={}", cy.id)).await.len(), 4);
+    assert_eq!(ids(&ada, "/tasks?q=%C3%9CBUNG").await.len(), 3);
+    assert_eq!(ids(&ada, "/tasks?q=0%25").await.len(), 3);
+    assert_eq!(ids(&ada, "/tasks?q=_").await.len(), 0);
+    assert_eq!(ids(&ada, "/tasks?limit=100000").await.len(), 12);
+    for bad in ["limit=0", "limit=-1", "limit=x", "status=odd", "role=boss", "cursor=x", "cursor=1.", "with=%00", "q=%00"] {
+        ada.get(&format!("/tasks?{bad}")).await.refused(400, "validation");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn each_side_sets_its_own_session_key(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task_with(&bob, json!({ "sessionKey": "a" })).await;
+    let longest = "k".repeat(256);
+    let path = format!("/tasks/{task}");
+    bob.patch(&path, json!({ "sessionKey": longest })).await.ok(200);
+    bob.patch(&path, json!({ "sessionKey": "k".repeat(257) })).await.refused(400, "validation");
+    bob.patch(&path, json!({ "sessionKey": "" })).await.refused(400, "validation");
+    bob.post(&format!("{path}/messages"), json!({ "content": "hi" })).await.ok(201);
+    let event = ada.last_event().await;
+    assert_eq!(event["data"]["initiatorSessionKey"], "a");
+    assert_eq!(event["data"]["targetSessionKey"], longest);
+    assert_eq!(ada.patch(&path, json!({ "sessionKey": null })).await.ok(200)["initiatorSessionKey"], Value::Null);
+}
+
+#[rstest]
+#[tokio::test]
+async fn title_description_and_reason_keep_their_bounds(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let create = |more: Value| {
+        let mut body = json!({ "targetAgentId": bob.id, "title": "T" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ada.post("/tasks", body)
+    };
+    create(json!({ "title": "é".repeat(128) })).await.ok(201);
+    for title in [String::new(), "  ".into(), "x".repeat(129), "a\u{0}b".into(), "a\nb".into()] {
+        let refused = create(json!({ "title": title })).await.refused(400, "validation");
+        assert!(refused["details"]["title"].is_array(), "{refused}");
+    }
+    create(json!({ "description": "d".repeat(256 * 1024) })).await.ok(201);
+    create(json!({ "description": "d".repeat(256 * 1024 + 1) })).await.refused(413, "too_large");
+    create(json!({ "description": "a\u{0}b" })).await.refused(400, "validation");
+    let task = ada.task(&bob).await;
+    let path = format!("/tasks/{task}");
+    let refused = ada.patch(&path, json!({ "status": "cancelled", "reason": "r".repeat(1001) })).await;
+    assert_eq!(refused.refused(400, "validation")["status"], "submitted");
+    ada.patch(&path, json!({ "status": "cancelled", "reason": "r".repeat(1000) })).await.ok(200);
+}
+
+#[rstest]
+#[tokio::test]
+async fn two_agents_can_have_ten_thousand_live_tasks_and_no_more(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    // All but one of the others are counted, not made: making them would take the test's time only.
+    let (one, other) = (ada.id.parse().unwrap(), bob.id.parse().unwrap());
+    hub.hub
+        .write(move |tx, _| Ok(tandem_store::connections::count_live(tx, &one, &other, 9_998)?))
+        .await
+        .unwrap();
+    ada.task(&bob).await;
+    let body = json!({ "targetAgentId": bob.id, "title": "One too many" });
+    let refused = ada.post("/tasks", body.clone()).await;
+    refused.refused(429, "too_many_open_tasks");
+    assert!(refused.header("retry-after").is_some());
+    bob.post("/tasks", json!({ "targetAgentId": ada.id, "title": "Neither" })).await.refused(429, "too_many_open_tasks");
+    let draft = ada.task_with(&bob, json!({ "draft": true })).await;
+    ada.set(&draft, "submitted").await.refused(429, "too_many_open_tasks");
+    bob.set(&task, "rejected").await.ok(200);
+    ada.post("/tasks", body).await.ok(201);
+}

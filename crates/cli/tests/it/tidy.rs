@@ -1,0 +1,118 @@
+//! The house rules that a program can check.
+
+use std::path::{Path, PathBuf};
+
+const FILE_LINES_MAX: usize = 400;
+const FUNCTION_LINES_MAX: usize = 70;
+const LINE_CHARS_MAX: usize = 130;
+const BANNED_NAMES: [&str; 5] = ["util", "utils", "helpers", "common", "misc"];
+const BANNED_TYPES: [&str; 4] = ["Manager", "Service", "Helper", "Processor"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn all() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    sources(&root().join("crates"), &mut found);
+    assert!(found.len() > 40, "the sources were not found");
+    found.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+fn is_test(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "tests")
+}
+
+#[test]
+fn every_file_says_why_it_exists_and_stays_small() {
+    for (path, text) in all() {
+        assert!(text.starts_with("//! "), "{} does not open with //!", path.display());
+        let lines = text.lines().count();
+        assert!(is_test(&path) || lines <= FILE_LINES_MAX, "{} has {lines} lines", path.display());
+        for (number, line) in text.lines().enumerate() {
+            let chars = line.chars().count();
+            assert!(chars <= LINE_CHARS_MAX, "{}:{} has {chars} characters", path.display(), number + 1);
+        }
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        assert!(!BANNED_NAMES.contains(&stem), "{} has a name that says nothing", path.display());
+    }
+}
+
+#[test]
+fn functions_fit_on_a_screen() {
+    for (path, text) in all() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (start, line) in lines.iter().enumerate() {
+            let code = line.trim_start();
+            let head = code.split("fn ").next().unwrap_or_default();
+            let begins = code.contains("fn ") && head.split_whitespace().all(|word| {
+                word.starts_with("pub") || ["const", "async", "unsafe", "extern"].contains(&word) || word.ends_with(')')
+            });
+            if !begins || code.starts_with("//") {
+                continue;
+            }
+            let indent = line.len() - code.len();
+            let close = format!("{}}}", " ".repeat(indent));
+            let length = lines[start..].iter().position(|line| *line == close).unwrap_or(0);
+            assert!(length <= FUNCTION_LINES_MAX, "{}:{} has {length} lines", path.display(), start + 1);
+        }
+    }
+}
+
+#[test]
+fn each_crate_knows_only_what_it_may() {
+    // Crate, and what must not be named in it.
+    let walls = [
+        ("core", &["tokio", "axum", "rusqlite", "tandem_store", "SystemTime", "std::fs", "std::net"][..]),
+        ("store", &["axum", "tandem_app", "tandem_server", "serde_json"]),
+        ("app", &["tokio", "axum", "hyper", "rusqlite", "tokio_postgres", "tandem_server"]),
+        ("api", &["tokio", "axum", "tandem_store", "tandem_app", "tandem_server"]),
+        ("server", &["rusqlite", "tokio_postgres"]),
+    ];
+    for (path, text) in all() {
+        let inside = path.strip_prefix(root().join("crates")).unwrap().to_path_buf();
+        let name = inside.components().next().unwrap().as_os_str().to_str().unwrap().to_owned();
+        let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        for (_, banned) in walls.iter().filter(|wall| wall.0 == name) {
+            for word in *banned {
+                assert!(!code.contains(word), "{} names {word}", path.display());
+            }
+        }
+        let sql = ["\"select ", "\"insert ", "\"update ", "\"delete from"];
+        let speaks_sql = sql.iter().any(|start| code.contains(start));
+        assert!(name == "store" || is_test(&path) || !speaks_sql, "{} speaks SQL", path.display());
+        for word in BANNED_TYPES {
+            let declared = ["struct", "enum", "trait"].iter().any(|kind| {
+                code.lines().any(|line| line.contains(&format!("{kind} ")) && line.contains(&format!("{word} ")))
+            });
+            assert!(!declared, "{} declares a {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn sql_keeps_to_what_both_databases_take() {
+    let banned = [" for update", " ilike ", "now()", " boolean", " serial", "jsonb", "::text", "::bigint", " autoincrement"];
+    for (path, text) in all().into_iter().filter(|(path, _)| path.starts_with(root().join("crates/store"))) {
+        for word in banned {
+            assert!(!text.contains(word), "{} says {word:?}", path.display());
+        }
+    }
+    for entry in std::fs::read_dir(root().join("crates/store/migrations")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap().to_lowercase();
+        for word in banned {
+            assert!(!text.contains(word), "a migration says {word:?}");
+        }
+    }
+}
