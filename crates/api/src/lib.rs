@@ -16,6 +16,8 @@ pub mod updates;
 use serde::{Deserialize, Deserializer};
 
 /// Tells a field that is null from one that is not there: `Some(None)` clears, `None` leaves alone.
-fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(deserializer).map(Some)
 }

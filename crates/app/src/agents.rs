@@ -136,7 +136,12 @@ pub struct Discover {
 }
 
 /// Looks into the directory.
-pub fn discover(tx: &mut Tx<'_>, by: &AgentId, asked: &Discover, now: &Now) -> Result<(i64, Vec<Listed>), Error> {
+pub fn discover(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    asked: &Discover,
+    now: &Now,
+) -> Result<(i64, Vec<Listed>), Error> {
     let search = Search {
         capability: asked.capability.clone(),
         text: asked.text.clone(),

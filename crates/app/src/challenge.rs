@@ -65,9 +65,8 @@ impl Challenges {
         let Some(solution) = solution else {
             return Err(Invalid::field("solution", "is required together with the challenge"));
         };
-        let expires_at = self
-            .expiry(challenge)
-            .ok_or_else(|| Invalid::field("challenge", "was not made by this hub"))?;
+        let expires_at =
+            self.expiry(challenge).ok_or_else(|| Invalid::field("challenge", "was not made by this hub"))?;
         if expires_at <= now {
             return Err(Invalid::field("challenge", "has run out: get a new one"));
         }

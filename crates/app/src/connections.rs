@@ -81,7 +81,12 @@ pub struct Change {
 }
 
 /// Changes the caller's side of a connection.
-pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId, change: &Change) -> Result<Connection, Error> {
+pub fn change(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &ConnectionId,
+    change: &Change,
+) -> Result<Connection, Error> {
     let mut connection = rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))?;
     if let Some(alias) = &change.alias {
         if let Some(alias) = alias

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, Now, Task};
-use tandem_store::events::{self as log, Logged, NewEvent};
 use tandem_store::Tx;
+use tandem_store::events::{self as log, Logged, NewEvent};
 
 use crate::Error;
 

@@ -34,7 +34,8 @@ impl<T, C> Page<T, C> {
     /// A page out of rows that were asked for with one more than `limit`.
     fn cut(mut items: Vec<T>, limit: i64, place: impl Fn(&T) -> C) -> Self {
         let limit = usize::try_from(limit).unwrap_or_default();
-        let next = (items.len() > limit).then(|| limit.checked_sub(1).map(|last| place(&items[last]))).flatten();
+        let next =
+            (items.len() > limit).then(|| limit.checked_sub(1).map(|last| place(&items[last]))).flatten();
         items.truncate(limit);
         Self { items, next }
     }

@@ -20,7 +20,13 @@ pub struct NewMessage {
 }
 
 /// Adds a message to a task and tells the other party.
-pub fn send(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, new: &NewMessage, now: &Now) -> Result<Message, Error> {
+pub fn send(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    new: &NewMessage,
+    now: &Now,
+) -> Result<Message, Error> {
     on_task(tx, by, id, |tx, mut task, role| {
         if new.content.as_str().len() > BODY_BYTES_MAX {
             return Err(Error::TooLarge("message"));
@@ -96,7 +102,13 @@ pub fn list(
 }
 
 /// Takes a message back; a tombstone stays.
-pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, message: &MessageId, now: &Now) -> Result<(), Error> {
+pub fn delete(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    message: &MessageId,
+    now: &Now,
+) -> Result<(), Error> {
     on_task(tx, by, id, |tx, task, role| {
         let found = rows::find(tx, &task.id, message)?.ok_or(Error::NotFound("message"))?;
         if found.sender.as_ref() != Some(by) {

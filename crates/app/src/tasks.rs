@@ -370,7 +370,11 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId) -> Result<u64, Error> 
 }
 
 /// The caller's tasks, newest first.
-pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    filter: &Filter,
+) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
     let limit = filter.limit;
     let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;
     Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))

@@ -38,7 +38,16 @@ pub enum Status {
 impl Status {
     /// Every status, in the order of the documentation.
     pub const ALL: [Self; 10] = [
-        Draft, Submitted, Working, InputRequired, AuthRequired, Completed, Failed, Rejected, Cancelled, Expired,
+        Draft,
+        Submitted,
+        Working,
+        InputRequired,
+        AuthRequired,
+        Completed,
+        Failed,
+        Rejected,
+        Cancelled,
+        Expired,
     ];
 
     /// The word on the wire.
@@ -197,10 +206,7 @@ pub const MOVES: &[Move] = &[
 /// Who may make a move; nobody where it is not in the table.
 #[must_use]
 pub fn allowed(from: Status, to: Status, reviewed: bool) -> Roles {
-    MOVES
-        .iter()
-        .find(|m| m.0 == from && m.1 == to)
-        .map_or(NO, |m| if reviewed { m.3 } else { m.2 })
+    MOVES.iter().find(|m| m.0 == from && m.1 == to).map_or(NO, |m| if reviewed { m.3 } else { m.2 })
 }
 
 /// Why a move, or another act on a task, is refused.

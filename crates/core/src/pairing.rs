@@ -42,7 +42,8 @@ impl TryFrom<String> for PairingCode {
             .map(str::to_ascii_uppercase)
             .collect();
         let code = parts.join("-");
-        if code.is_empty() || code.len() > 64 || !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+        if code.is_empty() || code.len() > 64 || !code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        {
             return Err(Unfit("must be a pairing code such as BLUE-TIGER-4231".into()));
         }
         Ok(Self(code))

@@ -131,9 +131,10 @@ impl Config {
         for (name, text) in flags {
             set(&mut table, name, text, &format!("--{}", name.replace('_', "-")))?;
         }
-        let config: Self = table
-            .try_into()
-            .map_err(|error: toml::de::Error| Error::Value { origin: "settings".into(), cause: error.to_string() })?;
+        let config: Self = table.try_into().map_err(|error: toml::de::Error| Error::Value {
+            origin: "settings".into(),
+            cause: error.to_string(),
+        })?;
         config.check()?;
         Ok(config)
     }
@@ -178,8 +179,8 @@ fn defaults() -> Table {
 }
 
 fn read_file(path: &Path) -> Result<Table, Error> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|cause| Error::Unreadable { path: path.to_owned(), cause })?;
+    let text =
+        std::fs::read_to_string(path).map_err(|cause| Error::Unreadable { path: path.to_owned(), cause })?;
     let wrong = |cause: String| Error::File { path: path.to_owned(), cause };
     // Read once as the settings themselves, so that a mistake is shown with its line.
     toml::from_str::<Config>(&text).map_err(|error| wrong(error.to_string()))?;

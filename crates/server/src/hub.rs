@@ -54,7 +54,13 @@ pub struct HubParts {
 
 impl HubParts {
     /// A hub on an open store. `admin_token` is the operator's.
-    pub async fn new(store: Store, config: Config, database: &'static str, clock: Clock, admin_token: &str) -> Result<Hub, Error> {
+    pub async fn new(
+        store: Store,
+        config: Config,
+        database: &'static str,
+        clock: Clock,
+        admin_token: &str,
+    ) -> Result<Hub, Error> {
         let mut fresh = [0; 32];
         keys::fill_random(&mut fresh);
         let secret = store.write(move |tx| admin::hub_secret(tx, "challenge", &fresh)).await?;

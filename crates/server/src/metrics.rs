@@ -79,7 +79,11 @@ impl Metrics {
         page.truncate(end);
         for (name, value) in store {
             let kind = if name.starts_with("waiting") { ("gauge", "") } else { ("counter", "_total") };
-            let _ = write!(page, "# TYPE tandem_store_{name} {}\ntandem_store_{name}{} {value}\n", kind.0, kind.1);
+            let _ = write!(
+                page,
+                "# TYPE tandem_store_{name} {}\ntandem_store_{name}{} {value}\n",
+                kind.0, kind.1
+            );
         }
         page.push_str("# EOF\n");
         page

@@ -31,7 +31,11 @@ pub enum Error {
         cause: std::io::Error,
     },
     /// Another hub uses the data folder.
-    #[error("another tandem{} uses the data folder {}; stop it first, or choose another folder with --data", pid_note(.pid), .path.display())]
+    #[error(
+        "another tandem{} uses the data folder {}; stop it first, or choose another folder with --data",
+        pid_note(.pid),
+        .path.display()
+    )]
     Locked {
         /// Which folder.
         path: PathBuf,
@@ -63,7 +67,9 @@ fn pid_note(pid: &str) -> String {
 
 fn in_use_note(cause: &std::io::Error) -> &'static str {
     match cause.kind() {
-        std::io::ErrorKind::AddrInUse => "; another program has it: stop that one, or choose another with --listen",
+        std::io::ErrorKind::AddrInUse => {
+            "; another program has it: stop that one, or choose another with --listen"
+        }
         _ => "",
     }
 }
@@ -139,7 +145,9 @@ fn database(config: &Config) -> Result<(Database, &'static str), Error> {
             Ok((Database::Postgres(url.into()), "postgres"))
         }
         Some(url) => match url.strip_prefix("sqlite:") {
-            Some(path) if !path.is_empty() => Ok((Database::Sqlite(path.trim_start_matches("//").into()), "sqlite")),
+            Some(path) if !path.is_empty() => {
+                Ok((Database::Sqlite(path.trim_start_matches("//").into()), "sqlite"))
+            }
             _ => Err(Error::UnknownDatabase(url.split(['@', '?']).next_back().unwrap_or_default().into())),
         },
     }

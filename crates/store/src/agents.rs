@@ -183,14 +183,23 @@ pub fn search(tx: &mut Tx<'_>, by: &AgentId, search: &Search) -> Result<(i64, Ve
 fn push_matches(query: &mut Query, by: &AgentId, search: &Search) {
     query.push(" from agents a join mailboxes m on m.agent_id = a.id");
     if let Some(capability) = &search.capability {
-        query.push(" join agent_capabilities tag on tag.agent_id = a.id and tag.capability = ").bind(capability.as_str());
+        query
+            .push(" join agent_capabilities tag on tag.agent_id = a.id and tag.capability = ")
+            .bind(capability.as_str());
     }
     query.push(" where a.discoverable = 1 and a.created_at <= ").bind(search.registered_before);
     query.push(" and a.id <> ").bind(by);
-    query.push(" and not exists (select 1 from blocks b where b.agent_id = a.id and b.blocked_id = ").bind(by);
-    query.push(") and not exists (select 1 from blocks b where b.blocked_id = a.id and b.agent_id = ").bind(by);
+    query
+        .push(" and not exists (select 1 from blocks b where b.agent_id = a.id and b.blocked_id = ")
+        .bind(by);
+    query
+        .push(") and not exists (select 1 from blocks b where b.blocked_id = a.id and b.agent_id = ")
+        .bind(by);
     query.push(")");
     if let Some(text) = &search.text {
-        query.push(" and a.search_text like ").bind(contains_pattern(&searchable(text.as_str()))).push(" escape '!'");
+        query
+            .push(" and a.search_text like ")
+            .bind(contains_pattern(&searchable(text.as_str())))
+            .push(" escape '!'");
     }
 }

@@ -25,8 +25,10 @@ pub fn insert(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId, now: Timestamp) 
 
 /// Takes a block back; tells whether there was one.
 pub fn remove(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId) -> Result<bool, Error> {
-    let removed =
-        tx.execute("delete from blocks where agent_id = $1 and blocked_id = $2", &[by.into(), blocked.into()])?;
+    let removed = tx.execute(
+        "delete from blocks where agent_id = $1 and blocked_id = $2",
+        &[by.into(), blocked.into()],
+    )?;
     Ok(removed > 0)
 }
 

@@ -161,6 +161,8 @@ fn pair<'a>(one: &'a AgentId, other: &'a AgentId) -> (&'a AgentId, &'a AgentId) 
 
 /// Profiles of both agents of a new connection.
 pub fn both(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<(Agent, Agent)>, Error> {
-    let (Some(one), Some(other)) = (agents::find(tx, one)?, agents::find(tx, other)?) else { return Ok(None) };
+    let (Some(one), Some(other)) = (agents::find(tx, one)?, agents::find(tx, other)?) else {
+        return Ok(None);
+    };
     Ok(Some((one, other)))
 }

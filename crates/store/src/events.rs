@@ -24,7 +24,10 @@ pub struct NewEvent<'a> {
 /// numbers have no gap and follow the order of commits.
 pub fn append(tx: &mut Tx<'_>, to: &AgentId, event: &NewEvent<'_>) -> Result<i64, Error> {
     let seq = tx
-        .one("update mailboxes set last_seq = last_seq + 1 where agent_id = $1 returning last_seq", &[to.into()])?
+        .one(
+            "update mailboxes set last_seq = last_seq + 1 where agent_id = $1 returning last_seq",
+            &[to.into()],
+        )?
         .take()?;
     tx.send(
         "insert into events (agent_id, seq, type, task_id, from_agent_id, data, created_at)

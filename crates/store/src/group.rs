@@ -15,6 +15,8 @@ use crate::{Error, Tx};
 
 /// How long a job that keeps losing races is run again.
 const RETRY_FOR: Duration = Duration::from_secs(2);
+/// How often a taken unique value is believed to be a lost race.
+const TAKEN_RETRIES: u32 = 5;
 /// A job that takes longer than this is worth a line in the log: it held up everybody else.
 const SLOW: Duration = Duration::from_millis(20);
 
@@ -125,8 +127,15 @@ fn run_alone(conn: &mut Conn, job: &mut dyn Job, stats: &Stats) -> Result<(), Er
     let deadline = Instant::now() + RETRY_FOR;
     let mut pause = Duration::from_millis(1);
     let mut reconnected = false;
+    let mut taken = 0;
     loop {
         match attempt(conn, job) {
+            // PostgreSQL may notice a lost race by a unique index before it notices it by itself.
+            Err(Error::Taken(_)) if taken < TAKEN_RETRIES => {
+                taken += 1;
+                stats.lost_race();
+                conn.pause(pause.mul_f64(jitter(deadline)));
+            }
             Err(Error::LostRace) if Instant::now() < deadline => {
                 stats.lost_race();
                 conn.pause(pause.mul_f64(jitter(deadline)));
@@ -160,7 +169,7 @@ fn attempt(conn: &mut Conn, job: &mut dyn Job) -> Result<(), Error> {
     }
     let rolled_back = conn.rollback();
     match failure {
-        Some(error @ (Error::LostRace | Error::Unreachable(_))) => Err(error),
+        Some(error @ (Error::LostRace | Error::Taken(_) | Error::Unreachable(_))) => Err(error),
         // A success that the database contradicts must not be claimed.
         Some(error) if succeeded => Err(error),
         _ => rolled_back,

@@ -22,7 +22,8 @@ pub fn find(tx: &mut Tx<'_>, agent: &AgentId, key: &str, since: Timestamp) -> Re
          where agent_id = $1 and key = $2 and created_at > $3",
         &[agent.into(), key.into(), since.into()],
     )?;
-    row.map(|mut row| Ok(Kept { request_hash: row.take()?, status: row.take()?, body: row.take()? })).transpose()
+    row.map(|mut row| Ok(Kept { request_hash: row.take()?, status: row.take()?, body: row.take()? }))
+        .transpose()
 }
 
 /// Keeps an answer, in place of one that has run out.

@@ -15,7 +15,12 @@ pub fn open_codes(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<i6
 }
 
 /// Keeps a code; false when it is in use.
-pub fn insert(tx: &mut Tx<'_>, code: &PairingCode, agent: &AgentId, expires_at: Timestamp) -> Result<bool, Error> {
+pub fn insert(
+    tx: &mut Tx<'_>,
+    code: &PairingCode,
+    agent: &AgentId,
+    expires_at: Timestamp,
+) -> Result<bool, Error> {
     let kept = tx.execute(
         "insert into pairing_codes (code, agent_id, expires_at) values ($1, $2, $3) on conflict (code) do nothing",
         &[code.as_str().into(), agent.into(), expires_at.into()],

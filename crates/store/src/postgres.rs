@@ -10,7 +10,7 @@ use futures_util::future::join;
 use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked, private::BytesMut};
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::conn::Mode;
@@ -33,7 +33,11 @@ enum Waiting {
 }
 
 impl ToSql for Value {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Int(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
@@ -92,7 +96,8 @@ impl PostgresConn {
             .enable_all()
             .build()
             .map_err(|error| Error::failed(error.to_string()))?;
-        let mut conn = Self { runtime, config, client: None, statements: HashMap::new(), waiting: Vec::new() };
+        let mut conn =
+            Self { runtime, config, client: None, statements: HashMap::new(), waiting: Vec::new() };
         conn.connect()?;
         Ok(conn)
     }
@@ -115,7 +120,8 @@ impl PostgresConn {
             tokio::spawn(connection);
             Ok(client)
         });
-        self.client = Some(client.map_err(|error: tokio_postgres::Error| Error::Unreachable(describe(&error)))?);
+        self.client =
+            Some(client.map_err(|error: tokio_postgres::Error| Error::Unreachable(describe(&error)))?);
         Ok(())
     }
 
@@ -148,7 +154,7 @@ impl PostgresConn {
     }
 
     pub(crate) fn pause(&mut self, pause: Duration) {
-        self.runtime.block_on(tokio::time::sleep(pause));
+        self.runtime.block_on(async { tokio::time::sleep(pause).await });
     }
 
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
@@ -179,7 +185,8 @@ impl PostgresConn {
         let waiting = std::mem::take(&mut self.waiting);
         let client = connected(&self.client)?;
         self.runtime.block_on(async {
-            let (sent, answer) = join(deliver(client, &waiting), client.execute_raw(&statement, params)).await;
+            let (sent, answer) =
+                join(deliver(client, &waiting), client.execute_raw(&statement, params)).await;
             sent?;
             answer.map_err(failure)
         })

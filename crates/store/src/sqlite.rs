@@ -28,8 +28,9 @@ impl ToSql for Value {
 
 fn failure(error: rusqlite::Error) -> Error {
     match &error {
-        rusqlite::Error::SqliteFailure(code, _) if code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
-            || code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY =>
+        rusqlite::Error::SqliteFailure(code, _)
+            if code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
+                || code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY =>
         {
             Error::Taken(error.to_string())
         }
@@ -44,7 +45,8 @@ fn value(value: ValueRef<'_>) -> Result<Value, Error> {
         ValueRef::Integer(number) => Value::Int(number),
         ValueRef::Real(_) => return Err(Error::failed("a column held a fraction".into())),
         ValueRef::Text(text) => Value::Text(
-            String::from_utf8(text.to_vec()).map_err(|_| Error::failed("a column held broken text".into()))?,
+            String::from_utf8(text.to_vec())
+                .map_err(|_| Error::failed("a column held broken text".into()))?,
         ),
         ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
     })
@@ -59,8 +61,10 @@ impl SqliteConn {
         let conn = Connection::open_with_flags(path, flags).map_err(failure)?;
         conn.set_prepared_statement_cache_capacity(256);
         if mode == Mode::Write {
-            conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000;")
-                .map_err(failure)?;
+            conn.execute_batch(
+                "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000;",
+            )
+            .map_err(failure)?;
         }
         let cache_kib = if mode == Mode::Write { 65_536 } else { 8_192 };
         conn.execute_batch(&format!(

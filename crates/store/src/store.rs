@@ -103,7 +103,9 @@ impl Store {
                 Database::Sqlite(path) => Conn::Sqlite(SqliteConn::open(path, mode)?),
                 Database::Postgres(url) => {
                     let config = url.parse().map_err(|_| {
-                        Error::failed("the database URL is not of the form postgres://user:password@host/name".into())
+                        Error::failed(
+                            "the database URL is not of the form postgres://user:password@host/name".into(),
+                        )
                     })?;
                     Conn::Postgres(PostgresConn::open(config)?)
                 }
@@ -117,7 +119,8 @@ impl Store {
                 writers.push(connect(Mode::Write)?);
             }
         }
-        let readers: Result<Vec<Conn>, Error> = (0..options.readers.max(1)).map(|_| connect(Mode::Read)).collect();
+        let readers: Result<Vec<Conn>, Error> =
+            (0..options.readers.max(1)).map(|_| connect(Mode::Read)).collect();
 
         let stats = Arc::new(Stats::default());
         let (write_queue, write_jobs) = sync_channel::<Boxed>(options.queue_max);
@@ -126,7 +129,8 @@ impl Store {
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         let mut threads = Vec::new();
         for mut conn in writers {
-            let (jobs, stats, group_max) = (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
+            let (jobs, stats, group_max) =
+                (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
             threads.push(spawn("store-write", move || {
                 while let Some(group) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
@@ -180,7 +184,12 @@ impl Store {
         self.submit(self.reads.as_ref(), &self.stats.waiting_reads, use_case).await
     }
 
-    async fn submit<T, E, F>(&self, queue: Option<&SyncSender<Boxed>>, waiting: &AtomicUsize, use_case: F) -> Result<T, E>
+    async fn submit<T, E, F>(
+        &self,
+        queue: Option<&SyncSender<Boxed>>,
+        waiting: &AtomicUsize,
+        use_case: F,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,

@@ -265,7 +265,9 @@ pub struct Filter {
 pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Vec<Task>, Error> {
     let mut query = Query::default();
     query.push("select ").push(COLUMNS).push(" from (");
-    let roles = [Role::Initiator, Role::Target].into_iter().filter(|role| filter.role.is_none_or(|only| only == *role));
+    let roles = [Role::Initiator, Role::Target]
+        .into_iter()
+        .filter(|role| filter.role.is_none_or(|only| only == *role));
     for (index, role) in roles.enumerate() {
         if index > 0 {
             query.push(" union all ");
@@ -285,7 +287,11 @@ fn push_side(query: &mut Query, by: &AgentId, role: Role, filter: &Filter) {
     };
     // A search looks at a bounded number of the newest; everything else is found by an index.
     let scan = filter.text.as_ref().map_or(filter.limit, |_| SEARCH_SCAN_MAX);
-    query.push("select id from (select id, created_at, search_title from tasks where ").push(own).push(" = ").bind(by);
+    query
+        .push("select id from (select id, created_at, search_title from tasks where ")
+        .push(own)
+        .push(" = ")
+        .bind(by);
     query.push(published);
     if let Some(status) = filter.status {
         query.push(" and status = ").bind(status);
@@ -321,7 +327,13 @@ pub fn held(
 }
 
 /// Submitted tasks of which an agent's log told after a number, oldest first; held ones or the others.
-pub fn news(tx: &mut Tx<'_>, target: &AgentId, held: bool, after: i64, limit: i64) -> Result<Vec<Task>, Error> {
+pub fn news(
+    tx: &mut Tx<'_>,
+    target: &AgentId,
+    held: bool,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Task>, Error> {
     let gate = if held { "t.approval = 'pending'" } else { "coalesce(t.approval, 'approved') <> 'pending'" };
     let sql = format!(
         "select {COLUMNS} from tasks t{JOINED}where t.target_id = $1 and t.target_seq > $2 and t.status = 'submitted'

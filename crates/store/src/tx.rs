@@ -60,7 +60,8 @@ impl<'c> Tx<'c> {
 
     /// The row of a query that always has one.
     pub fn one(&mut self, sql: &str, params: &[Value]) -> Result<Row, Error> {
-        self.optional(sql, params)?.ok_or_else(|| Error::failed("a query that must find a row found none".into()))
+        self.optional(sql, params)?
+            .ok_or_else(|| Error::failed("a query that must find a row found none".into()))
     }
 
     fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {

@@ -80,17 +80,24 @@ async fn registration_refuses_what_does_not_fit(#[values(Db::Sqlite, Db::Postgre
 async fn a_profile_is_changed_field_by_field(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let ada = hub.agent_with(json!({ "name": "Ada", "description": "d", "metadata": { "a": 1 } })).await;
-    let changed = ada.patch("/agents/me", json!({ "name": "Ada 2", "capabilities": ["x"], "discoverable": true })).await;
+    let changed = ada
+        .patch("/agents/me", json!({ "name": "Ada 2", "capabilities": ["x"], "discoverable": true }))
+        .await;
     let changed = changed.ok(200);
     assert_eq!((&changed["name"], &changed["description"]), (&json!("Ada 2"), &json!("d")));
     assert_eq!((&changed["capabilities"], &changed["discoverable"]), (&json!(["x"]), &json!(true)));
     let cleared = ada.patch("/agents/me", json!({ "description": null, "metadata": null })).await.ok(200);
     assert_eq!((&cleared["description"], &cleared["metadata"]), (&Value::Null, &Value::Null));
-    for (field, bad) in [("name", json!("")), ("discoverable", json!("yes")), ("defaultApprovalRule", json!("maybe"))] {
+    for (field, bad) in
+        [("name", json!("")), ("discoverable", json!("yes")), ("defaultApprovalRule", json!("maybe"))]
+    {
         let refused = ada.patch("/agents/me", json!({ field: bad })).await.refused(400, "validation");
         assert!(refused["details"][field][0].is_string(), "{refused}");
     }
-    assert_eq!(ada.patch("/agents/me", json!({ "defaultApprovalRule": "auto" })).await.ok(200)["defaultApprovalRule"], "auto");
+    assert_eq!(
+        ada.patch("/agents/me", json!({ "defaultApprovalRule": "auto" })).await.ok(200)["defaultApprovalRule"],
+        "auto"
+    );
     assert_eq!(ada.get("/agents/me").await.ok(200)["name"], "Ada 2");
 }
 
@@ -108,7 +115,10 @@ async fn without_a_known_key_nothing_is_told(#[values(Db::Sqlite, Db::Postgres)]
     let ada = hub.agent("Ada").await;
     ada.get("/admin/overview").await.refused(403, "admin_only");
     // A key in the query string is no key.
-    hub.client.send("GET", &format!("/agents/me?key={}", ada.key), None, None).await.refused(401, "unauthorized");
+    hub.client
+        .send("GET", &format!("/agents/me?key={}", ada.key), None, None)
+        .await
+        .refused(401, "unauthorized");
 }
 
 #[rstest]
@@ -141,16 +151,26 @@ async fn a_known_key_costs_no_look_up(#[values(Db::Sqlite, Db::Postgres)] db: Db
 async fn the_directory_shows_who_wants_to_be_found(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start_with(db, |config| config.min_discovery_age_hours = 24).await;
     let ada = hub.agent("Ada").await;
-    let bob = hub.agent_with(json!({ "name": "Bob Übersetzer", "capabilities": ["translation"], "publicKey": PUBLIC_KEY })).await;
-    let cy = hub.agent_with(json!({ "name": "Cy", "description": "100% rust_lang", "capabilities": ["rust"] })).await;
+    let bob = hub
+        .agent_with(
+            json!({ "name": "Bob Übersetzer", "capabilities": ["translation"], "publicKey": PUBLIC_KEY }),
+        )
+        .await;
+    let cy = hub
+        .agent_with(json!({ "name": "Cy", "description": "100% rust_lang", "capabilities": ["rust"] }))
+        .await;
     let hidden = hub.agent("Hidden").await;
     bob.patch("/agents/me", json!({ "discoverable": true, "autoAccept": true })).await.ok(200);
     cy.patch("/agents/me", json!({ "discoverable": true })).await.ok(200);
     ada.patch("/agents/me", json!({ "discoverable": true })).await.ok(200);
     let found = async |query: &str| {
         let page = ada.get(&format!("/agents/discover?{query}")).await.ok(200);
-        let names: Vec<String> =
-            page["agents"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap().to_owned()).collect();
+        let names: Vec<String> = page["agents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|agent| agent["name"].as_str().unwrap().to_owned())
+            .collect();
         (page["total"].as_i64().unwrap(), names)
     };
     assert_eq!(found("").await, (0, vec![]), "too young to be shown");

@@ -20,7 +20,10 @@ async fn a_held_task_waits_until_its_target_lets_it_in(#[values(Db::Sqlite, Db::
     assert_eq!(bob.get("/approvals").await.ok(200)[0]["id"], task.as_str());
     assert_eq!(ada.get("/approvals").await.ok(200), json!([]));
 
-    let held = ada.post(&format!("{path}/messages"), json!({ "content": "hi" })).await.refused(409, "approval_pending");
+    let held = ada
+        .post(&format!("{path}/messages"), json!({ "content": "hi" }))
+        .await
+        .refused(409, "approval_pending");
     assert_eq!(held["status"], "submitted");
     bob.post(&format!("{path}/messages"), json!({ "content": "hi" })).await.refused(409, "approval_pending");
     bob.set(&task, "working").await.refused(409, "approval_pending");
@@ -53,7 +56,10 @@ async fn declining_cancels_with_the_reason(#[values(Db::Sqlite, Db::Postgres)] d
     assert_eq!(thread[0]["content"], "Bob declined this task: I do not do scheduling");
     assert_eq!(thread.as_array().unwrap().len(), 1);
     let told = ada.last_event().await;
-    assert_eq!((&told["data"]["status"], &told["data"]["reason"]), (&json!("cancelled"), &json!("I do not do scheduling")));
+    assert_eq!(
+        (&told["data"]["status"], &told["data"]["reason"]),
+        (&json!("cancelled"), &json!("I do not do scheduling"))
+    );
     bob.post_empty(&format!("/tasks/{task}/reject")).await.refused(409, "invalid_state");
 }
 
@@ -80,7 +86,9 @@ async fn the_connection_decides_before_the_default(#[values(Db::Sqlite, Db::Post
 
 #[rstest]
 #[tokio::test]
-async fn a_stranger_from_the_directory_is_held_unless_said_otherwise(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+async fn a_stranger_from_the_directory_is_held_unless_said_otherwise(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+) {
     let hub = Harness::start(db).await;
     for (default, held) in [(Value::Null, true), (json!("auto"), false), (json!("require"), true)] {
         let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);

@@ -9,7 +9,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::harness::{Agent, Db, Harness, Reply};
 
-async fn raw(agent: &Agent, method: &str, path: &str, content_type: Option<&str>, body: impl Into<Bytes>) -> Reply {
+async fn raw(
+    agent: &Agent,
+    method: &str,
+    path: &str,
+    content_type: Option<&str>,
+    body: impl Into<Bytes>,
+) -> Reply {
     let mut request =
         Request::builder().method(method).uri(path).header("authorization", format!("Bearer {}", agent.key));
     if let Some(content_type) = content_type {
@@ -53,7 +59,8 @@ async fn broken_bodies_change_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db
         ("POST", "/events/ack".to_owned()),
     ];
     let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
-    let nested = format!("{{\"metadata\":{}{}}}", "{\"a\":".repeat(5_000), "1".to_owned() + &"}".repeat(5_000));
+    let nested =
+        format!("{{\"metadata\":{}{}}}", "{\"a\":".repeat(5_000), "1".to_owned() + &"}".repeat(5_000));
     let bodies: [&[u8]; 14] = [
         b"{",
         b"}",
@@ -78,9 +85,14 @@ async fn broken_bodies_change_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db
             }
             let reply = raw(&ada, method, path, Some("application/json"), body.to_vec()).await;
             let refused = reply.refused(400, "validation");
-            assert!(refused["details"].as_object().is_some_and(|details| !details.is_empty()), "{method} {path}: {refused}");
+            assert!(
+                refused["details"].as_object().is_some_and(|details| !details.is_empty()),
+                "{method} {path}: {refused}"
+            );
         }
-        for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "nonsense"] {
+        for kind in
+            ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "nonsense"]
+        {
             raw(&ada, method, path, Some(kind), "{}").await.refused(415, "unsupported_media_type");
         }
         let huge = format!("{{\"x\":\"{}\"}}", "x".repeat(1024 * 1024));
@@ -124,12 +136,25 @@ async fn a_body_may_be_missing_and_a_get_may_claim_one(#[values(Db::Sqlite, Db::
 async fn unknown_addresses_and_methods_have_the_shape_too(#[values(Db::Sqlite)] db: Db) {
     let hub = Harness::start(db).await;
     let ada = hub.agent("Ada").await;
-    for path in ["/nothing", "/api/v1/nothing", "/api/v2/tasks", "/tasks/a/b/c", "/..%2f", "/tasks/", "/api/v1x/tasks"] {
+    for path in [
+        "/nothing",
+        "/api/v1/nothing",
+        "/api/v2/tasks",
+        "/tasks/a/b/c",
+        "/..%2f",
+        "/tasks/",
+        "/api/v1x/tasks",
+    ] {
         ada.get(path).await.refused(404, "not_found");
     }
-    for (method, path) in
-        [("PUT", "/tasks"), ("DELETE", "/tasks"), ("POST", "/agents/me"), ("PATCH", "/events"), ("TRACE", "/tasks"), ("ODD", "/tasks")]
-    {
+    for (method, path) in [
+        ("PUT", "/tasks"),
+        ("DELETE", "/tasks"),
+        ("POST", "/agents/me"),
+        ("PATCH", "/events"),
+        ("TRACE", "/tasks"),
+        ("ODD", "/tasks"),
+    ] {
         let reply = raw(&ada, method, path, None, "").await;
         reply.refused(405, "method_not_allowed");
         assert!(reply.header("allow").is_some());
@@ -141,7 +166,9 @@ async fn unknown_addresses_and_methods_have_the_shape_too(#[values(Db::Sqlite)] 
 async fn both_path_forms_are_one(#[values(Db::Sqlite)] db: Db) {
     let hub = Harness::start(db).await;
     let ada = hub.agent("Ada").await;
-    for path in ["/agents/me", "//agents/me", "/api/v1/agents/me", "//api/v1/agents/me", "///api/v1//agents/me"] {
+    for path in
+        ["/agents/me", "//agents/me", "/api/v1/agents/me", "//api/v1/agents/me", "///api/v1//agents/me"]
+    {
         assert_eq!(ada.get(path).await.ok(200)["id"], ada.id.as_str(), "{path}");
     }
     hub.client.send("GET", "/api/v1/health", None, None).await.ok(200);
@@ -171,7 +198,8 @@ async fn long_targets_and_large_headers_are_turned_away(#[values(Db::Sqlite)] db
     let reply = ada.client.raw(odd).await;
     reply.refused(401, "unauthorized");
     assert!(reply.header("x-request-id").unwrap().starts_with("req_"));
-    let named = Request::get("/health").header("x-request-id", "my.request-1").body(Full::new(Bytes::new())).unwrap();
+    let named =
+        Request::get("/health").header("x-request-id", "my.request-1").body(Full::new(Bytes::new())).unwrap();
     assert_eq!(ada.client.raw(named).await.header("x-request-id"), Some("my.request-1"));
 }
 
@@ -195,7 +223,8 @@ async fn broken_http_harms_nobody(#[values(Db::Sqlite)] db: Db) {
         stream.shutdown().await.unwrap();
         let mut answer = Vec::new();
         // The hub may answer or hang up; it does not hang.
-        let read = tokio::time::timeout(std::time::Duration::from_secs(10), stream.read_to_end(&mut answer)).await;
+        let read =
+            tokio::time::timeout(std::time::Duration::from_secs(10), stream.read_to_end(&mut answer)).await;
         assert!(read.is_ok(), "{bytes:?}");
         assert!(!answer.starts_with(b"HTTP/1.1 5"), "{}", String::from_utf8_lossy(&answer));
     }

@@ -6,7 +6,8 @@ use tandem_server::Config;
 use tandem_server::config::EXAMPLE;
 
 fn load(flags: &[(&str, &str)], env: &[(&str, &str)], file: Option<&str>) -> Result<Config, String> {
-    let flags: Vec<(String, String)> = flags.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    let flags: Vec<(String, String)> =
+        flags.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
     let env: HashMap<&str, &str> = env.iter().copied().collect();
     let path = file.map(|text| {
         let path = std::env::temp_dir().join(format!("tandem-{}.toml", tandem_app::keys::random_hex::<8>()));
@@ -27,23 +28,37 @@ fn the_example_file_is_the_defaults() {
         assert!(EXAMPLE.contains(&format!("{name} = ")), "{name} is not in the example");
     }
     // What is commented out is right, too.
-    let all = EXAMPLE.lines().map(|line| line.strip_prefix("# ").filter(|l| l.contains(" = ")).unwrap_or(line));
+    let all =
+        EXAMPLE.lines().map(|line| line.strip_prefix("# ").filter(|l| l.contains(" = ")).unwrap_or(line));
     load(&[], &[], Some(&all.collect::<Vec<_>>().join("\n"))).unwrap();
 }
 
 #[test]
 fn flags_win_over_the_environment_and_that_over_the_file() {
-    let file = "rate_limit_max = 1\nrate_limit_register_max = 1\nrate_limit_discover_max = 1\nbehind_proxy = true";
-    let env = [("TANDEM_RATE_LIMIT_REGISTER_MAX", "2"), ("TANDEM_RATE_LIMIT_DISCOVER_MAX", "2"), ("TANDEM_BEHIND_PROXY", "0")];
+    let file =
+        "rate_limit_max = 1\nrate_limit_register_max = 1\nrate_limit_discover_max = 1\nbehind_proxy = true";
+    let env = [
+        ("TANDEM_RATE_LIMIT_REGISTER_MAX", "2"),
+        ("TANDEM_RATE_LIMIT_DISCOVER_MAX", "2"),
+        ("TANDEM_BEHIND_PROXY", "0"),
+    ];
     let config = load(&[("rate_limit_discover_max", "3")], &env, Some(file)).unwrap();
     assert_eq!(
-        (config.rate_limit_max, config.rate_limit_register_max, config.rate_limit_discover_max, config.behind_proxy),
+        (
+            config.rate_limit_max,
+            config.rate_limit_register_max,
+            config.rate_limit_discover_max,
+            config.behind_proxy
+        ),
         (1, 2, 3, false)
     );
     assert_eq!(load(&[], &[("MAX_MESSAGES_PER_MINUTE", "7")], None).unwrap().max_messages_per_minute, 7);
     let both = [("MAX_MESSAGES_PER_MINUTE", "7"), ("TANDEM_MAX_MESSAGES_PER_MINUTE", "8")];
     assert_eq!(load(&[], &both, None).unwrap().max_messages_per_minute, 8);
-    assert_eq!(load(&[], &[("TANDEM_INITIAL_AGENT_CREDITS", "2")], None).unwrap().initial_credits_micro(), 2_000_000);
+    assert_eq!(
+        load(&[], &[("TANDEM_INITIAL_AGENT_CREDITS", "2")], None).unwrap().initial_credits_micro(),
+        2_000_000
+    );
 }
 
 #[test]

@@ -23,17 +23,31 @@ async fn a_side_changes_its_own_view_of_a_connection(#[values(Db::Sqlite, Db::Po
         })
     );
     assert_eq!(bob.get("/connections").await.ok(200)[0]["alias"], Value::Null);
-    ada.patch(&format!("/connections/{other}"), json!({ "alias": "Bobby" })).await.refused(409, "alias_taken");
+    ada.patch(&format!("/connections/{other}"), json!({ "alias": "Bobby" }))
+        .await
+        .refused(409, "alias_taken");
     ada.patch(&path, json!({ "alias": "Bobby" })).await.ok(200);
     assert_eq!(ada.patch(&path, json!({ "alias": null })).await.ok(200)["alias"], Value::Null);
     ada.patch(&path, json!({ "alias": "a".repeat(64) })).await.ok(200);
-    for bad in [json!({ "alias": "a".repeat(65) }), json!({ "alias": "" }), json!({ "approval": "never" }), json!({})] {
+    for bad in [
+        json!({ "alias": "a".repeat(65) }),
+        json!({ "alias": "" }),
+        json!({ "approval": "never" }),
+        json!({}),
+    ] {
         ada.patch(&path, bad).await.refused(400, "validation");
     }
     cy.patch(&path, json!({ "alias": "x" })).await.refused(404, "not_found");
     cy.delete(&path).await.refused(404, "not_found");
-    let names: Vec<Value> =
-        ada.get("/connections").await.ok(200).as_array().unwrap().iter().map(|c| c["agentName"].clone()).collect();
+    let names: Vec<Value> = ada
+        .get("/connections")
+        .await
+        .ok(200)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["agentName"].clone())
+        .collect();
     assert_eq!(names, ["Cy", "Bob"], "newest first");
     let first = ada.get("/connections?limit=1").await;
     assert_eq!(ada.get(&first.next_link().unwrap()).await.ok(200)[0]["agentName"], "Bob");
@@ -79,7 +93,8 @@ async fn the_end_of_a_connection_cancels_what_is_live_on_it(#[values(Db::Sqlite,
         told[0]["data"],
         json!({ "type": "agent.disconnected", "connectionId": connection, "byAgentId": ada.id, "fromAgentName": "Ada" })
     );
-    let tasks: Vec<(&Value, &Value)> = told[1..].iter().map(|e| (&e["taskId"], &e["data"]["status"])).collect();
+    let tasks: Vec<(&Value, &Value)> =
+        told[1..].iter().map(|e| (&e["taskId"], &e["data"]["status"])).collect();
     let cancelled = json!("cancelled");
     assert_eq!(tasks, [(&json!(first), &cancelled), (&json!(second), &cancelled)]);
     assert_eq!(ada.view(&draft).await["status"], "draft");
@@ -112,7 +127,9 @@ async fn a_block_ends_everything_and_keeps_it_ended(#[values(Db::Sqlite, Db::Pos
         from.post_empty(&format!("/connect/{}", to.id)).await.refused(403, "blocked");
         let code = to.post_empty("/pair/generate").await.text("code");
         from.post("/pair/connect", json!({ "code": code })).await.refused(403, "blocked");
-        from.post("/tasks", json!({ "targetAgentId": to.id, "title": "T" })).await.refused(403, "not_connected");
+        from.post("/tasks", json!({ "targetAgentId": to.id, "title": "T" }))
+            .await
+            .refused(403, "not_connected");
     }
     bob.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);
     let list = bob.get("/agents/me/blocks").await.ok(200);

@@ -45,7 +45,8 @@ async fn send_until(sender: Agent, target: String, stop: Arc<AtomicBool>) -> Ans
         let Some(task) = post("/tasks".into(), body).await else { break };
         answered.tasks.push(task.clone());
         for content in ["one", "two"] {
-            let Some(message) = post(format!("/tasks/{task}/messages"), json!({ "content": content })).await else {
+            let Some(message) = post(format!("/tasks/{task}/messages"), json!({ "content": content })).await
+            else {
                 return answered;
             };
             answered.messages.push((task.clone(), message));
@@ -101,7 +102,8 @@ async fn verify(bob: &Agent, answered: &Answered) {
         of_kind.map(|event| event["data"][field].as_str().unwrap().to_owned()).collect()
     };
     let (tasks, messages) = (told("task.created", "taskId"), told("message.created", "messageId"));
-    let (task_set, message_set): (BTreeSet<_>, BTreeSet<_>) = (tasks.iter().collect(), messages.iter().collect());
+    let (task_set, message_set): (BTreeSet<_>, BTreeSet<_>) =
+        (tasks.iter().collect(), messages.iter().collect());
     assert_eq!((tasks.len(), messages.len()), (task_set.len(), message_set.len()), "no event twice");
     for task in &answered.tasks {
         assert!(task_set.contains(task), "{task} was answered, and its event is gone");

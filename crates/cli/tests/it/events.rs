@@ -10,7 +10,10 @@ use crate::harness::{Db, Harness};
 async fn the_log_is_read_by_cursor_and_acknowledged(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
-    assert_eq!(ada.get("/events?after=1").await.ok(200), json!({ "events": [], "cursor": 1, "hasMore": false }));
+    assert_eq!(
+        ada.get("/events?after=1").await.ok(200),
+        json!({ "events": [], "cursor": 1, "hasMore": false })
+    );
     for _ in 0..120 {
         ada.task(&bob).await;
     }
@@ -52,7 +55,8 @@ async fn concurrent_senders_leave_no_gap_and_no_double(#[values(Db::Sqlite, Db::
     let events = bob.events().await;
     let ids: Vec<i64> = events.iter().map(|event| event["id"].as_i64().unwrap()).collect();
     assert_eq!(ids, (1..=128).collect::<Vec<i64>>());
-    let mut tasks: Vec<&Value> = events.iter().map(|event| &event["taskId"]).filter(|id| id.is_string()).collect();
+    let mut tasks: Vec<&Value> =
+        events.iter().map(|event| &event["taskId"]).filter(|id| id.is_string()).collect();
     tasks.sort_by_key(|id| id.to_string());
     tasks.dedup();
     assert_eq!(tasks.len(), 120);

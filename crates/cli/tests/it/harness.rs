@@ -39,7 +39,8 @@ fn administer(sql: String) {
     let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&admin_url(), tokio_postgres::NoTls).await.unwrap();
+            let (client, connection) =
+                tokio_postgres::connect(&admin_url(), tokio_postgres::NoTls).await.unwrap();
             let driver = tokio::spawn(connection);
             client.batch_execute(&sql).await.unwrap();
             drop(client);
@@ -118,11 +119,13 @@ impl Harness {
     }
 
     pub async fn start_at(place: Arc<Place>, config: Config, clock: Arc<AtomicI64>) -> Self {
+        tandem_server::logs::init();
         let (stop, stopped) = oneshot::channel::<()>();
         let (ready, started) = oneshot::channel();
         let hub_clock = Clock::Manual(Arc::clone(&clock));
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async move {
                 let hub = tandem_server::open(config, hub_clock).await.unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -244,7 +247,8 @@ impl Reply {
 
 impl Client {
     pub async fn send(&self, method: &str, path: &str, key: Option<&str>, body: Option<Value>) -> Reply {
-        let mut request = Request::builder().method(method).uri(path).header("host", self.address.to_string());
+        let mut request =
+            Request::builder().method(method).uri(path).header("host", self.address.to_string());
         if let Some(key) = key {
             request = request.header("authorization", format!("Bearer {key}"));
         }

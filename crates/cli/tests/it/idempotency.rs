@@ -34,7 +34,9 @@ async fn the_same_request_happens_once(#[values(Db::Sqlite, Db::Postgres)] db: D
     let task = first.text("id");
     post(&ada, &format!("/tasks/{task}/messages"), "k1", body.clone()).await.refused(400, "validation");
     let hello = json!({ "content": "hi" });
-    post(&ada, &format!("/tasks/{task}/messages"), "k1", hello.clone()).await.refused(409, "idempotency_conflict");
+    post(&ada, &format!("/tasks/{task}/messages"), "k1", hello.clone())
+        .await
+        .refused(409, "idempotency_conflict");
     // Keys are the caller's own.
     let back = json!({ "targetAgentId": ada.id, "title": "Once" });
     post(&bob, "/tasks", "k1", back).await.ok(201);

@@ -99,7 +99,10 @@ async fn metrics_are_for_the_operator_and_this_machine(#[values(Db::Sqlite)] db:
         }
         let page = hub.admin("GET", "/metrics").await;
         let text = String::from_utf8_lossy(&page.bytes).into_owned();
-        assert!(text.contains("tandem_http_requests_total{method=\"POST\",route=\"/agents\",status=\"201\"} 1"), "{text}");
+        assert!(
+            text.contains("tandem_http_requests_total{method=\"POST\",route=\"/agents\",status=\"201\"} 1"),
+            "{text}"
+        );
         assert!(text.contains("tandem_store_commits_total"), "{text}");
         assert!(text.ends_with("# EOF\n") && !text.contains("agent_"), "{text}");
     }

@@ -180,7 +180,11 @@ async fn every_cell_answers_as_documented_over_http(
                         assert_eq!(reply.status, 200, "{what}");
                         let body = reply.json();
                         assert_eq!(body["status"], to.as_str(), "{what}");
-                        assert_eq!(body["nextStatuses"], json!(next_statuses(to, letter, reviewed)), "{what}");
+                        assert_eq!(
+                            body["nextStatuses"],
+                            json!(next_statuses(to, letter, reviewed)),
+                            "{what}"
+                        );
                         task = task_in(&hub, &ada, &bob, from, reviewed).await;
                     }
                     Err(code) => {
@@ -191,7 +195,11 @@ async fn every_cell_answers_as_documented_over_http(
                         };
                         let body = reply.refused(status, code);
                         assert_eq!(body["status"], from.as_str(), "{what}");
-                        assert_eq!(body["nextStatuses"], json!(next_statuses(from, letter, reviewed)), "{what}");
+                        assert_eq!(
+                            body["nextStatuses"],
+                            json!(next_statuses(from, letter, reviewed)),
+                            "{what}"
+                        );
                     }
                 }
             }
@@ -231,7 +239,8 @@ async fn of_two_racing_moves_exactly_one_wins(#[values(Db::Sqlite, Db::Postgres)
             }
         }
         let log = ada.get(&format!("/tasks/{task}/events")).await.ok(200);
-        let steps: Vec<&str> = log.as_array().unwrap().iter().map(|l| l["toStatus"].as_str().unwrap()).collect();
+        let steps: Vec<&str> =
+            log.as_array().unwrap().iter().map(|l| l["toStatus"].as_str().unwrap()).collect();
         assert_eq!(steps, ["submitted", "working", won]);
     }
 }

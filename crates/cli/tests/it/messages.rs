@@ -39,14 +39,18 @@ async fn pages_lead_to_older_messages_and_read_oldest_first(#[values(Db::Sqlite,
     let task = ada.task(&bob).await;
     for number in 0..7 {
         let sender = if number % 2 == 0 { &ada } else { &bob };
-        sender.post(&format!("/tasks/{task}/messages"), json!({ "content": number.to_string() })).await.ok(201);
+        sender
+            .post(&format!("/tasks/{task}/messages"), json!({ "content": number.to_string() }))
+            .await
+            .ok(201);
     }
     let mut pages = Vec::new();
     let mut next = Some(format!("/tasks/{task}/messages?limit=3"));
     while let Some(path) = next {
         let reply = ada.get(&path).await;
         let page = reply.ok(200);
-        let texts: Vec<Value> = page.as_array().unwrap().iter().map(|message| message["content"].clone()).collect();
+        let texts: Vec<Value> =
+            page.as_array().unwrap().iter().map(|message| message["content"].clone()).collect();
         pages.push(json!(texts));
         next = reply.next_link();
     }
@@ -64,7 +68,8 @@ async fn content_keeps_its_bounds(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let task = ada.task(&bob).await;
     let path = format!("/tasks/{task}/messages");
     ada.post(&path, json!({ "content": "m".repeat(256 * 1024) })).await.ok(201);
-    let refused = ada.post(&path, json!({ "content": "m".repeat(256 * 1024 + 1) })).await.refused(413, "too_large");
+    let refused =
+        ada.post(&path, json!({ "content": "m".repeat(256 * 1024 + 1) })).await.refused(413, "too_large");
     assert_eq!(refused["status"], "submitted");
     ada.post(&path, json!({ "content": "{\"a\":1}", "contentType": "json" })).await.ok(201);
     let bad = [
@@ -81,7 +86,10 @@ async fn content_keeps_its_bounds(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     ];
     for body in bad {
         let refused = ada.post(&path, body.clone()).await.refused(400, "validation");
-        assert!(refused["details"].as_object().is_some_and(|details| !details.is_empty()), "{body}: {refused}");
+        assert!(
+            refused["details"].as_object().is_some_and(|details| !details.is_empty()),
+            "{body}: {refused}"
+        );
         assert_eq!(refused["nextStatuses"], json!(["working", "cancelled"]));
     }
     assert_eq!(ada.get(&path).await.ok(200).as_array().unwrap().len(), 2);
@@ -99,7 +107,10 @@ async fn only_its_sender_takes_a_message_back(#[values(Db::Sqlite, Db::Postgres)
     bob.delete(&format!("{path}/{id}")).await.refused(403, "not_sender");
     ada.delete(&format!("{path}/msg_unknown")).await.refused(404, "not_found");
     ada.delete(&format!("/tasks/{other_task}/messages/{id}")).await.refused(404, "not_found");
-    assert_eq!(ada.delete(&format!("{path}/{id}")).await.ok(200), json!({ "deleted": true, "messageId": id }));
+    assert_eq!(
+        ada.delete(&format!("{path}/{id}")).await.ok(200),
+        json!({ "deleted": true, "messageId": id })
+    );
     let left = &bob.get(&path).await.ok(200)[0];
     assert_eq!((&left["content"], &left["contentType"]), (&json!("[deleted]"), &json!("text")));
     let event = bob.last_event().await;

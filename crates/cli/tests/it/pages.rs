@@ -8,7 +8,8 @@ use crate::harness::{Db, Harness};
 #[rstest]
 #[tokio::test]
 async fn pages_need_nothing_from_elsewhere(#[values(Db::Sqlite)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.public_url = Some("https://hub.example.com/".into())).await;
+    let hub =
+        Harness::start_with(db, |config| config.public_url = Some("https://hub.example.com/".into())).await;
     for path in ["/", "/docs"] {
         let page = hub.client.send("GET", path, None, None).await;
         assert_eq!(page.status, 200);
@@ -36,7 +37,10 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
         for (method, operation) in methods.as_object().unwrap() {
             operations += 1;
             assert!(html.contains(&format!("<code>{path}</code>")), "{path}");
-            assert!(operation["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{method} {path}");
+            assert!(
+                operation["summary"].as_str().is_some_and(|summary| !summary.is_empty()),
+                "{method} {path}"
+            );
             assert!(operation["responses"]["default"].is_object(), "{method} {path}");
         }
     }

@@ -14,7 +14,10 @@ async fn a_code_connects_two_agents_once(#[values(Db::Sqlite, Db::Postgres)] db:
     assert_eq!(made["expiresAt"], "2027-01-15T08:10:00.000Z");
     let code = made["code"].as_str().unwrap();
     let parts: Vec<&str> = code.split('-').collect();
-    assert!(parts.len() == 3 && parts[2].len() == 4 && parts[2].bytes().all(|b| b.is_ascii_digit()), "{code}");
+    assert!(
+        parts.len() == 3 && parts[2].len() == 4 && parts[2].bytes().all(|b| b.is_ascii_digit()),
+        "{code}"
+    );
     ada.post("/pair/connect", json!({ "code": code })).await.refused(400, "validation");
 
     let connected = bob.post("/pair/connect", json!({ "code": code.to_lowercase() })).await.ok(201);

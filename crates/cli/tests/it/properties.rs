@@ -31,7 +31,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let agent = || 0..2_usize;
     let task = || 0..4_usize;
     let status = (0..Status::ALL.len()).prop_map(|index| Status::ALL[index]);
-    let rule = proptest::option::of(any::<bool>().prop_map(|hold| if hold { Rule::Require } else { Rule::Auto }));
+    let rule =
+        proptest::option::of(any::<bool>().prop_map(|hold| if hold { Rule::Require } else { Rule::Auto }));
     let act = proptest::prop_oneof![
         4 => (agent(), any::<bool>(), any::<bool>()).prop_map(|(by, reviewed, draft)| Act::Create { by, reviewed, draft }),
         20 => (task(), agent(), status).prop_map(|(task, by, to)| Act::Move { task, by, to }),
@@ -142,9 +143,18 @@ impl Model {
                 if !self.connected {
                     return Err("not_connected");
                 }
-                let (status, log) = (Status::Draft, vec![if draft { Status::Draft } else { Status::Submitted }]);
+                let (status, log) =
+                    (Status::Draft, vec![if draft { Status::Draft } else { Status::Submitted }]);
                 let task = Imagined {
-                    initiator: by, reviewed, status, log, held: false, published: false, said: 0, ended: 0, deleted: false,
+                    initiator: by,
+                    reviewed,
+                    status,
+                    log,
+                    held: false,
+                    published: false,
+                    said: 0,
+                    ended: 0,
+                    deleted: false,
                 };
                 self.tasks.push(task);
                 if !draft {
@@ -269,7 +279,12 @@ impl Real<'_> {
                 let new = tasks::NewTask {
                     target: agents[1 - by].as_str().to_owned().try_into().unwrap(),
                     title: "T".to_owned().try_into().unwrap(),
-                    description: None, id: None, draft, requires_review: reviewed, priority: Priority::Normal, session_key: None,
+                    description: None,
+                    id: None,
+                    draft,
+                    requires_review: reviewed,
+                    priority: Priority::Normal,
+                    session_key: None,
                 };
                 let made = self.write(move |tx, now| tasks::create(tx, &agents[by], &new, now))?;
                 self.tasks.push(made.id);
@@ -342,7 +357,10 @@ fn compare(real: &Real<'_>, model: &Model) {
         };
         assert!(!imagined.deleted);
         assert_eq!((row.status, row.position().held), (imagined.status, imagined.held));
-        assert_eq!(row.role_of(&real.agents[1 - imagined.initiator]), imagined.published.then_some(Role::Target));
+        assert_eq!(
+            row.role_of(&real.agents[1 - imagined.initiator]),
+            imagined.published.then_some(Role::Target)
+        );
         let steps: Vec<Status> = log.iter().map(|line| line.to).collect();
         assert_eq!(steps, imagined.log);
         assert_eq!(log[0].from, None);
@@ -356,9 +374,12 @@ fn compare(real: &Real<'_>, model: &Model) {
     }
     assert_eq!(live, live_expected);
     for agent in 0..2 {
-        let kinds: Vec<(&str, Option<&TaskId>)> = logs[agent].iter().map(|e| (e.kind.as_str(), e.task.as_ref())).collect();
-        let expected: Vec<(&str, Option<&TaskId>)> =
-            model.events[agent].iter().map(|(kind, task)| (*kind, task.map(|task| &real.tasks[task]))).collect();
+        let kinds: Vec<(&str, Option<&TaskId>)> =
+            logs[agent].iter().map(|e| (e.kind.as_str(), e.task.as_ref())).collect();
+        let expected: Vec<(&str, Option<&TaskId>)> = model.events[agent]
+            .iter()
+            .map(|(kind, task)| (*kind, task.map(|task| &real.tasks[task])))
+            .collect();
         assert_eq!(kinds, expected, "the log of agent {agent}");
         assert_eq!(ends[agent], model.told[agent], "numbers are given without gaps");
         assert!(logs[agent].windows(2).all(|pair| pair[0].seq < pair[1].seq));
@@ -384,14 +405,20 @@ fn the_store_lives_as_documented(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
                 tandem_app::keys::fill_random(&mut key_hash);
                 let new = agents::NewAgent {
                     name: name.to_owned().try_into().unwrap(),
-                    description: None, capabilities: Default::default(), metadata: None, public_key: None,
-                    key_hash, solved: None, credits_micro: 0,
+                    description: None,
+                    capabilities: Default::default(),
+                    metadata: None,
+                    public_key: None,
+                    key_hash,
+                    solved: None,
+                    credits_micro: 0,
                 };
                 let now = now.clone();
                 runtime.block_on(store.write(move |tx| agents::register(tx, &new, &now))).unwrap().id
             };
             let agents = [register("Ada"), register("Bob")];
-            let mut real = Real { store: &store, runtime: &runtime, now: now.clone(), agents, tasks: Vec::new() };
+            let mut real =
+                Real { store: &store, runtime: &runtime, now: now.clone(), agents, tasks: Vec::new() };
             let mut model = Model::default();
             for act in [Act::Pair].iter().chain(&acts) {
                 let expected = model.act(act);

@@ -56,7 +56,8 @@ impl Process {
     }
 
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
+        let sent =
+            Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
         assert!(sent.success());
     }
 
@@ -139,7 +140,8 @@ async fn what_cannot_work_is_said_before_anything_starts(#[values(Db::Sqlite)] d
     fails(&["--database", "postgres://user:secret@127.0.0.1:1/db"], &["cannot use the database"]);
     fails(&["--config", "/nowhere/tandem.toml"], &["/nowhere/tandem.toml"]);
     fails(&["--admin-token", "short"], &["16"]);
-    let output = command(&place).args(["--database", "postgres://user:secret@127.0.0.1:1/db"]).output().unwrap();
+    let output =
+        command(&place).args(["--database", "postgres://user:secret@127.0.0.1:1/db"]).output().unwrap();
     assert!(!String::from_utf8_lossy(&output.stderr).contains("secret"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -159,7 +161,16 @@ fn help_teaches() {
     };
     assert!(help(&["--help"]).contains("Examples:"));
     let serve = help(&["serve", "--help"]);
-    for word in ["--listen", "--data", "--database", "--public-url", "--admin-token", "--set", "TANDEM_LOG", "SIGTERM"] {
+    for word in [
+        "--listen",
+        "--data",
+        "--database",
+        "--public-url",
+        "--admin-token",
+        "--set",
+        "TANDEM_LOG",
+        "SIGTERM",
+    ] {
         assert!(serve.contains(word), "{word}");
     }
     assert_eq!(help(&["serve", "--example-config"]), tandem_server::config::EXAMPLE);

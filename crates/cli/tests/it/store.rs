@@ -63,7 +63,11 @@ async fn a_job_that_fails_or_panics_takes_back_only_itself(#[values(Db::Sqlite, 
             7 => assert!(matches!(outcome, Err(Error::Store(tandem_store::Error::Panicked(_))))),
             _ => assert_eq!(outcome.unwrap(), number),
         }
-        assert_eq!(kept(&store, format!("k{number}")).await, number % 10 != 3 && number % 10 != 7, "{number}");
+        assert_eq!(
+            kept(&store, format!("k{number}")).await,
+            number % 10 != 3 && number % 10 != 7,
+            "{number}"
+        );
     }
     close(store).await;
 }
@@ -125,7 +129,8 @@ async fn a_schema_from_the_future_is_refused(#[values(Db::Sqlite, Db::Postgres)]
     newer.await.unwrap();
     close(store).await;
     let database = database(&place);
-    let again = tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), 0)).await.unwrap();
+    let again =
+        tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), 0)).await.unwrap();
     let error = again.err().expect("an older hub does not touch it").to_string();
     assert!(error.contains("newer tandem") && error.contains("9999"), "{error}");
 }
@@ -151,7 +156,9 @@ async fn concurrent_read_modify_write_loses_nothing(#[values(Db::Sqlite, Db::Pos
     });
     futures_util::future::join_all(jobs).await;
     let total = store.read(|tx| {
-        Ok::<_, Error>(idempotency::find(tx, &"agent_x".parse().unwrap(), "counter", Timestamp(0))?.unwrap().status)
+        Ok::<_, Error>(
+            idempotency::find(tx, &"agent_x".parse().unwrap(), "counter", Timestamp(0))?.unwrap().status,
+        )
     });
     assert_eq!(total.await.unwrap(), 300);
     close(store).await;

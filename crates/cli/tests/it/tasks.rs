@@ -6,12 +6,47 @@ use serde_json::{Value, json};
 use crate::harness::{Agent, Db, Harness};
 
 const FIELDS: [&str; 41] = [
-    "id", "title", "description", "status", "statusReason", "nextStatuses", "requiresReview", "priority", "attempt",
-    "encrypted", "descriptionKeys", "senderSignature", "initiatorAgentId", "initiatorAgentName", "targetAgentId",
-    "targetAgentName", "approvalStatus", "unreadCount", "ttlSeconds", "expiresAt", "checkInSeconds", "parentTaskId",
-    "networkId", "initiatorSessionKey", "targetSessionKey", "result", "progress", "progressNote", "leaseSeconds",
-    "onStall", "maxAttempts", "maxMessages", "usageReported", "delivery", "acknowledgedAt", "startedAt",
-    "completedAt", "createdAt", "updatedAt", "id", "title",
+    "id",
+    "title",
+    "description",
+    "status",
+    "statusReason",
+    "nextStatuses",
+    "requiresReview",
+    "priority",
+    "attempt",
+    "encrypted",
+    "descriptionKeys",
+    "senderSignature",
+    "initiatorAgentId",
+    "initiatorAgentName",
+    "targetAgentId",
+    "targetAgentName",
+    "approvalStatus",
+    "unreadCount",
+    "ttlSeconds",
+    "expiresAt",
+    "checkInSeconds",
+    "parentTaskId",
+    "networkId",
+    "initiatorSessionKey",
+    "targetSessionKey",
+    "result",
+    "progress",
+    "progressNote",
+    "leaseSeconds",
+    "onStall",
+    "maxAttempts",
+    "maxMessages",
+    "usageReported",
+    "delivery",
+    "acknowledgedAt",
+    "startedAt",
+    "completedAt",
+    "createdAt",
+    "updatedAt",
+    "id",
+    "title",
 ];
 
 #[rstest]
@@ -73,7 +108,9 @@ async fn an_alias_names_a_target(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let made = ada.post("/tasks", json!({ "targetAgentId": "Bob at work", "title": "Hello" })).await.ok(201);
     assert_eq!(made["targetAgentId"], bob.id.as_str());
     // The alias is the caller's own.
-    bob.post("/tasks", json!({ "targetAgentId": "Bob at work", "title": "Hello" })).await.refused(403, "not_connected");
+    bob.post("/tasks", json!({ "targetAgentId": "Bob at work", "title": "Hello" }))
+        .await
+        .refused(403, "not_connected");
 }
 
 #[rstest]
@@ -84,10 +121,15 @@ async fn a_client_may_bring_its_own_id_once(#[values(Db::Sqlite, Db::Postgres)] 
     let (cy, di) = hub.pair().await;
     let longest = "x".repeat(64);
     for id in ["my-task_1", "Z", &longest] {
-        let made = ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T", "id": id })).await.ok(201);
+        let made =
+            ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T", "id": id })).await.ok(201);
         assert_eq!(made["id"], id);
-        ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T", "id": id })).await.refused(409, "id_taken");
-        cy.post("/tasks", json!({ "targetAgentId": di.id, "title": "T", "id": id })).await.refused(409, "id_taken");
+        ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T", "id": id }))
+            .await
+            .refused(409, "id_taken");
+        cy.post("/tasks", json!({ "targetAgentId": di.id, "title": "T", "id": id }))
+            .await
+            .refused(409, "id_taken");
         cy.get(&format!("/tasks/{id}")).await.refused(404, "not_found");
     }
     let too_long = "x".repeat(65);
@@ -196,7 +238,10 @@ async fn the_end_of_a_task_leaves_one_system_message_with_the_reason(
     let task = ada.task(&bob).await;
     let body = json!({ "reason": "No longer needed" });
     let cancelled = ada.post(&format!("/tasks/{task}/cancel"), body).await.ok(200);
-    assert_eq!((&cancelled["status"], &cancelled["statusReason"]), (&json!("cancelled"), &json!("No longer needed")));
+    assert_eq!(
+        (&cancelled["status"], &cancelled["statusReason"]),
+        (&json!("cancelled"), &json!("No longer needed"))
+    );
     let event = bob.last_event().await;
     assert_eq!(event["data"]["reason"], "No longer needed");
     let thread = bob.get(&format!("/tasks/{task}/messages")).await.ok(200);
@@ -206,7 +251,9 @@ async fn the_end_of_a_task_leaves_one_system_message_with_the_reason(
     assert_eq!(thread[0]["content"], "Ada cancelled this task: No longer needed");
     assert_eq!(bob.view(&task).await["unreadCount"], 0);
     assert!(!bob.event_kinds().await.contains(&"message.created".to_owned()));
-    ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hi" })).await.refused(409, "task_terminal");
+    ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hi" }))
+        .await
+        .refused(409, "task_terminal");
 }
 
 #[rstest]
@@ -246,7 +293,8 @@ async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Post
     let mut all = Vec::new();
     for number in 0..12 {
         let title = if number % 5 == 0 { "Übung 100%" } else { "plain" };
-        let (from, to) = if number % 3 == 0 { (&bob, &ada) } else { (&ada, if number % 2 == 0 { &bob } else { &cy }) };
+        let (from, to) =
+            if number % 3 == 0 { (&bob, &ada) } else { (&ada, if number % 2 == 0 { &bob } else { &cy }) };
         all.insert(0, from.task_with(to, json!({ "title": title })).await);
     }
     ada.set(&all[0], "cancelled").await.ok(200);
@@ -272,7 +320,17 @@ async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Post
     assert_eq!(ids(&ada, "/tasks?q=0%25").await.len(), 3);
     assert_eq!(ids(&ada, "/tasks?q=_").await.len(), 0);
     assert_eq!(ids(&ada, "/tasks?limit=100000").await.len(), 12);
-    for bad in ["limit=0", "limit=-1", "limit=x", "status=odd", "role=boss", "cursor=x", "cursor=1.", "with=%00", "q=%00"] {
+    for bad in [
+        "limit=0",
+        "limit=-1",
+        "limit=x",
+        "status=odd",
+        "role=boss",
+        "cursor=x",
+        "cursor=1.",
+        "with=%00",
+        "q=%00",
+    ] {
         ada.get(&format!("/tasks?{bad}")).await.refused(400, "validation");
     }
 }
@@ -292,7 +350,10 @@ async fn each_side_sets_its_own_session_key(#[values(Db::Sqlite, Db::Postgres)] 
     let event = ada.last_event().await;
     assert_eq!(event["data"]["initiatorSessionKey"], "a");
     assert_eq!(event["data"]["targetSessionKey"], longest);
-    assert_eq!(ada.patch(&path, json!({ "sessionKey": null })).await.ok(200)["initiatorSessionKey"], Value::Null);
+    assert_eq!(
+        ada.patch(&path, json!({ "sessionKey": null })).await.ok(200)["initiatorSessionKey"],
+        Value::Null
+    );
 }
 
 #[rstest]
@@ -337,7 +398,9 @@ async fn two_agents_can_have_ten_thousand_live_tasks_and_no_more(#[values(Db::Sq
     let refused = ada.post("/tasks", body.clone()).await;
     refused.refused(429, "too_many_open_tasks");
     assert!(refused.header("retry-after").is_some());
-    bob.post("/tasks", json!({ "targetAgentId": ada.id, "title": "Neither" })).await.refused(429, "too_many_open_tasks");
+    bob.post("/tasks", json!({ "targetAgentId": ada.id, "title": "Neither" }))
+        .await
+        .refused(429, "too_many_open_tasks");
     let draft = ada.task_with(&bob, json!({ "draft": true })).await;
     ada.set(&draft, "submitted").await.refused(429, "too_many_open_tasks");
     bob.set(&task, "rejected").await.ok(200);

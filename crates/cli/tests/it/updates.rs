@@ -57,7 +57,13 @@ async fn acknowledging_goes_forward_and_to_the_end_at_most(#[values(Db::Sqlite, 
         assert_eq!(bob.post(path, json!({ "cursor": 1_000_000 })).await.ok(200)["cursor"], 2);
         assert_eq!(bob.post(path, json!({ "cursor": 1 })).await.ok(200)["cursor"], 2);
         assert_eq!(bob.post(path, json!({ "cursor": "2" })).await.ok(200)["cursor"], 2);
-        for bad in [json!({}), json!({ "cursor": -1 }), json!({ "cursor": "x" }), json!({ "cursor": 1.5 }), json!({ "cursor": null })] {
+        for bad in [
+            json!({}),
+            json!({ "cursor": -1 }),
+            json!({ "cursor": "x" }),
+            json!({ "cursor": 1.5 }),
+            json!({ "cursor": null }),
+        ] {
             bob.post(path, bad).await.refused(400, "validation");
         }
     }

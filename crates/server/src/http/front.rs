@@ -123,7 +123,8 @@ pub async fn front(State(hub): State<Hub>, mut request: Request, next: Next) -> 
     let arrived = Instant::now();
     let id = request_id(request.headers());
     let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().map_or("none".to_owned(), |path| path.as_str().to_owned());
+    let route =
+        request.extensions().get::<MatchedPath>().map_or("none".to_owned(), |path| path.as_str().to_owned());
 
     let mut rate = None;
     let admitted = admit(&hub, &mut request, &mut rate).await;
@@ -196,7 +197,8 @@ fn check_size(request: &Request) -> Result<(), ApiError> {
     if target > TARGET_BYTES_MAX {
         return Err(ApiError::TargetTooLong(TARGET_BYTES_MAX));
     }
-    let headers: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    let headers: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers > HEADER_BYTES_MAX {
         return Err(ApiError::HeadersTooLarge(HEADER_BYTES_MAX));
     }
@@ -223,7 +225,8 @@ fn address(hub: &Hub, request: &Request) -> Address {
 /// The client's own id for a request if it is a sane one, else one of ours.
 fn request_id(headers: &HeaderMap) -> String {
     let sane = |text: &&str| {
-        (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        (1..=128).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
     let given = headers.get("x-request-id").and_then(|value| value.to_str().ok()).filter(sane);
     given.map_or_else(|| format!("req_{}", keys::random_hex::<12>()), Into::into)

@@ -64,17 +64,28 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, A
         return from_json(b"{}");
     }
     let content_type = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
-    let essence = content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    let essence =
+        content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
     match essence.as_deref() {
         None => {}
-        Some(json) if json == "application/json" || (json.starts_with("application/") && json.ends_with("+json")) => {}
+        Some(json)
+            if json == "application/json"
+                || (json.starts_with("application/") && json.ends_with("+json")) => {}
         Some(_) => return Err(ApiError::NotJson),
     }
     from_json(bytes)
 }
 
 fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    // Left to itself, the deserializer takes an array for a struct, and skips over broken text in a field
+    // that nobody asked for.
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Err(Invalid::field("body", "must be UTF-8").into());
+    };
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Invalid::field("body", "must be a JSON object").into());
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let value: T = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         complaint(&path, &error.into_inner().to_string())

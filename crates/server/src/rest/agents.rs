@@ -4,7 +4,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use tandem_api::agents::{
-    Challenge, DirectoryEntry, DiscoverQuery, Discovered, NewKey, PatchAgent, Profile, RegisterAgent, Registered,
+    Challenge, DirectoryEntry, DiscoverQuery, Discovered, NewKey, PatchAgent, Profile, RegisterAgent,
+    Registered,
 };
 use tandem_app::agents::{self, Change, Discover, NewAgent};
 use tandem_app::{Invalid, keys};

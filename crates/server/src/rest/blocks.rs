@@ -58,13 +58,19 @@ pub(crate) async fn list(
     let limit = paging::LIST.of(query.limit)?;
     let after: Option<AgentId> = match query.cursor {
         None => None,
-        Some(text) => Some(text.parse().map_err(|_| Invalid::field("cursor", "must be one that this hub gave out"))?),
+        Some(text) => {
+            Some(text.parse().map_err(|_| Invalid::field("cursor", "must be one that this hub gave out"))?)
+        }
     };
     let page = hub.read(move |tx, _| blocks::list(tx, &me, after.as_ref(), limit)).await?;
     let entries: Vec<BlockEntry> = page
         .items
         .into_iter()
-        .map(|block| BlockEntry { agent_id: block.agent, agent_name: block.name, created_at: block.created_at })
+        .map(|block| BlockEntry {
+            agent_id: block.agent,
+            agent_name: block.name,
+            created_at: block.created_at,
+        })
         .collect();
     paging::list(&entries, page.next.as_ref().map(AgentId::as_str), &uri)
 }

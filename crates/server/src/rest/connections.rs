@@ -74,7 +74,11 @@ fn check_guesses(hub: &HubParts, me: &AgentId, address: &Address, wrong: bool) -
         (Rated::WrongCodesOfAddress, address.key.as_str(), limit.saturating_mul(3)),
     ];
     for (kind, who, limit) in kinds {
-        let rate = if wrong { hub.rates.count(kind, who, limit, now) } else { hub.rates.peek(kind, who, limit, now) };
+        let rate = if wrong {
+            hub.rates.count(kind, who, limit, now)
+        } else {
+            hub.rates.peek(kind, who, limit, now)
+        };
         if let Some(over) = rate.filter(|rate| !rate.allowed) {
             return Err(ApiError::RateLimited { retry_seconds: over.reset_seconds });
         }
@@ -158,6 +162,7 @@ pub(crate) async fn disconnect(
     Param(connection): Param<String>,
 ) -> Answer<Disconnected> {
     let connection: ConnectionId = id(&connection, "connection")?;
-    let cancelled_tasks = hub.write(move |tx, now| connections::disconnect(tx, &me, &connection, now)).await?;
+    let cancelled_tasks =
+        hub.write(move |tx, now| connections::disconnect(tx, &me, &connection, now)).await?;
     Ok(Json(Disconnected { deleted: true, cancelled_tasks }))
 }

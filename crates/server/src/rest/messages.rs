@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::PageQuery;
-use tandem_app::messages::{self, NewMessage};
 use tandem_app::Invalid;
+use tandem_app::messages::{self, NewMessage};
 use tandem_core::messages::ContentType;
 use tandem_core::{MessageId, TaskId};
 

@@ -106,19 +106,28 @@ impl HubParts {
         let by = by.clone();
         let answer = self
             .write(move |tx, now| {
-                once(tx, &by, Some(&key), now, status.as_u16(), |tx| use_case(tx, now).map(|made| json(&made)))
+                once(tx, &by, Some(&key), now, status.as_u16(), |tx| {
+                    use_case(tx, now).map(|made| json(&made))
+                })
             })
             .await?;
         let status = StatusCode::from_u16(answer.status).unwrap_or(status);
         let mut response = json_response(status, answer.body);
         if answer.replayed {
-            response.headers_mut().insert("idempotent-replayed", axum::http::HeaderValue::from_static("true"));
+            response
+                .headers_mut()
+                .insert("idempotent-replayed", axum::http::HeaderValue::from_static("true"));
         }
         Ok(response)
     }
 
     /// A request's body; if it does not fit, the task it is about has the first word.
-    async fn body_on_task<T>(&self, by: &AgentId, id: &TaskId, body: Result<T, ApiError>) -> Result<T, ApiError> {
+    async fn body_on_task<T>(
+        &self,
+        by: &AgentId,
+        id: &TaskId,
+        body: Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
         match body {
             Err(ApiError::App(error)) => Err(self.refuse_on_task(by.clone(), id.clone(), error).await.into()),
             other => other,

@@ -36,8 +36,9 @@ pub(crate) fn complete(document: &mut OpenApi) {
         )
         .build();
     for path in document.paths.paths.values_mut() {
-        let operations =
-            [&mut path.get, &mut path.post, &mut path.patch, &mut path.put, &mut path.delete].into_iter().flatten();
+        let operations = [&mut path.get, &mut path.post, &mut path.patch, &mut path.put, &mut path.delete]
+            .into_iter()
+            .flatten();
         for operation in operations {
             operation.responses.responses.insert("default".into(), error.clone().into());
         }
@@ -59,6 +60,7 @@ pub fn table_of_moves() -> String {
 
 fn letters(roles: Roles) -> String {
     let all = [(Role::Initiator, 'I'), (Role::Target, 'T'), (Role::Hub, 'S')];
-    let text: String = all.iter().filter(|(role, _)| roles.contains(*role)).map(|(_, letter)| *letter).collect();
+    let text: String =
+        all.iter().filter(|(role, _)| roles.contains(*role)).map(|(_, letter)| *letter).collect();
     if text.is_empty() { "–".into() } else { text }
 }

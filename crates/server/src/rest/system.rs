@@ -41,4 +41,3 @@ pub(crate) async fn metrics(
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
 }
-

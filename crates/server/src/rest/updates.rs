@@ -19,7 +19,11 @@ pub(crate) async fn check(State(hub): State<Hub>, Caller(me): Caller) -> Answer<
         unread_messages: found
             .unread
             .into_iter()
-            .map(|unread| UnreadThread { task_id: unread.task, task_title: unread.title, count: unread.count })
+            .map(|unread| UnreadThread {
+                task_id: unread.task,
+                task_title: unread.title,
+                count: unread.count,
+            })
             .collect(),
         pending_approvals: found.approvals.into_iter().map(Into::into).collect(),
         cursor: found.cursor,

@@ -164,7 +164,8 @@ fn fields(schema: &Value, schemas: &Value) -> Vec<Field> {
     for part in schema["allOf"].as_array().into_iter().flatten() {
         found.extend(fields(resolved(part, schemas), schemas));
     }
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     found.extend(entries(&schema["properties"]).map(|(name, property)| Field {
         name: name.clone(),
         kind: kind(property),
