@@ -4,6 +4,7 @@ use crate::postgres::PostgresConn;
 use crate::sqlite::SqliteConn;
 use crate::{Error, Row, Value};
 
+#[expect(clippy::large_enum_variant, reason = "a handful exist, each owned by a thread")]
 pub(crate) enum Conn {
     Sqlite(SqliteConn),
     Postgres(PostgresConn),

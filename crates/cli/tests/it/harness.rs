@@ -101,7 +101,8 @@ pub struct Harness {
     pub hub: tandem_server::hub::Hub,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    pub place: Arc<Place>,
+    /// Kept until the hub is gone.
+    _place: Arc<Place>,
 }
 
 impl Harness {
@@ -137,7 +138,7 @@ impl Harness {
             });
         });
         let (address, hub) = started.await.expect("the hub starts");
-        Self { client: Client { address }, clock, hub, stop: Some(stop), thread: Some(thread), place }
+        Self { client: Client { address }, clock, hub, stop: Some(stop), thread: Some(thread), _place: place }
     }
 
     pub fn advance_ms(&self, ms: i64) {

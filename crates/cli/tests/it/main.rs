@@ -2,6 +2,7 @@
 //! own, and the signature of a test says on which databases it runs.
 
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "that is how a test fails")]
 
 mod agents;
 mod approvals;

@@ -131,7 +131,7 @@ async fn a_schema_from_the_future_is_refused(#[values(Db::Sqlite, Db::Postgres)]
     let database = database(&place);
     let again =
         tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), 0)).await.unwrap();
-    let error = again.err().expect("an older hub does not touch it").to_string();
+    let error = again.expect_err("an older hub does not touch it").to_string();
     assert!(error.contains("newer tandem") && error.contains("9999"), "{error}");
 }
 
