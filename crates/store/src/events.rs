@@ -3,7 +3,7 @@
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, TaskId, Timestamp};
 
-use crate::{Error, Tx};
+use crate::{Error, Told, Tx};
 
 /// An event about to be written.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct NewEvent<'a> {
 /// Adds an event to an agent's log and tells its number there. The counter is the agent's own row, so
 /// numbers have no gap and follow the order of commits.
 pub fn append(tx: &mut Tx<'_>, to: &AgentId, event: &NewEvent<'_>) -> Result<i64, Error> {
-    let seq = tx
+    let seq: i64 = tx
         .one(
             "update mailboxes set last_seq = last_seq + 1 where agent_id = $1 returning last_seq",
             &[to.into()],
@@ -34,7 +34,7 @@ pub fn append(tx: &mut Tx<'_>, to: &AgentId, event: &NewEvent<'_>) -> Result<i64
          values ($1, $2, $3, $4, $5, $6, $7)",
         &[
             to.into(),
-            i64::into(seq),
+            seq.into(),
             event.kind.as_str().into(),
             event.task.into(),
             event.from.into(),
@@ -42,6 +42,7 @@ pub fn append(tx: &mut Tx<'_>, to: &AgentId, event: &NewEvent<'_>) -> Result<i64
             event.at.into(),
         ],
     )?;
+    tx.note_told(Told { agent: to.clone(), seq, kind: event.kind, task: event.task.cloned(), at: event.at });
     Ok(seq)
 }
 

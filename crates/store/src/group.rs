@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
-use crate::store::Stats;
-use crate::{Error, Tx};
+use crate::store::{OnCommit, Stats};
+use crate::{Error, Told, Tx};
 
 /// How long a job that keeps losing races is run again.
 const RETRY_FOR: Duration = Duration::from_secs(2);
@@ -71,12 +71,13 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Runs jobs in one transaction, or one by one when that does not work out.
-pub(crate) fn run_writes(conn: &mut Conn, mut jobs: Vec<Box<dyn Job>>, stats: &Stats) {
+pub(crate) fn run_writes(conn: &mut Conn, mut jobs: Vec<Box<dyn Job>>, stats: &Stats, on_commit: &OnCommit) {
     if jobs.len() > 1 {
         match run_together(conn, &mut jobs) {
             Together::Spoilt => stats.group_rerun(),
             Together::Settled(outcome) => {
                 stats.committed(jobs.len());
+                let outcome = outcome.map(|told| on_commit(told));
                 for job in jobs {
                     job.finish(outcome.clone());
                 }
@@ -85,7 +86,7 @@ pub(crate) fn run_writes(conn: &mut Conn, mut jobs: Vec<Box<dyn Job>>, stats: &S
         }
     }
     for mut job in jobs {
-        let committed = run_alone(conn, job.as_mut(), stats);
+        let committed = run_alone(conn, job.as_mut(), stats).map(|told| on_commit(told));
         stats.committed(1);
         job.finish(committed);
     }
@@ -93,8 +94,8 @@ pub(crate) fn run_writes(conn: &mut Conn, mut jobs: Vec<Box<dyn Job>>, stats: &S
 
 /// How a group went.
 enum Together {
-    /// Its fate is decided, for better or worse.
-    Settled(Result<(), Error>),
+    /// Its fate is decided, for better (with whom it told something) or worse.
+    Settled(Result<Vec<Told>, Error>),
     /// Nothing of it was kept; its jobs have to run one by one.
     Spoilt,
 }
@@ -103,6 +104,7 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
     if conn.begin(Mode::Write).is_err() {
         return Together::Spoilt;
     }
+    let mut told = Vec::new();
     for job in jobs.iter_mut() {
         let mut tx = Tx::new(conn);
         let succeeded = job.run(&mut tx);
@@ -111,9 +113,10 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
             let _ = conn.rollback();
             return Together::Spoilt;
         }
+        told.append(&mut tx.into_told());
     }
     match conn.commit() {
-        Ok(()) => Together::Settled(Ok(())),
+        Ok(()) => Together::Settled(Ok(told)),
         // Running again could do everything twice.
         Err(Error::Unknown(why)) => Together::Settled(Err(Error::Unknown(why))),
         Err(_) => {
@@ -123,7 +126,7 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
     }
 }
 
-fn run_alone(conn: &mut Conn, job: &mut dyn Job, stats: &Stats) -> Result<(), Error> {
+fn run_alone(conn: &mut Conn, job: &mut dyn Job, stats: &Stats) -> Result<Vec<Told>, Error> {
     let deadline = Instant::now() + RETRY_FOR;
     let mut pause = Duration::from_millis(1);
     let mut reconnected = false;
@@ -156,23 +159,25 @@ fn jitter(salt: Instant) -> f64 {
     0.5 + f64::from(u32::try_from(bits).unwrap_or(0)) / f64::from(1_u32 << 24)
 }
 
-/// One transaction of one job. `Ok` means: what the job's result says is so.
-fn attempt(conn: &mut Conn, job: &mut dyn Job) -> Result<(), Error> {
+/// One transaction of one job. `Ok` means: what the job's result says is so, and these were told.
+fn attempt(conn: &mut Conn, job: &mut dyn Job) -> Result<Vec<Told>, Error> {
     conn.begin(Mode::Write)?;
     let mut tx = Tx::new(conn);
     let succeeded = job.run(&mut tx);
     let failure = tx.failure().cloned();
+    let told = tx.into_told();
     if succeeded && failure.is_none() {
-        return conn.commit().inspect_err(|_| {
+        let committed = conn.commit().inspect_err(|_| {
             let _ = conn.rollback();
         });
+        return committed.map(|()| told);
     }
     let rolled_back = conn.rollback();
     match failure {
         Some(error @ (Error::LostRace | Error::Taken(_) | Error::Unreachable(_))) => Err(error),
         // A success that the database contradicts must not be claimed.
         Some(error) if succeeded => Err(error),
-        _ => rolled_back,
+        _ => rolled_back.map(|()| Vec::new()),
     }
 }
 

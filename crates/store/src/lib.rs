@@ -27,6 +27,6 @@ pub mod pairing;
 pub mod tasks;
 
 pub use error::Error;
-pub use store::{Database, Options, Stats, Store};
-pub use tx::Tx;
+pub use store::{Database, OnCommit, Options, Stats, Store};
+pub use tx::{Told, Tx};
 pub use value::{FromValue, Row, Value};

@@ -12,7 +12,7 @@ use crate::conn::{Conn, Mode};
 use crate::group::{self, Job, Pending};
 use crate::postgres::PostgresConn;
 use crate::sqlite::SqliteConn;
-use crate::{Error, Tx, migrate};
+use crate::{Error, Told, Tx, migrate};
 
 /// Which database, and where.
 #[derive(Debug, Clone)]
@@ -85,6 +85,9 @@ impl Stats {
 
 type Boxed = Box<dyn Job>;
 
+/// Called on the store's thread after every commit, with everybody who has news; it must be quick.
+pub type OnCommit = Arc<dyn Fn(Vec<Told>) + Send + Sync>;
+
 /// The way to the database. Dropping the last handle lets the threads finish what waits.
 #[derive(Debug)]
 pub struct Store {
@@ -98,6 +101,16 @@ impl Store {
     /// Connects, brings the schema up to date and starts the threads. `now_ms` is written beside each
     /// migration. Blocks; call it off the async threads.
     pub fn open(database: &Database, options: &Options, now_ms: i64) -> Result<Self, Error> {
+        Self::open_with(database, options, Arc::new(|_| {}), now_ms)
+    }
+
+    /// The same, with somebody to tell of every commit.
+    pub fn open_with(
+        database: &Database,
+        options: &Options,
+        on_commit: OnCommit,
+        now_ms: i64,
+    ) -> Result<Self, Error> {
         let connect = |mode| -> Result<Conn, Error> {
             Ok(match database {
                 Database::Sqlite(path) => Conn::Sqlite(SqliteConn::open(path, mode)?),
@@ -131,10 +144,11 @@ impl Store {
         for mut conn in writers {
             let (jobs, stats, group_max) =
                 (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
+            let on_commit = Arc::clone(&on_commit);
             threads.push(spawn("store-write", move || {
                 while let Some(group) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
-                    group::run_writes(&mut conn, group, &stats);
+                    group::run_writes(&mut conn, group, &stats, &on_commit);
                 }
             })?);
         }

@@ -1,13 +1,32 @@
 //! A transaction, as use cases see it.
 
+use tandem_core::events::EventKind;
+use tandem_core::{AgentId, TaskId, Timestamp};
+
 use crate::conn::Conn;
 use crate::{Error, Row, Value};
+
+/// That an agent's log has grown: who, by which number, and what kind of news. Never the news itself.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// Whose log.
+    pub agent: AgentId,
+    /// The event's number there.
+    pub seq: i64,
+    /// What happened.
+    pub kind: EventKind,
+    /// On which task.
+    pub task: Option<TaskId>,
+    /// When.
+    pub at: Timestamp,
+}
 
 /// An open transaction on either database.
 pub struct Tx<'c> {
     conn: &'c mut Conn,
     dirty: bool,
     failure: Option<Error>,
+    told: Vec<Told>,
 }
 
 impl std::fmt::Debug for Tx<'_> {
@@ -18,7 +37,7 @@ impl std::fmt::Debug for Tx<'_> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: &'c mut Conn) -> Self {
-        Self { conn, dirty: false, failure: None }
+        Self { conn, dirty: false, failure: None, told: Vec::new() }
     }
 
     /// Whether the job has written anything.
@@ -29,6 +48,16 @@ impl<'c> Tx<'c> {
     /// What the database itself complained of, whatever the use case made of it.
     pub(crate) fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
+    }
+
+    /// Notes that an agent has news; whoever waits for it is woken after the commit.
+    pub(crate) fn note_told(&mut self, told: Told) {
+        self.told.push(told);
+    }
+
+    /// Everybody who has news once this is committed.
+    pub(crate) fn into_told(self) -> Vec<Told> {
+        self.told
     }
 
     /// Runs a statement and tells how many rows it touched.
