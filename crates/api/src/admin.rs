@@ -7,6 +7,8 @@ use tandem_core::agents::Agent;
 use tandem_core::{AgentId, Timestamp};
 use utoipa::ToSchema;
 
+use crate::agents::Seen;
+
 /// The hub at a glance.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -24,6 +26,10 @@ pub struct Overview {
     pub agents: i64,
     /// Agents heard of within the last minute.
     pub agents_online: usize,
+    /// Open WebSockets.
+    pub open_sockets: usize,
+    /// Open event streams.
+    pub open_streams: usize,
     /// Connections.
     pub connections: i64,
     /// Messages.
@@ -56,8 +62,13 @@ pub struct AdminAgent {
     pub costs_credits: bool,
     /// Its balance in US dollars.
     pub credits: f64,
-    /// Whether the hub has heard of it within the last minute.
+    /// Whether it listens now or asked within the last minute.
     pub online: bool,
+    /// When it was last heard of.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub last_seen_at: Option<Timestamp>,
+    /// How the hub can reach it: `socket`, `stream`, `polling` or `never`.
+    pub reach: &'static str,
     /// When it registered.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -66,8 +77,8 @@ pub struct AdminAgent {
 impl AdminAgent {
     /// What the operator sees of an agent.
     #[must_use]
-    pub fn new(agent: Agent, online: bool) -> Self {
-        let profile = crate::agents::Profile::new(agent, online);
+    pub fn new(agent: Agent, seen: Seen) -> Self {
+        let profile = crate::agents::Profile::new(agent, seen);
         Self {
             id: profile.id,
             name: profile.name,
@@ -76,6 +87,8 @@ impl AdminAgent {
             costs_credits: profile.costs_credits,
             credits: profile.credits,
             online: profile.online,
+            last_seen_at: profile.last_seen_at,
+            reach: profile.reach,
             created_at: profile.created_at,
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tandem_core::Rule;
-use tandem_core::agents::Agent;
+use tandem_core::agents::{Agent, Reach};
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
 use tandem_core::{AgentId, Timestamp};
 use utoipa::{IntoParams, ToSchema};
@@ -126,8 +126,24 @@ pub struct Profile {
     /// When it registered.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// Whether the hub has heard of it within the last minute.
+    /// Whether it listens now or asked within the last minute.
     pub online: bool,
+    /// When it was last heard of.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub last_seen_at: Option<Timestamp>,
+    /// How the hub can reach it: `socket`, `stream`, `polling` or `never`.
+    pub reach: &'static str,
+}
+
+/// What the hub really sees of an agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    /// Whether it listens now or asked within the last minute.
+    pub online: bool,
+    /// When it was last heard of.
+    pub last_seen_at: Option<Timestamp>,
+    /// How it can be reached.
+    pub reach: Reach,
 }
 
 /// Millionths of a dollar, as dollars.
@@ -139,7 +155,7 @@ fn dollars(micro: i64) -> f64 {
 impl Profile {
     /// The profile of an agent.
     #[must_use]
-    pub fn new(agent: Agent, online: bool) -> Self {
+    pub fn new(agent: Agent, seen: Seen) -> Self {
         Self {
             id: agent.id,
             name: agent.name,
@@ -156,7 +172,9 @@ impl Profile {
             costs_credits: agent.costs_credits,
             credits: dollars(agent.credits_micro),
             created_at: agent.created_at,
-            online,
+            online: seen.online,
+            last_seen_at: seen.last_seen_at,
+            reach: seen.reach.as_str(),
         }
     }
 }
@@ -247,8 +265,13 @@ pub struct DirectoryEntry {
     pub public_key: bool,
     /// Whether one may connect to it without a code.
     pub auto_accept: bool,
-    /// Whether the hub has heard of it within the last minute.
+    /// Whether it listens now or asked within the last minute.
     pub online: bool,
+    /// When it was last heard of.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub last_seen_at: Option<Timestamp>,
+    /// How the hub can reach it: `socket`, `stream`, `polling` or `never`.
+    pub reach: &'static str,
 }
 
 /// Whom to block.

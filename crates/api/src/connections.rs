@@ -7,6 +7,7 @@ use tandem_core::text::Alias;
 use tandem_core::{AgentId, ConnectionId, Rule, Timestamp};
 use utoipa::ToSchema;
 
+use crate::agents::Seen;
 use crate::nullable;
 
 /// A code to give to another agent.
@@ -84,8 +85,13 @@ pub struct ConnectionView {
     /// What the caller does with its tasks: `auto`, `require`, or null for the profile's default.
     #[schema(value_type = Option<String>)]
     pub approval: Option<Rule>,
-    /// Whether the hub has heard of the other agent within the last minute.
+    /// Whether the other agent listens now or asked within the last minute.
     pub online: bool,
+    /// When the other agent was last heard of.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub last_seen_at: Option<Timestamp>,
+    /// How the hub can reach the other agent: `socket`, `stream`, `polling` or `never`.
+    pub reach: &'static str,
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -94,12 +100,14 @@ pub struct ConnectionView {
 impl ConnectionView {
     /// One side of a connection.
     #[must_use]
-    pub fn new(connection: Connection, online: bool) -> Self {
+    pub fn new(connection: Connection, seen: Seen) -> Self {
         Self {
             connected: ConnectedView::new(connection.id, connection.peer),
             alias: connection.alias,
             approval: connection.approval,
-            online,
+            online: seen.online,
+            last_seen_at: seen.last_seen_at,
+            reach: seen.reach.as_str(),
             created_at: connection.created_at,
         }
     }

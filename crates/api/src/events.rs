@@ -12,6 +12,8 @@ use utoipa::{IntoParams, ToSchema};
 pub struct EventsQuery {
     /// Only events after this number; without it, those after what was acknowledged.
     pub after: Option<i64>,
+    /// Wait so many seconds for an event, if there is none yet (at most 60).
+    pub wait: Option<i64>,
 }
 
 /// One event.

@@ -289,8 +289,8 @@ impl TaskView {
             usage_reported: 0.0,
             delivery: Delivery {
                 queued_at: task.queued_at,
-                pushed_at: None,
-                fetched_at: None,
+                pushed_at: task.pushed_at,
+                fetched_at: task.fetched_at,
                 acknowledged_at: None,
                 started_at: task.started_at,
                 ahead: None,

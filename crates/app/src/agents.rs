@@ -2,7 +2,7 @@
 
 use tandem_core::agents::Agent;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
-use tandem_core::{AgentId, Now, Rule};
+use tandem_core::{AgentId, Now, Rule, Timestamp};
 use tandem_store::agents::{self as rows, Listed, Search};
 use tandem_store::{Tx, pairing};
 
@@ -56,6 +56,7 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
         costs_credits: false,
         credits_micro: new.credits_micro,
         created_at: now.at,
+        last_seen_at: None,
     };
     rows::insert(tx, &agent, &new.key_hash)?;
     Ok(agent)
@@ -118,6 +119,14 @@ pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<V
 /// Whose key has this hash.
 pub fn by_key(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<Option<AgentId>, Error> {
     Ok(rows::by_key_hash(tx, key_hash)?)
+}
+
+/// Writes down when agents were last heard of.
+pub fn write_last_seen(tx: &mut Tx<'_>, seen: &[(AgentId, Timestamp)]) -> Result<(), Error> {
+    for (agent, at) in seen {
+        rows::set_last_seen(tx, agent, *at)?;
+    }
+    Ok(())
 }
 
 /// What the directory is asked.

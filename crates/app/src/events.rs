@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use tandem_core::events::EventKind;
-use tandem_core::{AgentId, Now, Task};
+use tandem_core::{AgentId, Now, Task, TaskId};
 use tandem_store::Tx;
 use tandem_store::events::{self as log, Logged, NewEvent};
 
@@ -69,6 +69,17 @@ pub(crate) fn tell(tx: &mut Tx<'_>, to: &AgentId, event: Event<'_>, now: &Now) -
     Ok(log::append(tx, to, &new)?)
 }
 
+/// Whether an event hands a task to the agent it is told to.
+fn hands_over(event: &Logged) -> bool {
+    [EventKind::TaskCreated, EventKind::TaskApprovalRequired].iter().any(|kind| kind.as_str() == event.kind)
+}
+
+/// The tasks that these events hand over.
+#[must_use]
+pub fn handed_over(events: &[Logged]) -> Vec<TaskId> {
+    events.iter().filter(|event| hands_over(event)).filter_map(|event| event.task.clone()).collect()
+}
+
 /// One look into the log.
 #[derive(Debug, Clone)]
 pub struct Look {
@@ -78,6 +89,19 @@ pub struct Look {
     pub cursor: i64,
     /// Whether there is more behind it already.
     pub has_more: bool,
+}
+
+/// Where a feed of the caller's events begins: after a number, but not beyond the end; at the end where
+/// none is given.
+pub fn start(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<i64, Error> {
+    let last = log::cursors(tx, by)?.last;
+    Ok(after.map_or(last, |after| after.min(last)))
+}
+
+/// Which of the tasks that these events hand over the caller has not fetched before.
+pub fn unfetched(tx: &mut Tx<'_>, by: &AgentId, events: &[Logged]) -> Result<Vec<TaskId>, Error> {
+    let handed = handed_over(events);
+    Ok(tandem_store::tasks::unfetched(tx, &handed.iter().collect::<Vec<_>>(), by)?)
 }
 
 /// The caller's events after a number, or after what it has acknowledged.

@@ -17,6 +17,7 @@ pub mod keys;
 pub mod messages;
 pub mod pairing;
 pub mod tasks;
+pub mod ticket;
 pub mod updates;
 
 pub use error::{Error, Invalid};

@@ -31,6 +31,34 @@ pub struct Agent {
     pub credits_micro: i64,
     /// When it registered.
     pub created_at: Timestamp,
+    /// When it was last heard of, as far as it has been written down.
+    pub last_seen_at: Option<Timestamp>,
+}
+
+/// How the hub can reach an agent at present, the best way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// By a socket that is open.
+    Socket,
+    /// By a stream that is open.
+    Stream,
+    /// It asks now and then.
+    Polling,
+    /// It has never been heard of.
+    Never,
+}
+
+impl Reach {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Socket => "socket",
+            Self::Stream => "stream",
+            Self::Polling => "polling",
+            Self::Never => "never",
+        }
+    }
 }
 
 /// One side's view of a connection.

@@ -66,6 +66,10 @@ pub struct Task {
     pub version: i64,
     /// When it was published; never, for a draft.
     pub queued_at: Option<Timestamp>,
+    /// When the target was pushed to, and took it.
+    pub pushed_at: Option<Timestamp>,
+    /// When the target fetched it.
+    pub fetched_at: Option<Timestamp>,
     /// When work began.
     pub started_at: Option<Timestamp>,
     /// When it ended.
@@ -120,6 +124,12 @@ impl Task {
             Role::Target => Some((&self.target, &self.target_name)),
             Role::Hub => None,
         }
+    }
+
+    /// Whether this agent is the target and has not fetched the task before.
+    #[must_use]
+    pub fn is_unfetched_by(&self, agent: &AgentId) -> bool {
+        self.role_of(agent) == Some(Role::Target) && self.fetched_at.is_none()
     }
 
     /// How many messages this role has not read.

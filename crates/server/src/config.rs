@@ -30,6 +30,8 @@ pub struct Config {
     pub behind_proxy: bool,
     /// How many connections are served at once.
     pub max_connections: usize,
+    /// How many sockets and streams are open at once.
+    pub max_streams: usize,
     /// Threads that write to PostgreSQL.
     pub database_writers: usize,
     /// Threads that read.
@@ -62,6 +64,7 @@ impl Default for Config {
             admin_token: None,
             behind_proxy: false,
             max_connections: 20_000,
+            max_streams: 20_000,
             database_writers: 2,
             database_readers: 2,
             rate_limit_max: 600,

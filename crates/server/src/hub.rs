@@ -4,13 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use tandem_api::admin::Overview;
+use tandem_api::agents::Seen;
 use tandem_app::challenge::Challenges;
 use tandem_app::keys::{self, KeyHash};
+use tandem_app::ticket::Tickets;
 use tandem_app::{Error, admin, agents};
+use tandem_core::agents::{Agent, Reach};
 use tandem_core::{AgentId, IdSource, Now, TaskId, Timestamp};
 use tandem_store::admin::Totals;
 use tandem_store::{Store, Tx};
 
+use crate::bus::Bus;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::keys::KnownKeys;
@@ -18,6 +22,8 @@ use crate::metrics::Metrics;
 use crate::presence::Presence;
 use crate::rates::Rates;
 
+/// How many agents' last signs of life are written down in one transaction.
+const PRESENCES_WRITTEN_MAX: usize = 500;
 /// How long a count of everything is good for.
 const TOTALS_KEPT_MS: i64 = 10_000;
 
@@ -41,8 +47,12 @@ pub struct HubParts {
     pub rates: Rates,
     /// Who was heard of lately.
     pub presence: Presence,
+    /// Wake-ups.
+    pub bus: Arc<Bus>,
     /// Proof of work.
     pub challenges: Challenges,
+    /// Tickets for browsers.
+    pub tickets: Tickets,
     /// The figures.
     pub metrics: Metrics,
     /// When this process started.
@@ -53,21 +63,23 @@ pub struct HubParts {
 }
 
 impl HubParts {
-    /// A hub on an open store. `admin_token` is the operator's.
+    /// A hub on an open store that wakes `bus`. `admin_token` is the operator's.
     pub async fn new(
         store: Store,
+        bus: Arc<Bus>,
         config: Config,
         database: &'static str,
         clock: Clock,
         admin_token: &str,
     ) -> Result<Hub, Error> {
-        let mut fresh = [0; 32];
-        keys::fill_random(&mut fresh);
-        let secret = store.write(move |tx| admin::hub_secret(tx, "challenge", &fresh)).await?;
+        let challenge = hub_secret(&store, "challenge").await?;
+        let ticket = hub_secret(&store, "ticket").await?;
         Ok(Arc::new(Self {
-            challenges: Challenges::new(&secret, config.pow_difficulty),
+            challenges: Challenges::new(&challenge, config.pow_difficulty),
+            tickets: Tickets::new(&ticket),
             started_at: clock.now(),
             store,
+            bus,
             clock,
             config,
             database,
@@ -79,6 +91,37 @@ impl HubParts {
             ids: Arc::new(IdSource::new(keys::fill_random)),
             totals: Mutex::new(None),
         }))
+    }
+
+    /// What the hub really sees of an agent.
+    #[must_use]
+    pub fn seen(&self, agent: &Agent) -> Seen {
+        let now = self.clock.now();
+        let open = self.bus.open_way(&agent.id);
+        let heard = self.presence.last_seen(&agent.id);
+        let last_seen_at = if open.is_some() { Some(now) } else { heard.max(agent.last_seen_at) };
+        let reach = open.unwrap_or(if last_seen_at.is_some() { Reach::Polling } else { Reach::Never });
+        Seen { online: open.is_some() || self.presence.is_online(&agent.id, now), last_seen_at, reach }
+    }
+
+    /// Notes that their target has seen these tasks; the sender can tell by their `delivery`.
+    pub async fn note_fetched(&self, target: &AgentId, ids: Vec<TaskId>) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let target = target.clone();
+        self.write(move |tx, now| tandem_app::tasks::mark_fetched(tx, &target, &ids, now)).await
+    }
+
+    /// Writes down who was heard of since the last time.
+    pub async fn write_presence(&self) -> Result<(), Error> {
+        loop {
+            let seen = self.presence.take_unwritten(PRESENCES_WRITTEN_MAX);
+            if seen.is_empty() {
+                return Ok(());
+            }
+            self.write(move |tx, _| agents::write_last_seen(tx, &seen)).await?;
+        }
     }
 
     /// The time, with a source of ids.
@@ -154,6 +197,8 @@ impl HubParts {
             uptime_seconds: now.ms_since(self.started_at) / 1_000,
             agents: totals.agents,
             agents_online: self.presence.online(now),
+            open_sockets: self.bus.open().0,
+            open_streams: self.bus.open().1,
             connections: totals.connections,
             messages: totals.messages,
             events: totals.events,
@@ -162,6 +207,12 @@ impl HubParts {
             store: self.store.stats().figures().into_iter().collect(),
         })
     }
+}
+
+async fn hub_secret(store: &Store, name: &'static str) -> Result<Vec<u8>, Error> {
+    let mut fresh = [0; 32];
+    keys::fill_random(&mut fresh);
+    store.write(move |tx| admin::hub_secret(tx, name, &fresh)).await
 }
 
 /// JSON text of an answer.

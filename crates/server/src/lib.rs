@@ -3,6 +3,7 @@
 //! Handlers parse, call one use case of `tandem-app` and render. No rule about tasks, agents or
 //! connections lives here.
 
+pub mod bus;
 pub mod clock;
 pub mod config;
 pub mod http;
@@ -11,6 +12,7 @@ mod keys;
 pub mod logs;
 pub mod metrics;
 mod presence;
+pub mod push;
 mod rates;
 pub mod rest;
 pub mod start;

@@ -31,6 +31,10 @@ pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabels, Histogram>,
+    events_pushed: Counter,
+    push_seconds: Histogram,
+    /// Sockets closed because their readers were too slow.
+    pub slow_readers: Counter,
     /// Open connections.
     pub connections: Gauge,
     /// Requests turned away by a rate limit.
@@ -58,8 +62,32 @@ impl Metrics {
             seconds.clone(),
         );
         registry.register("http_connections", "Open connections", connections.clone());
+        let events_pushed = Counter::default();
+        let push_seconds = latency();
+        let slow_readers = Counter::default();
+        registry.register(
+            "slow_readers",
+            "Sockets closed because they read too slowly",
+            slow_readers.clone(),
+        );
+        registry.register("events_pushed", "Events written to sockets and streams", events_pushed.clone());
+        registry.register_with_unit(
+            "push_delay",
+            "Time from an event's commit to its being written to a socket or stream",
+            Unit::Seconds,
+            push_seconds.clone(),
+        );
         registry.register("rate_limited", "Requests turned away by a rate limit", rate_limited.clone());
-        Self { registry, requests, seconds, connections, rate_limited }
+        Self {
+            registry,
+            requests,
+            seconds,
+            events_pushed,
+            push_seconds,
+            slow_readers,
+            connections,
+            rate_limited,
+        }
     }
 
     /// Counts a request. `route` is the pattern and never the path: paths hold ids.
@@ -69,9 +97,15 @@ impl Metrics {
         self.seconds.get_or_create(&RouteLabels { route: route.into() }).observe(took_seconds);
     }
 
-    /// The page that Prometheus reads, with the store's figures.
+    /// Counts events that were written to a socket or stream, and how long after their commit.
+    pub fn pushed(&self, events: usize, took_seconds: f64) {
+        self.events_pushed.inc_by(events as u64);
+        self.push_seconds.observe(took_seconds);
+    }
+
+    /// The page that Prometheus reads, with the store's figures and the open sockets and streams.
     #[must_use]
-    pub fn page(&self, store: &[(&'static str, u64)]) -> String {
+    pub fn page(&self, store: &[(&'static str, u64)], open: (usize, usize)) -> String {
         let mut page = String::new();
         // Writing into a string does not fail.
         let _ = encode(&mut page, &self.registry);
@@ -84,6 +118,9 @@ impl Metrics {
                 "# TYPE tandem_store_{name} {}\ntandem_store_{name}{} {value}\n",
                 kind.0, kind.1
             );
+        }
+        for (name, value) in [("sockets", open.0), ("streams", open.1)] {
+            let _ = write!(page, "# TYPE tandem_open_{name} gauge\ntandem_open_{name} {value}\n");
         }
         page.push_str("# EOF\n");
         page

@@ -10,6 +10,7 @@ use tandem_app::{housekeeping, keys};
 use tandem_store::{Database, Options, Store};
 use tokio::net::TcpListener;
 
+use crate::bus::Bus;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::http::serve;
@@ -101,12 +102,17 @@ pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
     let now_ms = clock.now().0;
-    let opened = tokio::task::spawn_blocking(move || Store::open(&database, &options, now_ms)).await;
+    let bus = Arc::new(Bus::local());
+    let woken = Arc::clone(&bus);
+    let opened = tokio::task::spawn_blocking(move || {
+        Store::open_with(&database, &options, Arc::new(move |told| woken.wake(told)), now_ms)
+    })
+    .await;
     let store = match opened {
         Ok(opened) => opened.map_err(Error::Store)?,
         Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
     };
-    let hub = HubParts::new(store, config, kind, clock, &token).await?;
+    let hub = HubParts::new(store, bus, config, kind, clock, &token).await?;
     Ok(Started { hub, token_file, _lock: lock })
 }
 
@@ -114,10 +120,13 @@ pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
 pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Output = ()>) {
     let hub = Arc::clone(&started.hub);
     let sweeper = tokio::spawn(sweep(Arc::clone(&hub)));
-    serve::serve(listener, rest::router(Arc::clone(&hub)), hub, stop).await;
+    serve::serve(listener, rest::router(Arc::clone(&hub)), Arc::clone(&hub), stop).await;
     sweeper.abort();
     // The sweeper's handle on the hub goes with it, so that the store closes before the lock does.
     let _ = sweeper.await;
+    if let Err(error) = hub.write_presence().await {
+        tracing::warn!(%error, "could not write down who was heard of");
+    }
 }
 
 async fn sweep(hub: Hub) {
@@ -128,6 +137,9 @@ async fn sweep(hub: Hub) {
             Ok(0) => {}
             Ok(rows) => tracing::debug!(rows, "removed what had run out"),
             Err(error) => tracing::warn!(%error, "could not remove what has run out"),
+        }
+        if let Err(error) = hub.write_presence().await {
+            tracing::warn!(%error, "could not write down who was heard of");
         }
     }
 }

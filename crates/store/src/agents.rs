@@ -11,7 +11,8 @@ use crate::{Error, Row, Tx};
 const DIRECTORY_SCAN_MAX: i64 = 10_000;
 
 pub(crate) const COLUMNS: &str = "a.id, a.name, a.description, a.capabilities, a.metadata, a.public_key, \
-     a.discoverable, a.auto_accept, a.default_approval, a.costs_credits, a.credits_micro, a.created_at";
+     a.discoverable, a.auto_accept, a.default_approval, a.costs_credits, a.credits_micro, a.created_at, \
+     a.last_seen_at";
 
 pub(crate) fn from_row(row: &mut Row) -> Result<Agent, Error> {
     Ok(Agent {
@@ -27,6 +28,7 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Agent, Error> {
         costs_credits: row.take()?,
         credits_micro: row.take()?,
         created_at: row.take()?,
+        last_seen_at: row.take()?,
     })
 }
 
@@ -120,6 +122,11 @@ pub fn update(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     )?;
     tx.send("delete from agent_capabilities where agent_id = $1", &[(&agent.id).into()])?;
     insert_capabilities(tx, agent)
+}
+
+/// Writes down when an agent was last heard of.
+pub fn set_last_seen(tx: &mut Tx<'_>, id: &AgentId, at: Timestamp) -> Result<(), Error> {
+    tx.send("update agents set last_seen_at = $2 where id = $1", &[id.into(), at.into()])
 }
 
 /// What the directory is asked.

@@ -4,8 +4,10 @@ use crate::conn::{Conn, Mode};
 use crate::{Error, Value};
 
 /// Applied in order. A file that has been released never changes again.
-const MIGRATIONS: &[(i64, &str, &str)] =
-    &[(1, "foundation", include_str!("../migrations/0001_foundation.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "foundation", include_str!("../migrations/0001_foundation.sql")),
+    (2, "reach", include_str!("../migrations/0002_reach.sql")),
+];
 
 pub(crate) fn run(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
     // Two nodes may start on one database at the same moment; the one that loses looks again.

@@ -14,7 +14,7 @@ const SEARCH_SCAN_MAX: i64 = 5_000;
 const COLUMNS: &str = "t.id, t.initiator_id, i.name, t.target_id, g.name, t.title, t.description, t.status, \
      t.status_reason, t.approval, t.requires_review, t.priority, t.attempt, t.initiator_session_key, \
      t.target_session_key, t.initiator_unread, t.target_unread, t.message_count, t.log_count, \
-     t.target_seq, t.version, t.queued_at, t.started_at, t.completed_at, t.created_at, t.updated_at";
+     t.target_seq, t.version, t.queued_at, t.pushed_at, t.fetched_at, t.started_at, t.completed_at, t.created_at, t.updated_at";
 
 const JOINED: &str = " join agents i on i.id = t.initiator_id join agents g on g.id = t.target_id ";
 
@@ -42,6 +42,8 @@ fn from_row(mut row: Row) -> Result<Task, Error> {
         target_seq: row.take()?,
         version: row.take()?,
         queued_at: row.take()?,
+        pushed_at: row.take()?,
+        fetched_at: row.take()?,
         started_at: row.take()?,
         completed_at: row.take()?,
         created_at: row.take()?,
@@ -151,6 +153,37 @@ pub fn update_counts(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
             task.updated_at.into(),
         ],
     )
+}
+
+/// Notes that the target was pushed to; the first time counts.
+pub fn mark_pushed(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timestamp) -> Result<(), Error> {
+    tx.send(
+        "update tasks set pushed_at = $3 where id = $1 and target_id = $2 and pushed_at is null",
+        &[id.into(), target.into(), now.into()],
+    )
+}
+
+/// Notes that the target fetched a task; the first time counts.
+pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timestamp) -> Result<(), Error> {
+    tx.send(
+        "update tasks set fetched_at = $3 where id = $1 and target_id = $2 and fetched_at is null",
+        &[id.into(), target.into(), now.into()],
+    )
+}
+
+/// Which of these tasks their target has not fetched yet.
+pub fn unfetched(tx: &mut Tx<'_>, ids: &[&TaskId], target: &AgentId) -> Result<Vec<TaskId>, Error> {
+    let mut found = Vec::new();
+    for id in ids {
+        let row = tx.optional(
+            "select id from tasks where id = $1 and target_id = $2 and fetched_at is null",
+            &[(*id).into(), target.into()],
+        )?;
+        if let Some(mut row) = row {
+            found.push(row.take()?);
+        }
+    }
+    Ok(found)
 }
 
 /// One line of a task's history.

@@ -32,6 +32,7 @@ async fn registration_gives_a_key_that_works_at_once(#[values(Db::Sqlite, Db::Po
             "discoverable": false, "autoAccept": false, "defaultApprovalRule": null, "webhookUrl": null,
             "webhookEvents": [], "webhookActive": false, "costsCredits": false, "credits": 0.5,
             "createdAt": "2027-01-15T08:00:00.000Z", "online": true,
+            "lastSeenAt": "2027-01-15T08:00:00.000Z", "reach": "polling",
         })
     );
 }
@@ -190,6 +191,7 @@ async fn the_directory_shows_who_wants_to_be_found(#[values(Db::Sqlite, Db::Post
             "id": bob.id, "name": "Bob Übersetzer", "description": null, "capabilities": ["translation"],
             "connectionCount": 0, "taskCompletionRate": null, "memberSince": "2027-01-15T08:00:00.000Z",
             "publicKey": true, "autoAccept": true, "online": false,
+            "lastSeenAt": "2027-01-15T08:00:00.000Z", "reach": "polling",
         })
     );
     bob.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);

@@ -19,6 +19,8 @@ mod messages;
 mod pages;
 mod pairing;
 mod properties;
+mod push;
+mod push_resume;
 mod serve;
 mod store;
 mod tasks;

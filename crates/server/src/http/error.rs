@@ -48,6 +48,15 @@ pub enum ApiError {
     /// Not with this method.
     #[error("this address does not take that method; GET /docs lists what it takes")]
     NoMethod,
+    /// The agent has as many sockets and streams as it may have.
+    #[error("you have {} sockets and streams open; close one first", crate::bus::STREAMS_MAX)]
+    TooManyStreams,
+    /// The hub has.
+    #[error("the hub has no room for another socket or stream; try again later, or poll GET /events")]
+    HubFull,
+    /// A plain request where a WebSocket handshake is needed.
+    #[error("this address speaks WebSocket; for plain HTTP there is GET /events and GET /events/stream")]
+    UpgradeNeeded,
     /// A handler panicked.
     #[error("something went wrong here; it was logged")]
     Panicked,
@@ -138,6 +147,9 @@ impl ApiError {
             Self::BodyTimeout => (S::REQUEST_TIMEOUT, "timeout"),
             Self::HeadersTooLarge(_) => (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large"),
             Self::TargetTooLong(_) => (S::URI_TOO_LONG, "too_large"),
+            Self::TooManyStreams => return Shape(S::TOO_MANY_REQUESTS, "too_many_streams", Some(5)),
+            Self::HubFull => return Shape(S::SERVICE_UNAVAILABLE, "unavailable", Some(30)),
+            Self::UpgradeNeeded => (S::UPGRADE_REQUIRED, "upgrade_required"),
             Self::NoRoute => (S::NOT_FOUND, "not_found"),
             Self::NoMethod => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Panicked => (S::INTERNAL_SERVER_ERROR, "internal"),
@@ -185,6 +197,9 @@ impl IntoResponse for ApiError {
         let mut response = json_response(status, json(&body));
         if let Some(seconds) = retry_seconds {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UPGRADE_REQUIRED {
+            response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
         }
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -58,8 +58,16 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
     }
     drop(listener);
     drop(stopping);
+    hub.bus.stop();
     // Every permit back means every connection gone.
-    if tokio::time::timeout(DRAIN, connections.acquire_many(connections_max)).await.is_err() {
+    let drained = async {
+        let _ = connections.acquire_many(connections_max).await;
+        // Sockets have left their connections behind; they say goodbye by themselves.
+        while hub.bus.open() != (0, 0) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    if tokio::time::timeout(DRAIN, drained).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
 }

@@ -28,13 +28,12 @@ pub(crate) async fn agents(
     let limit = paging::LIST.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
     let page = hub.read(move |tx, _| admin::agents(tx, before.as_ref(), limit)).await?;
-    let now = hub.clock.now();
     let views: Vec<AdminAgent> = page
         .items
         .into_iter()
         .map(|agent| {
-            let online = hub.presence.is_online(&agent.id, now);
-            AdminAgent::new(agent, online)
+            let seen = hub.seen(&agent);
+            AdminAgent::new(agent, seen)
         })
         .collect();
     paging::list(&views, page.next.as_ref().map(paging::cursor).as_deref(), &uri)

@@ -11,6 +11,7 @@ use tandem_app::agents::{self, Change, Discover, NewAgent};
 use tandem_app::{Invalid, keys};
 use tandem_store::agents::Listed;
 
+use crate::bus::End;
 use crate::http::front::{Address, Caller};
 use crate::http::{Answer, ApiError, Input, Json, Query, json_response, paging};
 use crate::hub::{Hub, HubParts, json};
@@ -68,7 +69,7 @@ pub(crate) async fn register(
     };
     let agent = hub.write(move |tx, now| agents::register(tx, &new, now)).await?;
     hub.keys.remember(key_hash, agent.id.clone());
-    let profile = Profile::new(agent, false);
+    let profile = Profile::new(agent.clone(), hub.seen(&agent));
     Ok(json_response(StatusCode::CREATED, json(&Registered { api_key, profile })))
 }
 
@@ -76,7 +77,8 @@ pub(crate) async fn register(
 #[utoipa::path(get, path = "/agents/me", tag = "agents", responses((status = 200, body = Profile)))]
 pub(crate) async fn profile(State(hub): State<Hub>, Caller(me): Caller) -> Answer<Profile> {
     let agent = hub.read(move |tx, _| agents::profile(tx, &me)).await?;
-    Ok(Json(Profile::new(agent, true)))
+    let seen = hub.seen(&agent);
+    Ok(Json(Profile::new(agent, seen)))
 }
 
 /// Change your profile.
@@ -98,7 +100,8 @@ pub(crate) async fn change(
         default_approval: body.default_approval_rule,
     };
     let agent = hub.write(move |tx, _| agents::change(tx, &me, &change)).await?;
-    Ok(Json(Profile::new(agent, true)))
+    let seen = hub.seen(&agent);
+    Ok(Json(Profile::new(agent, seen)))
 }
 
 /// Replace your key.
@@ -111,6 +114,7 @@ pub(crate) async fn rotate_key(State(hub): State<Hub>, Caller(me): Caller) -> An
     let agent = me.clone();
     hub.write(move |tx, _| agents::rotate_key(tx, &agent, &key_hash)).await?;
     hub.keys.forget(&me);
+    hub.bus.end(&me, End::KeyRotated);
     hub.keys.remember(key_hash, me);
     Ok(Json(NewKey { api_key }))
 }
@@ -150,8 +154,11 @@ pub(crate) async fn discover(
 fn entry(hub: &HubParts, listed: Listed) -> DirectoryEntry {
     let Listed { agent, connection_count, tasks_ended, tasks_completed } = listed;
     let rate = (tasks_ended >= ENDED_TASKS_MIN).then(|| tasks_completed as f64 / tasks_ended as f64);
+    let seen = hub.seen(&agent);
     DirectoryEntry {
-        online: hub.presence.is_online(&agent.id, hub.clock.now()),
+        online: seen.online,
+        last_seen_at: seen.last_seen_at,
+        reach: seen.reach.as_str(),
         id: agent.id,
         name: agent.name,
         description: agent.description,

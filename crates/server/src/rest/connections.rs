@@ -119,13 +119,12 @@ pub(crate) async fn list(
     let limit = paging::WHOLE.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
     let page = hub.read(move |tx, _| connections::list(tx, &me, before.as_ref(), limit)).await?;
-    let now = hub.clock.now();
     let views: Vec<ConnectionView> = page
         .items
         .into_iter()
         .map(|connection| {
-            let online = hub.presence.is_online(&connection.peer.id, now);
-            ConnectionView::new(connection, online)
+            let seen = hub.seen(&connection.peer);
+            ConnectionView::new(connection, seen)
         })
         .collect();
     paging::list(&views, page.next.as_ref().map(paging::cursor).as_deref(), &uri)
@@ -147,8 +146,8 @@ pub(crate) async fn change(
     }
     let change = Change { alias: body.alias, approval: body.approval };
     let changed = hub.write(move |tx, _| connections::change(tx, &me, &connection, &change)).await?;
-    let online = hub.presence.is_online(&changed.peer.id, hub.clock.now());
-    Ok(Json(ConnectionView::new(changed, online)))
+    let seen = hub.seen(&changed.peer);
+    Ok(Json(ConnectionView::new(changed, seen)))
 }
 
 /// End a connection.

@@ -26,6 +26,7 @@ use utoipa_axum::routes;
 
 use crate::http::{ApiError, front, json_response};
 use crate::hub::{Hub, HubParts, json};
+use crate::push::{observe, socket, stream, ticket};
 use crate::web;
 
 /// All routes, and the document that describes them.
@@ -62,6 +63,10 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(updates::acknowledge))
         .routes(routes!(events::read))
         .routes(routes!(events::acknowledge))
+        .routes(routes!(socket::socket))
+        .routes(routes!(ticket::issue))
+        .routes(routes!(stream::stream))
+        .routes(routes!(observe::observe))
         .routes(routes!(admin::overview))
         .routes(routes!(admin::agents))
         .split_for_parts();

@@ -37,7 +37,7 @@ pub(crate) async fn metrics(
         Identity::Agent(_) => return Err(ApiError::AdminOnly),
         Identity::Guest | Identity::Unknown => return Err(ApiError::Unauthorized),
     }
-    let page = hub.metrics.page(&hub.store.stats().figures());
+    let page = hub.metrics.page(&hub.store.stats().figures(), hub.bus.open());
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
 }

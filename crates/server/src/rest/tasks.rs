@@ -27,6 +27,11 @@ fn tagged(task: Task, me: &AgentId) -> Response {
     response
 }
 
+/// The tasks among these that their target sees for the first time.
+pub(crate) fn unfetched(tasks: &[Task], me: &AgentId) -> Vec<TaskId> {
+    tasks.iter().filter(|task| task.is_unfetched_by(me)).map(|task| task.id.clone()).collect()
+}
+
 /// Hand a task to another agent.
 ///
 /// The target gets `task.created`, or `task.approval_required` if it wants to look first.
@@ -77,6 +82,7 @@ pub(crate) async fn list(
     };
     let by = me.clone();
     let page = hub.read(move |tx, _| tasks::list(tx, &by, &filter)).await?;
+    hub.note_fetched(&me, unfetched(&page.items, &me)).await?;
     let views: Vec<TaskView> = page.items.into_iter().map(|task| TaskView::new(task, &me)).collect();
     paging::list(&views, page.next.as_ref().map(paging::cursor).as_deref(), &uri)
 }
@@ -91,7 +97,11 @@ pub(crate) async fn view(
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
     let by = me.clone();
-    let task = hub.read(move |tx, _| tasks::view(tx, &by, &task)).await?;
+    let mut task = hub.read(move |tx, _| tasks::view(tx, &by, &task)).await?;
+    if task.is_unfetched_by(&me) {
+        hub.note_fetched(&me, vec![task.id.clone()]).await?;
+        task.fetched_at = Some(hub.clock.now());
+    }
     Ok(tagged(task, &me))
 }
 

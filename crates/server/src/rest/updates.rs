@@ -8,11 +8,16 @@ use tandem_app::updates;
 use crate::http::front::Caller;
 use crate::http::{Answer, Input, Json};
 use crate::hub::Hub;
+use crate::rest::tasks::unfetched;
 
 /// What has come in since you last said "seen".
 #[utoipa::path(get, path = "/updates", tag = "updates", responses((status = 200, body = UpdatesView)))]
 pub(crate) async fn check(State(hub): State<Hub>, Caller(me): Caller) -> Answer<UpdatesView> {
-    let found = hub.read(move |tx, _| updates::check(tx, &me)).await?;
+    let by = me.clone();
+    let found = hub.read(move |tx, _| updates::check(tx, &by)).await?;
+    let mut first_seen = unfetched(&found.tasks, &me);
+    first_seen.extend(unfetched(&found.approvals, &me));
+    hub.note_fetched(&me, first_seen).await?;
     Ok(Json(UpdatesView {
         has_updates: !(found.tasks.is_empty() && found.approvals.is_empty() && found.unread.is_empty()),
         pending_tasks: found.tasks.into_iter().map(Into::into).collect(),

@@ -1,0 +1,119 @@
+//! Moving a task, with all that follows: its history, the message of its end, its counts and its events.
+
+use tandem_core::events::EventKind;
+use tandem_core::messages::SYSTEM;
+use tandem_core::{AgentId, Now, Role, Status, Task};
+use tandem_store::tasks::{self as rows, LogLine};
+use tandem_store::{Tx, connections};
+
+use crate::Error;
+use crate::events::{Event, tell};
+use crate::messages::add_system;
+
+/// Adds a line to the task's history. The caller writes the task back.
+pub(super) fn write_log(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    from: Option<Status>,
+    actor: &str,
+    detail: Option<&str>,
+    now: &Now,
+) -> Result<(), Error> {
+    task.log_count += 1;
+    let line = LogLine {
+        from,
+        to: task.status,
+        actor: actor.to_owned(),
+        detail: detail.map(Into::into),
+        attempt: task.attempt,
+        at: now.at,
+    };
+    Ok(rows::log(tx, &task.id, task.log_count, &line)?)
+}
+
+/// Who moves a task, and what they say about it.
+#[derive(Debug)]
+pub(crate) struct Cause<'a> {
+    /// Who.
+    pub(crate) by: Role,
+    /// Why.
+    pub(crate) reason: Option<&'a str>,
+    /// A better word for what they did than the status has.
+    pub(crate) did: Option<&'a str>,
+}
+
+/// Moves a task, with all that follows: its log, the message of its end, its counts and its events. The
+/// machine has been asked already.
+pub(crate) fn shift(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    to: Status,
+    cause: &Cause<'_>,
+    now: &Now,
+) -> Result<(), Error> {
+    let from = task.status;
+    let was_published = task.queued_at.is_some();
+    task.status = to;
+    task.status_reason = cause.reason.map(Into::into);
+    task.version += 1;
+    task.updated_at = now.at;
+    if to == Status::Working && task.started_at.is_none() {
+        task.started_at = Some(now.at);
+    }
+    task.completed_at = to.is_terminal().then_some(now.at);
+    let (actor, name) = match task.party(cause.by) {
+        Some((id, name)) => (id.to_string(), name.to_owned()),
+        None => (SYSTEM.to_owned(), "The hub".to_owned()),
+    };
+    write_log(tx, task, Some(from), &actor, cause.reason, now)?;
+    if to.is_terminal() {
+        add_system(tx, task, farewell(&name, cause, to), now)?;
+    }
+    if was_published {
+        count(tx, task, from)?;
+        announce(tx, task, from, cause, now)?;
+    }
+    Ok(rows::update(tx, task)?)
+}
+
+/// The one sentence that stands at the end of a thread.
+fn farewell(name: &str, cause: &Cause<'_>, to: Status) -> String {
+    let did = cause.did.unwrap_or(match to {
+        Status::Completed => "completed",
+        Status::Failed => "gave up on",
+        Status::Rejected => "declined",
+        Status::Expired => "expired",
+        _ => "cancelled",
+    });
+    match cause.reason {
+        Some(reason) if !reason.trim().is_empty() => format!("{name} {did} this task: {reason}"),
+        _ => format!("{name} {did} this task."),
+    }
+}
+
+/// Keeps the counts of live tasks and of the target's record true.
+fn count(tx: &mut Tx<'_>, task: &Task, from: Status) -> Result<(), Error> {
+    if from.is_live() && task.status.is_terminal() {
+        connections::count_live(tx, &task.initiator, &task.target, -1)?;
+        rows::count_ended(tx, &task.target, task.status == Status::Completed, 1)?;
+    } else if from.is_terminal() && task.status.is_live() {
+        connections::count_live(tx, &task.initiator, &task.target, 1)?;
+        rows::count_ended(tx, &task.target, from == Status::Completed, -1)?;
+    }
+    Ok(())
+}
+
+/// Tells the other party; both of a reopening, and both when the hub moved the task by itself.
+fn announce(tx: &mut Tx<'_>, task: &Task, from: Status, cause: &Cause<'_>, now: &Now) -> Result<(), Error> {
+    let both = from.is_terminal() || cause.by == Role::Hub;
+    let mut told: Vec<&AgentId> =
+        if both { vec![&task.initiator, &task.target] } else { vec![task.other(cause.by).0] };
+    told.sort();
+    for to in told {
+        let event = Event::on_task(EventKind::TaskUpdated, task, task.party(cause.by))
+            .with("status", task.status.as_str())
+            .with("reason", cause.reason);
+        tell(tx, to, event, now)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Every event exactly once and in order, whatever happens to the connection in between.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+use tandem_core::Timestamp;
+use tandem_core::events::EventKind;
+use tandem_store::events::{NewEvent, append};
+
+use crate::harness::{Agent, Client, Db, Harness, Place, Socket, eventually};
+use crate::serve::{Process, command};
+
+/// Random numbers of the test's own, printed so that a failure can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+fn dice() -> Dice {
+    let mut seed = [0; 8];
+    tandem_app::keys::fill_random(&mut seed);
+    let seed = u64::from_le_bytes(seed) | 1;
+    println!("seed {seed}");
+    Dice(seed)
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reconnecting_at_random_misses_and_doubles_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    const TASKS: i64 = 300;
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let mut dice = dice();
+    let sending = {
+        let (ada, bob) = (ada.clone(), bob.clone());
+        tokio::spawn(async move {
+            for _ in 0..TASKS {
+                ada.task(&bob).await;
+            }
+        })
+    };
+    let mut heard: Vec<i64> = Vec::new();
+    let mut connections = 0;
+    while heard.last() != Some(&(TASKS + 1)) {
+        let after = heard.last().copied().unwrap_or(0);
+        let mut socket = bob.socket(&format!("?after={after}")).await;
+        connections += 1;
+        for _ in 0..dice.roll(25) {
+            if heard.last() == Some(&(TASKS + 1)) {
+                break;
+            }
+            heard.push(socket.next().await.unwrap()["cursor"].as_i64().unwrap());
+        }
+        // Sometimes with a goodbye, sometimes just gone.
+        if dice.roll(2) == 0 {
+            socket.0.close(None).await.ok();
+        }
+    }
+    sending.await.unwrap();
+    assert_eq!(heard, (1..=TASKS + 1).collect::<Vec<_>>());
+    assert!(connections > 5);
+}
+
+async fn agent(client: &Client, name: &str) -> Agent {
+    let reply = client.send("POST", "/agents", None, Some(json!({ "name": name }))).await;
+    Agent { id: reply.text("id"), name: name.into(), key: reply.text("apiKey"), client: client.clone() }
+}
+
+/// Hears until the connection ends; what was heard goes to the end of `heard`.
+async fn hear(bob: Agent, mut heard: Vec<i64>) -> Vec<i64> {
+    let after = heard.last().copied().unwrap_or(0);
+    if let Ok(mut socket) = Socket::open(&bob.client, &format!("/ws?after={after}"), Some(&bob.key)).await {
+        while let Ok(frame) = socket.next().await {
+            if frame["type"] != "connected" {
+                heard.push(frame["cursor"].as_i64().unwrap());
+            }
+        }
+    }
+    heard
+}
+
+/// Sends until told to stop, or until the hub is gone; tells which tasks were answered.
+async fn talk(ada: Agent, to: String, stop: Arc<AtomicBool>) -> usize {
+    let mut answered = 0;
+    while !stop.load(Ordering::SeqCst) {
+        let request = hyper::Request::post("/tasks")
+            .header("authorization", format!("Bearer {}", ada.key))
+            .header("content-type", "application/json")
+            .body(json!({ "targetAgentId": to, "title": "T" }).to_string().into())
+            .unwrap();
+        match ada.client.try_raw(request).await {
+            Ok(reply) if reply.status == 201 => answered += 1,
+            _ => break,
+        }
+    }
+    answered
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restarts_and_kills_miss_and_double_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let mut hub = Process::start(command(&place));
+    let (mut ada, mut bob) = (agent(&hub.client, "Ada").await, agent(&hub.client, "Bob").await);
+    ada.pair_with(&bob).await;
+    let (mut heard, mut answered) = (Vec::new(), 0);
+    for signal in ["KILL", "TERM", "KILL", "TERM"] {
+        let stop = Arc::new(AtomicBool::new(false));
+        let hearing = tokio::spawn(hear(bob.clone(), heard));
+        let talking = tokio::spawn(talk(ada.clone(), bob.id.clone(), Arc::clone(&stop)));
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        hub.signal(signal);
+        stop.store(true, Ordering::SeqCst);
+        answered += talking.await.unwrap();
+        heard = hearing.await.unwrap();
+        let (_, log) = hub.end();
+        assert!(!log.contains("panic"), "{log}");
+        hub = Process::start(command(&place));
+        ada.client = hub.client.clone();
+        bob.client = hub.client.clone();
+    }
+    let last = bob.get("/updates").await.ok(200)["cursor"].as_i64().unwrap();
+    let mut socket = bob.socket(&format!("?after={}", heard.last().copied().unwrap_or(0))).await;
+    while heard.last() != Some(&last) {
+        heard.push(socket.next().await.unwrap()["cursor"].as_i64().unwrap());
+    }
+    assert_eq!(heard, (1..=last).collect::<Vec<_>>());
+    assert!(last > answered as i64 && answered > 20, "{answered} answered, {last} told");
+}
+
+/// Somebody who does not read is cut off, told where to resume if it still listens, and can resume.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_reader_is_closed_and_can_resume(#[values(Db::Sqlite)] db: Db) {
+    const EVENTS: i64 = 20_000;
+    let hub = Harness::start(db).await;
+    let bob = hub.agent("Bob").await;
+    let id = bob.id.parse().unwrap();
+    // More than the kernel keeps for a connection on both ends together.
+    let fill = move |tx: &mut tandem_store::Tx<'_>, _: &tandem_core::Now| {
+        let data = json!({ "type": "task.updated", "padding": "x".repeat(1_000) }).to_string();
+        for _ in 0..EVENTS {
+            let kind = EventKind::TaskUpdated;
+            append(
+                tx,
+                &id,
+                &NewEvent { kind, task: None, from: None, data: data.clone(), at: Timestamp(0) },
+            )?;
+        }
+        Ok(())
+    };
+    hub.hub.write(fill).await.unwrap();
+    let mut slow = bob.socket("?after=0").await;
+    let mut quick = bob.socket(&format!("?after={}", EVENTS - 10)).await;
+    for _ in 0..10 {
+        quick.next().await.unwrap();
+    }
+    // The slow one says nothing and reads nothing; the hub gives up on it.
+    eventually(async || {
+        let log = String::from_utf8(hub.admin("GET", "/metrics").await.bytes.to_vec()).unwrap();
+        log.contains("tandem_slow_readers_total 1").then_some(())
+    })
+    .await;
+    let (mut last, end) = (
+        0,
+        loop {
+            match slow.next().await {
+                Ok(_) => {}
+                Err(end) => break end,
+            }
+        },
+    );
+    assert!(end.0 == 1013 && end.1.starts_with("too slow; reconnect with ?after="), "{end:?}");
+    let resume_at: Value = end.1.rsplit('=').next().unwrap().parse().unwrap();
+    let mut again = bob.socket(&format!("?after={resume_at}")).await;
+    while last != EVENTS {
+        last = again.next().await.unwrap()["cursor"].as_i64().unwrap();
+    }
+}
