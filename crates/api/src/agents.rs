@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tandem_core::Rule;
 use tandem_core::agents::{Agent, Reach};
-use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
+use tandem_core::text::{
+    AgentDescription, AgentName, Capabilities, Capability, SearchText, WebhookEvents, WebhookSecret,
+};
 use tandem_core::{AgentId, Timestamp};
 use utoipa::{IntoParams, ToSchema};
 
@@ -86,6 +88,18 @@ pub struct PatchAgent {
     #[serde(default, deserialize_with = "nullable")]
     #[schema(value_type = Option<String>, example = "require")]
     pub default_approval_rule: Option<Option<Rule>>,
+    /// Where your events are sent by POST; null clears it. Setting it again switches it on again.
+    #[serde(default, deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, example = "https://example.com/hook")]
+    pub webhook_url: Option<Option<String>>,
+    /// What deliveries are signed with, at least 16 characters; null signs nothing.
+    #[serde(default, deserialize_with = "nullable")]
+    #[schema(value_type = Option<String>, min_length = 16)]
+    pub webhook_secret: Option<Option<WebhookSecret>>,
+    /// Which events are sent; empty means all.
+    #[serde(default, deserialize_with = "nullable")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub webhook_events: Option<Option<WebhookEvents>>,
 }
 
 /// An agent's own profile.
@@ -166,9 +180,9 @@ impl Profile {
             discoverable: agent.discoverable,
             auto_accept: agent.auto_accept,
             default_approval_rule: agent.default_approval,
-            webhook_url: None,
-            webhook_events: Vec::new(),
-            webhook_active: false,
+            webhook_url: agent.webhook_url,
+            webhook_events: agent.webhook_events,
+            webhook_active: agent.webhook_active,
             costs_credits: agent.costs_credits,
             credits: dollars(agent.credits_micro),
             created_at: agent.created_at,

@@ -12,6 +12,7 @@ pub mod messages;
 pub mod system;
 pub mod tasks;
 pub mod updates;
+pub mod webhooks;
 
 use serde::{Deserialize, Deserializer};
 

@@ -56,6 +56,9 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
         costs_credits: false,
         credits_micro: new.credits_micro,
         created_at: now.at,
+        webhook_url: None,
+        webhook_events: Vec::new(),
+        webhook_active: false,
         last_seen_at: None,
     };
     rows::insert(tx, &agent, &new.key_hash)?;

@@ -61,6 +61,9 @@ pub enum Error {
     /// More open pairing codes than an agent may have.
     #[error("you have {0} open pairing codes; wait until some run out")]
     TooManyCodes(i64),
+    /// The caller has no webhook that is switched on.
+    #[error("you have no active webhook; set webhookUrl by PATCH /agents/me first")]
+    NoWebhook,
     /// The idempotency key stands for another request.
     #[error("that Idempotency-Key was used for another request")]
     KeyReused,

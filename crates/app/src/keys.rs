@@ -18,7 +18,7 @@ pub fn fill_random(bytes: &mut [u8]) {
     rand::fill(bytes).expect("the operating system gives random bytes");
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

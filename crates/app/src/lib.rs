@@ -19,6 +19,7 @@ pub mod pairing;
 pub mod tasks;
 pub mod ticket;
 pub mod updates;
+pub mod webhooks;
 
 pub use error::{Error, Invalid};
 

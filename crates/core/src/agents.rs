@@ -31,6 +31,12 @@ pub struct Agent {
     pub credits_micro: i64,
     /// When it registered.
     pub created_at: Timestamp,
+    /// Where its events are sent.
+    pub webhook_url: Option<String>,
+    /// Which events are sent; none named means all.
+    pub webhook_events: Vec<String>,
+    /// Whether they are sent at present.
+    pub webhook_active: bool,
     /// When it was last heard of, as far as it has been written down.
     pub last_seen_at: Option<Timestamp>,
 }
@@ -42,6 +48,8 @@ pub enum Reach {
     Socket,
     /// By a stream that is open.
     Stream,
+    /// By a webhook that is not switched off.
+    Webhook,
     /// It asks now and then.
     Polling,
     /// It has never been heard of.
@@ -55,6 +63,7 @@ impl Reach {
         match self {
             Self::Socket => "socket",
             Self::Stream => "stream",
+            Self::Webhook => "webhook",
             Self::Polling => "polling",
             Self::Never => "never",
         }

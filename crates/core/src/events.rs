@@ -1,5 +1,24 @@
 //! The kinds of events that an agent's log can hold.
 
+/// Every type of event there is or will be, so that a filter can name it.
+pub const EVENT_TYPES: [&str; 15] = [
+    "task.created",
+    "task.approval_required",
+    "task.updated",
+    "task.reassigned",
+    "task.stalled",
+    "message.created",
+    "message.deleted",
+    "message.read",
+    "message.acknowledged",
+    "message.no_ack",
+    "file.deleted",
+    "agent.connected",
+    "agent.disconnected",
+    "broadcast.created",
+    "ping",
+];
+
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {

@@ -19,6 +19,9 @@ pub enum Agent {}
 /// Marks connection ids.
 #[derive(Debug)]
 pub enum Connection {}
+/// Marks ids of webhook deliveries.
+#[derive(Debug)]
+pub enum Delivery {}
 /// Marks message ids.
 #[derive(Debug)]
 pub enum Message {}
@@ -27,6 +30,8 @@ pub enum Message {}
 pub type AgentId = Id<Agent>;
 /// Names a connection between two agents.
 pub type ConnectionId = Id<Connection>;
+/// Names a delivery to a webhook.
+pub type DeliveryId = Id<Delivery>;
 /// Names a message.
 pub type MessageId = Id<Message>;
 /// Names a task.
@@ -42,6 +47,9 @@ impl Prefixed for Agent {
 }
 impl Prefixed for Connection {
     const PREFIX: &'static str = "conn_";
+}
+impl Prefixed for Delivery {
+    const PREFIX: &'static str = "whd_";
 }
 impl Prefixed for Message {
     const PREFIX: &'static str = "msg_";

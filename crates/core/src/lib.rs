@@ -13,9 +13,10 @@ pub mod pairing;
 pub mod tasks;
 pub mod text;
 pub mod time;
+pub mod webhooks;
 
 pub use approval::{Approval, Rule};
-pub use ids::{AgentId, ConnectionId, Id, IdSource, MessageId, Now, TaskId};
+pub use ids::{AgentId, ConnectionId, DeliveryId, Id, IdSource, MessageId, Now, TaskId};
 pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
 pub use tasks::Task;
 pub use time::Timestamp;

@@ -4,6 +4,9 @@
 
 use std::fmt;
 
+use crate::events::EVENT_TYPES;
+use crate::webhooks::SECRET_CHARS_MIN;
+
 /// What is wrong with a text, as the end of a sentence that begins with the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -134,6 +137,38 @@ text_type!(
         Ok(())
     }
 );
+
+text_type!(
+    /// What webhook deliveries are signed with.
+    WebhookSecret,
+    |t| {
+        if t.chars().count() < SECRET_CHARS_MIN {
+            return unfit(format!("must be at least {SECRET_CHARS_MIN} characters long"));
+        }
+        at_most(t, 512)
+    }
+);
+
+/// The events a webhook gets; none named means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct WebhookEvents(Vec<String>);
+
+impl TryFrom<Vec<String>> for WebhookEvents {
+    type Error = Unfit;
+    fn try_from(events: Vec<String>) -> Result<Self, Unfit> {
+        match events.iter().find(|event| !EVENT_TYPES.contains(&event.as_str())) {
+            Some(_) => unfit(format!("each must be one of {}", EVENT_TYPES.join(", "))),
+            None => Ok(Self(events)),
+        }
+    }
+}
+
+impl From<WebhookEvents> for Vec<String> {
+    fn from(events: WebhookEvents) -> Self {
+        events.0
+    }
+}
 
 /// An agent's tags: at most twenty, without repetition, in the order given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]

@@ -32,6 +32,10 @@ pub struct Config {
     pub max_connections: usize,
     /// How many sockets and streams are open at once.
     pub max_streams: usize,
+    /// Whether webhooks may go over plain HTTP.
+    pub webhook_allow_http: bool,
+    /// Whether webhooks may go to private addresses and to this machine.
+    pub webhook_allow_private: bool,
     /// Threads that write to PostgreSQL.
     pub database_writers: usize,
     /// Threads that read.
@@ -65,6 +69,8 @@ impl Default for Config {
             behind_proxy: false,
             max_connections: 20_000,
             max_streams: 20_000,
+            webhook_allow_http: false,
+            webhook_allow_private: false,
             database_writers: 2,
             database_readers: 2,
             rate_limit_max: 600,

@@ -12,7 +12,7 @@ use tandem_app::{Error, admin, agents};
 use tandem_core::agents::{Agent, Reach};
 use tandem_core::{AgentId, IdSource, Now, TaskId, Timestamp};
 use tandem_store::admin::Totals;
-use tandem_store::{Store, Tx};
+use tandem_store::{Store, Told, Tx};
 
 use crate::bus::Bus;
 use crate::clock::Clock;
@@ -21,11 +21,32 @@ use crate::keys::KnownKeys;
 use crate::metrics::Metrics;
 use crate::presence::Presence;
 use crate::rates::Rates;
+use crate::webhooks::Receivers;
+use crate::webhooks::address::Names;
 
 /// How many agents' last signs of life are written down in one transaction.
 const PRESENCES_WRITTEN_MAX: usize = 500;
 /// How long a count of everything is good for.
 const TOTALS_KEPT_MS: i64 = 10_000;
+
+/// What carries news out of the hub.
+#[derive(Debug, Clone)]
+pub struct Reached {
+    /// Wake-ups.
+    pub bus: Arc<Bus>,
+    /// Webhooks.
+    pub receivers: Arc<Receivers>,
+    /// How names become addresses.
+    pub names: Names,
+}
+
+impl Reached {
+    /// Tells whoever waits that there is news. Called on the store's thread, so it never waits.
+    pub fn wake(&self, told: Vec<Told>) {
+        self.receivers.told(&told);
+        self.bus.wake(told);
+    }
+}
 
 /// The hub: a handle that is cheap to clone.
 pub type Hub = Arc<HubParts>;
@@ -49,6 +70,10 @@ pub struct HubParts {
     pub presence: Presence,
     /// Wake-ups.
     pub bus: Arc<Bus>,
+    /// Who has a webhook, and which of them have news.
+    pub receivers: Arc<Receivers>,
+    /// How names become addresses.
+    pub names: Names,
     /// Proof of work.
     pub challenges: Challenges,
     /// Tickets for browsers.
@@ -63,10 +88,10 @@ pub struct HubParts {
 }
 
 impl HubParts {
-    /// A hub on an open store that wakes `bus`. `admin_token` is the operator's.
+    /// A hub on an open store that wakes `reached`. `admin_token` is the operator's.
     pub async fn new(
         store: Store,
-        bus: Arc<Bus>,
+        reached: Reached,
         config: Config,
         database: &'static str,
         clock: Clock,
@@ -79,7 +104,9 @@ impl HubParts {
             tickets: Tickets::new(&ticket),
             started_at: clock.now(),
             store,
-            bus,
+            bus: reached.bus,
+            receivers: reached.receivers,
+            names: reached.names,
             clock,
             config,
             database,
@@ -100,7 +127,13 @@ impl HubParts {
         let open = self.bus.open_way(&agent.id);
         let heard = self.presence.last_seen(&agent.id);
         let last_seen_at = if open.is_some() { Some(now) } else { heard.max(agent.last_seen_at) };
-        let reach = open.unwrap_or(if last_seen_at.is_some() { Reach::Polling } else { Reach::Never });
+        let live = open.filter(|way| matches!(way, Reach::Socket | Reach::Stream));
+        let reach = match (live, agent.webhook_active, last_seen_at) {
+            (Some(way), _, _) => way,
+            (None, true, _) => Reach::Webhook,
+            (None, false, Some(_)) => Reach::Polling,
+            (None, false, None) => Reach::Never,
+        };
         Seen { online: open.is_some() || self.presence.is_online(&agent.id, now), last_seen_at, reach }
     }
 

@@ -17,7 +17,8 @@ mod rates;
 pub mod rest;
 pub mod start;
 mod web;
+pub mod webhooks;
 
 pub use clock::Clock;
 pub use config::Config;
-pub use start::{Started, listen, open, run};
+pub use start::{Started, listen, open, open_with, run};

@@ -25,6 +25,12 @@ struct RouteLabels {
     route: String,
 }
 
+/// How a try at a webhook went.
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OutcomeLabels {
+    outcome: String,
+}
+
 /// All figures of one hub.
 #[derive(Debug)]
 pub struct Metrics {
@@ -33,6 +39,7 @@ pub struct Metrics {
     seconds: Family<RouteLabels, Histogram>,
     events_pushed: Counter,
     push_seconds: Histogram,
+    webhook_seconds: Family<OutcomeLabels, Histogram>,
     /// Sockets closed because their readers were too slow.
     pub slow_readers: Counter,
     /// Open connections.
@@ -64,6 +71,13 @@ impl Metrics {
         registry.register("http_connections", "Open connections", connections.clone());
         let events_pushed = Counter::default();
         let push_seconds = latency();
+        let webhook_seconds = Family::<OutcomeLabels, Histogram>::new_with_constructor(latency);
+        registry.register_with_unit(
+            "webhook_duration",
+            "Time a webhook's receiver took, by outcome",
+            Unit::Seconds,
+            webhook_seconds.clone(),
+        );
         let slow_readers = Counter::default();
         registry.register(
             "slow_readers",
@@ -84,6 +98,7 @@ impl Metrics {
             seconds,
             events_pushed,
             push_seconds,
+            webhook_seconds,
             slow_readers,
             connections,
             rate_limited,
@@ -101,6 +116,12 @@ impl Metrics {
     pub fn pushed(&self, events: usize, took_seconds: f64) {
         self.events_pushed.inc_by(events as u64);
         self.push_seconds.observe(took_seconds);
+    }
+
+    /// Counts a try at a webhook.
+    pub fn webhook(&self, delivered: bool, took_seconds: f64) {
+        let outcome = if delivered { "delivered" } else { "failed" };
+        self.webhook_seconds.get_or_create(&OutcomeLabels { outcome: outcome.into() }).observe(took_seconds);
     }
 
     /// The page that Prometheus reads, with the store's figures and the open sockets and streams.

@@ -14,8 +14,9 @@ use crate::bus::Bus;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::http::serve;
-use crate::hub::{Hub, HubParts};
-use crate::rest;
+use crate::hub::{Hub, HubParts, Reached};
+use crate::webhooks::address::Names;
+use crate::{rest, webhooks};
 
 /// How often what has run out is removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -87,6 +88,11 @@ pub struct Started {
 
 /// Opens everything a hub needs.
 pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
+    open_with(config, clock, Names::System).await
+}
+
+/// The same, with a say in how names become addresses.
+pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Started, Error> {
     let folder = config.data.clone();
     std::fs::create_dir_all(&folder).map_err(|cause| Error::Folder { path: folder.clone(), cause })?;
     let lock = lock(&folder)?;
@@ -102,8 +108,8 @@ pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
     let now_ms = clock.now().0;
-    let bus = Arc::new(Bus::local());
-    let woken = Arc::clone(&bus);
+    let reached = Reached { bus: Arc::new(Bus::local()), receivers: Arc::default(), names };
+    let woken = reached.clone();
     let opened = tokio::task::spawn_blocking(move || {
         Store::open_with(&database, &options, Arc::new(move |told| woken.wake(told)), now_ms)
     })
@@ -112,7 +118,7 @@ pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
         Ok(opened) => opened.map_err(Error::Store)?,
         Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
     };
-    let hub = HubParts::new(store, bus, config, kind, clock, &token).await?;
+    let hub = HubParts::new(store, reached, config, kind, clock, &token).await?;
     Ok(Started { hub, token_file, _lock: lock })
 }
 
@@ -120,10 +126,13 @@ pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
 pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Output = ()>) {
     let hub = Arc::clone(&started.hub);
     let sweeper = tokio::spawn(sweep(Arc::clone(&hub)));
+    let dispatcher = tokio::spawn(webhooks::dispatch(Arc::clone(&hub)));
     serve::serve(listener, rest::router(Arc::clone(&hub)), Arc::clone(&hub), stop).await;
-    sweeper.abort();
-    // The sweeper's handle on the hub goes with it, so that the store closes before the lock does.
-    let _ = sweeper.await;
+    // Their handles on the hub go with them, so that the store closes before the lock does.
+    for worker in [sweeper, dispatcher] {
+        worker.abort();
+        let _ = worker.await;
+    }
     if let Err(error) = hub.write_presence().await {
         tracing::warn!(%error, "could not write down who was heard of");
     }

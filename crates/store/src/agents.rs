@@ -12,7 +12,7 @@ const DIRECTORY_SCAN_MAX: i64 = 10_000;
 
 pub(crate) const COLUMNS: &str = "a.id, a.name, a.description, a.capabilities, a.metadata, a.public_key, \
      a.discoverable, a.auto_accept, a.default_approval, a.costs_credits, a.credits_micro, a.created_at, \
-     a.last_seen_at";
+     a.webhook_url, a.webhook_events, a.webhook_active, a.last_seen_at";
 
 pub(crate) fn from_row(row: &mut Row) -> Result<Agent, Error> {
     Ok(Agent {
@@ -28,12 +28,15 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Agent, Error> {
         costs_credits: row.take()?,
         credits_micro: row.take()?,
         created_at: row.take()?,
+        webhook_url: row.take()?,
+        webhook_events: split(&row.take::<String>()?),
+        webhook_active: row.take()?,
         last_seen_at: row.take()?,
     })
 }
 
 /// Tags hold no comma, so a comma keeps them apart.
-fn split(tags: &str) -> Vec<String> {
+pub(crate) fn split(tags: &str) -> Vec<String> {
     tags.split(',').filter(|tag| !tag.is_empty()).map(Into::into).collect()
 }
 

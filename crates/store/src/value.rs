@@ -172,6 +172,16 @@ impl FromValue for messages::ContentType {
         word(value)
     }
 }
+impl FromValue for tandem_core::webhooks::State {
+    fn from_value(value: Value) -> Result<Self, Error> {
+        word(value)
+    }
+}
+impl From<tandem_core::webhooks::State> for Value {
+    fn from(state: tandem_core::webhooks::State) -> Self {
+        Self::Text(state.as_str().into())
+    }
+}
 impl FromValue for tasks::Priority {
     fn from_value(value: Value) -> Result<Self, Error> {
         word(value)

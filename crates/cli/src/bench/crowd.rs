@@ -63,6 +63,18 @@ pub(super) enum Operation {
 }
 
 impl Operation {
+    /// A word for where there is little room.
+    pub(super) fn short(self) -> &'static str {
+        match self {
+            Self::CreateTask => "create",
+            Self::SendMessage => "message",
+            Self::ReadTask => "read",
+            Self::ListTasks => "list",
+            Self::ReadEvents => "events",
+            Self::Nothing => "nothing",
+        }
+    }
+
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::CreateTask => "create task (durable)",

@@ -7,7 +7,7 @@ use super::Plan;
 use super::crowd::Operation::{self, CreateTask, ListTasks, Nothing, ReadEvents, ReadTask, SendMessage};
 use super::fill::fill;
 use super::load::Figures;
-use super::process::Scratch;
+use super::process::{Bystanders, Process, Scratch};
 use super::progress::Progress;
 use super::report::{Home, Report, Row};
 use super::setup;
@@ -56,6 +56,7 @@ pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report
     let progress = Progress::new(steps as u64);
     let mut run = Run { plan, progress, elsewhere: url.is_some() };
     let mut report = Report::new(plan, url);
+    let bystanders = Bystanders::watch();
 
     run.progress.step(format!("registering {} agents and pairing them", plan.agents));
     let limit = Site::limit(plan).await?;
@@ -71,7 +72,7 @@ pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report
         report.rows.push(run.compare(&hub, &limit, operation, connections, rounds).await?);
     }
     if let Some(home) = &mut report.home {
-        home.loaded_mb = hub.process.as_ref().and_then(super::process::Process::memory_mb);
+        home.loaded_mb = hub.process.as_ref().and_then(Process::memory_mb);
     }
     hub.close().await?;
     limit.close().await?;
@@ -82,6 +83,8 @@ pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report
         report.growth.extend(run.stage(*count, count - already).await?);
         stored = *count;
     }
+    // A hub elsewhere is somebody else too, so there is nothing to tell then.
+    report.foreign_cores = bystanders.filter(|_| !run.elsewhere).and_then(|watched| watched.cores());
     run.progress.finish();
     Ok(report)
 }

@@ -107,3 +107,43 @@ async fn listening(child: &mut Child) -> anyhow::Result<SocketAddr> {
     }
     bail!("it ended before it listened: {}", child.wait().await?)
 }
+
+/// How busy the machine was with something else. Other programs' work is in every figure, and nothing else
+/// tells of it.
+#[derive(Debug)]
+pub(super) struct Bystanders {
+    begun: Instant,
+    busy: f64,
+    own: f64,
+}
+
+impl Bystanders {
+    /// Begins to watch; not where the system does not say.
+    pub(super) fn watch() -> Option<Self> {
+        let (busy, own) = cpu_seconds()?;
+        Some(Self { begun: Instant::now(), busy, own })
+    }
+
+    /// How many cores others kept busy since then. Ask when all processes of the bench have ended: only
+    /// then their share is known.
+    pub(super) fn cores(&self) -> Option<f64> {
+        let (busy, own) = cpu_seconds()?;
+        let foreign = (busy - self.busy) - (own - self.own);
+        Some((foreign / self.begun.elapsed().as_secs_f64()).max(0.0))
+    }
+}
+
+/// What all programs together, and this one with its ended children, have used of the processors.
+fn cpu_seconds() -> Option<(f64, f64)> {
+    // In hundredths of a second on every Linux that there is.
+    let seconds = |ticks: &str| ticks.parse::<f64>().ok().map(|ticks| ticks / 100.0);
+    let all = std::fs::read_to_string("/proc/stat").ok()?;
+    // user, nice, system, then idle and waiting, then interrupts of both kinds.
+    let fields: Vec<f64> = all.lines().next()?.split_whitespace().skip(1).filter_map(seconds).collect();
+    let busy = fields.get(..3)?.iter().chain(fields.get(5..7)?).sum();
+    let own = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name in brackets may hold spaces; user and system time are the 12th and 13th field after it.
+    let fields: Vec<f64> =
+        own.rsplit(')').next()?.split_whitespace().skip(11).take(4).filter_map(seconds).collect();
+    Some((busy, fields.iter().sum()))
+}

@@ -14,6 +14,8 @@ const RATIO_MIN: f64 = 0.7;
 const FLAT_MIN: f64 = 0.8;
 const IDLE_MAX_MB: f64 = 30.0;
 const START_MAX_MS: f64 = 100.0;
+/// Cores busy with something else, beyond which figures deserve a warning.
+const NOISE_MAX: f64 = 0.1;
 
 /// One operation at one number of connections, on the hub and on the limit.
 #[derive(Debug, Serialize)]
@@ -58,6 +60,8 @@ pub(super) struct Report {
     pub(super) rows: Vec<Row>,
     pub(super) growth: Vec<Row>,
     pub(super) home: Option<Home>,
+    /// How many cores other programs kept busy meanwhile.
+    pub(super) foreign_cores: Option<f64>,
 }
 
 impl Report {
@@ -78,6 +82,7 @@ impl Report {
             rows: Vec::new(),
             growth: Vec::new(),
             home: None,
+            foreign_cores: None,
         }
     }
 
@@ -140,6 +145,14 @@ impl Report {
                 mb(home.loaded_mb),
                 home.first_start_ms,
                 home.start_ms
+            );
+        }
+        if let Some(cores) = self.foreign_cores {
+            let noisy = if cores > NOISE_MAX { ": a quiet machine gives better figures" } else { "" };
+            let _ = writeln!(
+                text,
+                "Other programs kept {cores:.2} of {} cores busy meanwhile{noisy}",
+                self.cores
             );
         }
         for row in self.growth.iter().filter(|row| row.operation == Operation::CreateTask) {

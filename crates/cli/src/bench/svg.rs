@@ -91,7 +91,7 @@ fn growth_panel(report: &Report) -> Panel {
     let operations =
         [Operation::CreateTask, Operation::SendMessage, Operation::ReadTask, Operation::ListTasks];
     let lines = operations.into_iter().zip(COLOURS).map(|(operation, colour)| Line {
-        name: operation.title().trim_end_matches(" (durable)").into(),
+        name: operation.short().into(),
         colour,
         dashed: false,
         values: of(operation).map(|row| report.flatness(row).0 * 100.0).collect(),
@@ -168,7 +168,7 @@ impl Panel {
                 "<rect x=\"{left}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"#dcfce7\"/>\n\
                  <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"11\" fill=\"#166534\">within 20 %</text>",
                 y(to),
-                right - 6.0,
+                left + 64.0,
                 y(from) - 6.0
             );
         }
@@ -213,13 +213,13 @@ impl Panel {
             let _ = writeln!(
                 svg,
                 "<line x1=\"{at:.1}\" x2=\"{:.1}\" y1=\"44\" y2=\"44\" stroke=\"{}\" stroke-width=\"2.5\"{dash}/>\
-                 <text x=\"{:.1}\" y=\"48.5\">{}</text>",
+                 <text x=\"{:.1}\" y=\"48\" font-size=\"12\">{}</text>",
                 at + 22.0,
                 line.colour,
                 at + 28.0,
                 escaped(&line.name)
             );
-            at += 46.0 + 6.6 * line.name.chars().count() as f64;
+            at += 40.0 + 6.2 * line.name.chars().count() as f64;
         }
     }
 }

@@ -10,6 +10,7 @@ use hyper::body::Bytes;
 use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use tandem_server::webhooks::address::Names;
 use tandem_server::{Clock, Config};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -120,6 +121,11 @@ impl Harness {
     }
 
     pub async fn start_at(place: Arc<Place>, config: Config, clock: Arc<AtomicI64>) -> Self {
+        Self::start_named(place, config, clock, Names::System).await
+    }
+
+    /// With a say in how names become addresses.
+    pub async fn start_named(place: Arc<Place>, config: Config, clock: Arc<AtomicI64>, names: Names) -> Self {
         tandem_server::logs::init();
         let (stop, stopped) = oneshot::channel::<()>();
         let (ready, started) = oneshot::channel();
@@ -128,7 +134,7 @@ impl Harness {
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async move {
-                let hub = tandem_server::open(config, hub_clock).await.unwrap();
+                let hub = tandem_server::open_with(config, hub_clock, names).await.unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 ready.send((listener.local_addr().unwrap(), Arc::clone(&hub.hub))).ok();
                 tandem_server::run(hub, listener, async move {

@@ -26,3 +26,4 @@ mod store;
 mod tasks;
 mod tidy;
 mod updates;
+mod webhooks;

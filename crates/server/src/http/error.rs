@@ -125,6 +125,7 @@ fn shape_of_app(error: &Error) -> Shape {
         Error::NotSender => (S::FORBIDDEN, "not_sender"),
         Error::TooManyOpenTasks(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_open_tasks", Some(60)),
         Error::TooManyCodes(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_codes", Some(60)),
+        Error::NoWebhook => (S::CONFLICT, "no_webhook"),
         Error::KeyReused => (S::CONFLICT, "idempotency_conflict"),
         Error::OnTask { error, .. } => return shape_of_app(error),
         Error::Store(error) => return shape_of_store(error),

@@ -8,7 +8,7 @@ use tandem_api::agents::{
     Registered,
 };
 use tandem_app::agents::{self, Change, Discover, NewAgent};
-use tandem_app::{Invalid, keys};
+use tandem_app::{Invalid, keys, webhooks};
 use tandem_store::agents::Listed;
 
 use crate::bus::End;
@@ -16,9 +16,12 @@ use crate::http::front::{Address, Caller};
 use crate::http::{Answer, ApiError, Input, Json, Query, json_response, paging};
 use crate::hub::{Hub, HubParts, json};
 use crate::rates::Rated;
+use crate::webhooks::address;
 
 /// How many ended tasks it takes before a rate says anything.
 const ENDED_TASKS_MIN: i64 = 5;
+/// How long a look-up of a webhook's host may hold up a request.
+const LOOK_UP_MAX: std::time::Duration = std::time::Duration::from_secs(3);
 /// The deepest page of the directory.
 const OFFSET_MAX: i64 = 10_000;
 
@@ -90,6 +93,14 @@ pub(crate) async fn change(
     input: Input<PatchAgent>,
 ) -> Answer<Profile> {
     let body = input.body?;
+    if let Some(Some(url)) = &body.webhook_url {
+        check_webhook(&hub, url).await?;
+    }
+    let webhook = webhooks::Change {
+        url: body.webhook_url,
+        secret: body.webhook_secret.map(|secret| secret.map(Into::into)),
+        events: body.webhook_events.map(|events| events.map(Into::into).unwrap_or_default()),
+    };
     let change = Change {
         name: body.name,
         description: body.description,
@@ -99,9 +110,27 @@ pub(crate) async fn change(
         auto_accept: body.auto_accept,
         default_approval: body.default_approval_rule,
     };
-    let agent = hub.write(move |tx, _| agents::change(tx, &me, &change)).await?;
+    let changed = hub.write(move |tx, _| {
+        webhooks::change(tx, &me, &webhook)?;
+        agents::change(tx, &me, &change)
+    });
+    let agent = changed.await?;
+    hub.receivers.set(&agent.id, agent.webhook_active);
     let seen = hub.seen(&agent);
     Ok(Json(Profile::new(agent, seen)))
+}
+
+/// Refuses an address that no delivery could go to. A name that cannot be resolved now may be later.
+async fn check_webhook(hub: &Hub, url: &str) -> Result<(), ApiError> {
+    let target = address::parse(url, &hub.config)?;
+    let looked = tokio::time::timeout(LOOK_UP_MAX, address::vetted(&target, &hub.names, &hub.config)).await;
+    match looked {
+        Ok(Err(why)) if why.starts_with("refused") => {
+            Err(Invalid::field("webhookUrl", "must not point into a private network or at this machine")
+                .into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Replace your key.

@@ -11,6 +11,7 @@ pub mod openapi;
 pub mod system;
 pub mod tasks;
 pub mod updates;
+pub mod webhooks;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -63,6 +64,9 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(updates::acknowledge))
         .routes(routes!(events::read))
         .routes(routes!(events::acknowledge))
+        .routes(routes!(webhooks::list))
+        .routes(routes!(webhooks::replay))
+        .routes(routes!(webhooks::ping))
         .routes(routes!(socket::socket))
         .routes(routes!(ticket::issue))
         .routes(routes!(stream::stream))

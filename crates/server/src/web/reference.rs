@@ -60,8 +60,19 @@ struct Reference {
 }
 
 /// The order in which a newcomer meets things.
-const ORDER: [&str; 10] =
-    ["agents", "connections", "tasks", "messages", "approvals", "updates", "events", "push", "hub", "admin"];
+const ORDER: [&str; 11] = [
+    "agents",
+    "connections",
+    "tasks",
+    "messages",
+    "approvals",
+    "updates",
+    "events",
+    "push",
+    "webhooks",
+    "hub",
+    "admin",
+];
 
 /// The whole page.
 pub(crate) fn page(document: &str) -> String {
