@@ -64,6 +64,18 @@ pub struct PatchTask {
     pub description: Option<Option<Body>>,
 }
 
+/// How to give a task up; nothing has to be said.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelTask {
+    /// Why; at most 1,000 characters.
+    #[schema(value_type = Option<String>)]
+    pub reason: Option<Reason>,
+    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
+    #[schema(value_type = Option<String>)]
+    pub expected_status: Option<Status>,
+}
+
 /// Why; nothing has to be said.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

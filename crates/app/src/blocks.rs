@@ -4,7 +4,7 @@ use tandem_core::{AgentId, Now};
 use tandem_store::blocks::{self as rows, Block};
 use tandem_store::{Tx, agents, connections};
 
-use crate::connections::part;
+use crate::connections::{ENDED, part};
 use crate::{Error, Invalid, Page};
 
 /// Blocks an agent; an existing connection ends. Tells how many tasks were cancelled.
@@ -17,7 +17,7 @@ pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Resul
     }
     rows::insert(tx, by, agent, now.at)?;
     match connections::between(tx, by, agent)? {
-        Some(id) => part(tx, by, agent, &id, "The connection was ended by a block.", now),
+        Some(id) => part(tx, by, agent, &id, ENDED, now),
         None => Ok(0),
     }
 }

@@ -3,12 +3,16 @@
 use tandem_core::agents::{Agent, Connection};
 use tandem_core::approval::rule_for_a_stranger;
 use tandem_core::events::EventKind;
+use tandem_core::ids::{self, Prefixed as _};
 use tandem_core::text::Alias;
 use tandem_core::{AgentId, ConnectionId, Now, Rule, Timestamp};
 use tandem_store::{Tx, agents, blocks, connections as rows};
 
 use crate::events::{Event, tell};
-use crate::{Error, Page, tasks};
+use crate::{Error, Invalid, Page, tasks};
+
+/// What both parties read on tasks that end with their connection, whether by a block or not.
+pub(crate) const ENDED: &str = "the connection was ended";
 
 /// A connection as the one who made it sees it.
 #[derive(Debug, Clone)]
@@ -21,8 +25,11 @@ pub struct Connected {
 
 /// Connects directly to an agent that takes everybody.
 pub fn connect_directly(tx: &mut Tx<'_>, by: &AgentId, to: &AgentId, now: &Now) -> Result<Connected, Error> {
+    if to == by {
+        return Err(Invalid::field("agentId", "is your own").into());
+    }
     let peer = agents::find(tx, to)?.ok_or(Error::NotFound("agent"))?;
-    if !peer.auto_accept || peer.id == *by {
+    if !peer.auto_accept {
         return Err(Error::NotAutoAccept);
     }
     let stranger = rule_for_a_stranger(peer.default_approval);
@@ -94,6 +101,9 @@ pub fn change(
         {
             return Err(Error::AliasTaken);
         }
+        if alias.as_ref().is_some_and(|alias| alias.as_str().starts_with(ids::Agent::PREFIX)) {
+            return Err(Invalid::field("alias", "must not look like an agent's id").into());
+        }
         connection.alias = alias.as_ref().map(ToString::to_string);
     }
     if let Some(approval) = change.approval {
@@ -106,7 +116,7 @@ pub fn change(
 /// Ends a connection and cancels what is live on it; tells how many tasks that were.
 pub fn disconnect(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId, now: &Now) -> Result<i64, Error> {
     let connection = rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))?;
-    part(tx, by, &connection.peer.id, id, "The connection was ended.", now)
+    part(tx, by, &connection.peer.id, id, ENDED, now)
 }
 
 /// The other side is told first of the connection, then of each of its tasks.

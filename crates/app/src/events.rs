@@ -46,6 +46,21 @@ impl<'a> Event<'a> {
         self
     }
 
+    /// The event as it is stored.
+    fn finished(self, now: &Now) -> NewEvent<'a> {
+        let event = match self.from {
+            Some((_, name)) => self.with("fromAgentName", name),
+            None => self,
+        };
+        NewEvent {
+            kind: event.kind,
+            task: event.task.map(|task| &task.id),
+            from: event.from.map(|from| from.0),
+            data: Value::Object(event.fields).to_string(),
+            at: now.at,
+        }
+    }
+
     /// Adds who caused it as one of the event's own fields.
     pub(crate) fn with_sender(self) -> Self {
         let sender = self.from.map(|from| from.0.as_str().to_owned());
@@ -55,17 +70,17 @@ impl<'a> Event<'a> {
 
 /// Writes an event into an agent's log; tells its number there.
 pub(crate) fn tell(tx: &mut Tx<'_>, to: &AgentId, event: Event<'_>, now: &Now) -> Result<i64, Error> {
-    let event = match event.from {
-        Some((_, name)) => event.with("fromAgentName", name),
-        None => event,
-    };
-    let new = NewEvent {
-        kind: event.kind,
-        task: event.task.map(|task| &task.id),
-        from: event.from.map(|from| from.0),
-        data: Value::Object(event.fields).to_string(),
-        at: now.at,
-    };
+    tell_all(tx, to, vec![event], now)
+}
+
+/// Writes events into an agent's log, in their order; tells the number of the last.
+pub(crate) fn tell_all(
+    tx: &mut Tx<'_>,
+    to: &AgentId,
+    events: Vec<Event<'_>>,
+    now: &Now,
+) -> Result<i64, Error> {
+    let new: Vec<NewEvent<'_>> = events.into_iter().map(|event| event.finished(now)).collect();
     Ok(log::append(tx, to, &new)?)
 }
 

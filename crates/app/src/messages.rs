@@ -43,7 +43,8 @@ pub fn send(
             content_type: new.content_type,
             read_at: None,
             acknowledged_at: None,
-            created_at: now.at,
+            // Requests may be decided in another order than they came in; the thread reads in time's order.
+            created_at: now.at.max(task.updated_at),
         };
         let event = Event::on_task(EventKind::MessageCreated, &task, task.party(role))
             .with_sender()
@@ -57,7 +58,7 @@ pub fn send(
             Role::Hub => {}
         }
         task.message_count += 1;
-        task.updated_at = now.at;
+        task.updated_at = message.created_at;
         tasks::update_counts(tx, &task)?;
         Ok(message)
     })
@@ -109,7 +110,7 @@ pub fn delete(
     message: &MessageId,
     now: &Now,
 ) -> Result<(), Error> {
-    on_task(tx, by, id, |tx, task, role| {
+    on_task(tx, by, id, |tx, mut task, role| {
         let found = rows::find(tx, &task.id, message)?.ok_or(Error::NotFound("message"))?;
         if found.sender.as_ref() != Some(by) {
             return Err(Error::NotSender);
@@ -119,6 +120,15 @@ pub fn delete(
                 .with_sender()
                 .with("messageId", message.as_str());
             tell(tx, task.other(role).0, event, now)?;
+            // There is nothing left to read.
+            if found.read_at.is_none() {
+                match role {
+                    Role::Initiator => task.target_unread -= 1,
+                    Role::Target => task.initiator_unread -= 1,
+                    Role::Hub => {}
+                }
+                tasks::update_counts(tx, &task)?;
+            }
         }
         Ok(())
     })

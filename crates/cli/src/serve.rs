@@ -75,19 +75,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let config = arguments.settings()?;
     tandem_server::logs::init();
+    for name in Config::unknown_variables(std::env::vars().map(|(name, _)| name)) {
+        eprintln!("tandem: {name} is set, but there is no such setting; see tandem serve --example-config");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let started = tandem_server::open(config, Clock::System).await?;
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;
-        let url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+        let url = config.public_address().map_or_else(|| format!("http://{address}"), Into::into);
         println!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.database);
         println!("Listening    http://{address}");
         println!("First page   {url}/       reference {url}/docs");
         println!("Register     curl -s {url}/agents -H 'Content-Type: application/json' -d '{{\"name\":\"my agent\"}}'");
         if let Some(file) = &started.token_file {
             println!("Operator     token in {}", file.display());
+        }
+        if !address.ip().is_loopback() {
+            println!("Warning      this is plain HTTP, open to the network; put a proxy that speaks TLS in front");
         }
         println!("Ctrl-C stops cleanly.");
         let mut terminate = signal(SignalKind::terminate())?;

@@ -110,8 +110,8 @@ text_type!(
     /// An opaque key by which an agent finds its own session again.
     SessionKey,
     |t| {
-        if t.is_empty() || t.len() > 256 {
-            return unfit("must be 1 to 256 bytes long");
+        if t.len() > 256 {
+            return unfit("must be at most 256 bytes long");
         }
         no_nul(t)
     }
@@ -131,8 +131,8 @@ text_type!(
     Capability,
     |t| {
         let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-        if t.is_empty() || t.len() > 64 || !t.bytes().all(fits) {
-            return unfit("each must be 1 to 64 characters of a-z, 0-9 and -");
+        if t.is_empty() || t.len() > 256 || !t.bytes().all(fits) {
+            return unfit("each must be 1 to 256 characters of a-z, 0-9 and -");
         }
         Ok(())
     }

@@ -156,12 +156,37 @@ impl Config {
         names
     }
 
+    /// The address under which others reach this hub, if it is set, without a slash at its end.
+    #[must_use]
+    pub fn public_address(&self) -> Option<&str> {
+        self.public_url.as_deref().map(|url| url.trim_end_matches('/'))
+    }
+
+    /// Variables that look like settings and are none: most likely misspelt.
+    #[must_use]
+    pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+        let known = Self::names();
+        let unknown = |name: &String| {
+            name.strip_prefix("TANDEM_").is_some_and(|rest| {
+                !known.contains(&rest.to_lowercase()) && !["LOG", "CONFIG", "TEST_POSTGRES"].contains(&rest)
+            })
+        };
+        names.filter(unknown).collect()
+    }
+
     fn check(&self) -> Result<(), Error> {
         let refuse = |origin: &str, cause: &str| {
             Err(Error::Value { origin: origin.to_owned(), cause: cause.to_owned() })
         };
         if self.admin_token.as_ref().is_some_and(|token| token.len() < 16) {
             return refuse("admin_token", "must be at least 16 characters long");
+        }
+        if let Some(url) = &self.public_url
+            && !["http://", "https://"]
+                .iter()
+                .any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
+        {
+            return refuse("public_url", "must begin with http:// or https://");
         }
         if !(0.0..=1_000_000.0).contains(&self.initial_agent_credits) {
             return refuse("initial_agent_credits", "must be from 0 to 1000000");

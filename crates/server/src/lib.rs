@@ -13,7 +13,7 @@ pub mod logs;
 pub mod metrics;
 mod presence;
 pub mod push;
-mod rates;
+pub mod rates;
 pub mod rest;
 pub mod start;
 mod web;

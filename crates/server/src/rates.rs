@@ -8,7 +8,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use tandem_core::Timestamp;
+
+use crate::http::ApiError;
 
 /// The length of a window.
 const WINDOW_MS: i64 = 60_000;
@@ -43,6 +46,26 @@ pub struct Rate {
     pub reset_seconds: i64,
     /// Whether this one is allowed.
     pub allowed: bool,
+}
+
+impl Rate {
+    /// Shows where the counter stands in an answer's headers.
+    pub fn show(&self, headers: &mut HeaderMap) {
+        let shown = [
+            ("ratelimit-limit", i64::from(self.limit)),
+            ("ratelimit-remaining", i64::from(self.remaining)),
+            ("ratelimit-reset", self.reset_seconds),
+        ];
+        for (name, value) in shown {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
+        }
+    }
+}
+
+impl From<Rate> for ApiError {
+    fn from(rate: Rate) -> Self {
+        Self::RateLimited { retry_seconds: rate.reset_seconds, rate }
+    }
 }
 
 #[derive(Debug)]

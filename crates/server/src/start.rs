@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// Another hub uses the data folder.
     #[error(
-        "another tandem{} uses the data folder {}; stop it first, or choose another folder with --data",
+        "another tandem{} uses {}; stop it first, or choose another folder with --data",
         pid_note(.pid),
         .path.display()
     )]
@@ -83,7 +83,7 @@ pub struct Started {
     pub hub: Hub,
     /// Whether the operator's token was made just now, and where it is kept.
     pub token_file: Option<PathBuf>,
-    _lock: File,
+    _locks: Vec<File>,
 }
 
 /// Opens everything a hub needs.
@@ -94,9 +94,15 @@ pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
 /// The same, with a say in how names become addresses.
 pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Started, Error> {
     let folder = config.data.clone();
-    std::fs::create_dir_all(&folder).map_err(|cause| Error::Folder { path: folder.clone(), cause })?;
-    let lock = lock(&folder)?;
+    create_private(&folder).map_err(|cause| Error::Folder { path: folder.clone(), cause })?;
+    let mut locks = vec![lock(&folder, &folder.join("lock"))?];
     let (database, kind) = database(&config)?;
+    // A database of its own place may be named from two folders.
+    if let Database::Sqlite(path) = &database
+        && config.database.is_some()
+    {
+        locks.push(lock(path, &path.with_extension("lock"))?);
+    }
     let (token, token_file) = match &config.admin_token {
         Some(token) => (token.clone(), None),
         None => {
@@ -119,7 +125,7 @@ pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Sta
         Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
     };
     let hub = HubParts::new(store, reached, config, kind, clock, &token).await?;
-    Ok(Started { hub, token_file, _lock: lock })
+    Ok(Started { hub, token_file, _locks: locks })
 }
 
 /// Serves until `stop` resolves and everything under way is answered.
@@ -174,19 +180,27 @@ fn database(config: &Config) -> Result<(Database, &'static str), Error> {
     }
 }
 
-/// Takes the lock on a data folder and writes down who has it.
-fn lock(folder: &Path) -> Result<File, Error> {
-    let failed = |cause| Error::Folder { path: folder.to_owned(), cause };
-    let path = folder.join("lock");
+/// Makes a folder that only its owner can look into; one that is there stays as it is.
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Takes the lock on a data folder or a database and writes down who has it.
+fn lock(locked: &Path, path: &Path) -> Result<File, Error> {
+    let failed = |cause| Error::Folder { path: locked.to_owned(), cause };
     let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut pid = String::new();
             // Only for the message; without it, the message says a little less.
             let _ = file.read_to_string(&mut pid);
-            return Err(Error::Locked { path: folder.to_owned(), pid: pid.trim().to_owned() });
+            return Err(Error::Locked { path: locked.to_owned(), pid: pid.trim().to_owned() });
         }
         Err(TryLockError::Error(cause)) => return Err(failed(cause)),
     }

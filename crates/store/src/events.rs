@@ -20,15 +20,23 @@ pub struct NewEvent<'a> {
     pub at: Timestamp,
 }
 
-/// Adds an event to an agent's log and tells its number there. The counter is the agent's own row, so
-/// numbers have no gap and follow the order of commits.
-pub fn append(tx: &mut Tx<'_>, to: &AgentId, event: &NewEvent<'_>) -> Result<i64, Error> {
-    let seq: i64 = tx
+/// Adds events to an agent's log, in their order, and tells the number of the last. The counter is the
+/// agent's own row, so numbers have no gap and follow the order of commits.
+pub fn append(tx: &mut Tx<'_>, to: &AgentId, events: &[NewEvent<'_>]) -> Result<i64, Error> {
+    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let last: i64 = tx
         .one(
-            "update mailboxes set last_seq = last_seq + 1 where agent_id = $1 returning last_seq",
-            &[to.into()],
+            "update mailboxes set last_seq = last_seq + $2 where agent_id = $1 returning last_seq",
+            &[to.into(), count.into()],
         )?
         .take()?;
+    for (event, seq) in events.iter().zip(last - count + 1..) {
+        insert(tx, to, seq, event)?;
+    }
+    Ok(last)
+}
+
+fn insert(tx: &mut Tx<'_>, to: &AgentId, seq: i64, event: &NewEvent<'_>) -> Result<(), Error> {
     tx.send(
         "insert into events (agent_id, seq, type, task_id, from_agent_id, data, created_at)
          values ($1, $2, $3, $4, $5, $6, $7)",
@@ -43,7 +51,7 @@ pub fn append(tx: &mut Tx<'_>, to: &AgentId, event: &NewEvent<'_>) -> Result<i64
         ],
     )?;
     tx.note_told(Told { agent: to.clone(), seq, kind: event.kind, task: event.task.cloned(), at: event.at });
-    Ok(seq)
+    Ok(())
 }
 
 /// An event read back.

@@ -90,7 +90,7 @@ pub fn unread(tx: &mut Tx<'_>, agent: &AgentId, after: i64, scan: i64) -> Result
         "select t.id, t.title, u.n from
              (select task_id, count(*) as n, max(recipient_seq) as newest from
                  (select task_id, recipient_seq from messages
-                  where recipient_id = $1 and recipient_seq > $2 and read_at is null
+                  where recipient_id = $1 and recipient_seq > $2 and read_at is null and deleted = 0
                   order by recipient_seq desc limit $3) recent
               group by task_id) u
          join tasks t on t.id = u.task_id

@@ -25,7 +25,7 @@ pub(crate) struct PostgresConn {
 }
 
 /// How many statements may be held back.
-const WAITING_MAX: usize = 24;
+const WAITING_MAX: usize = 128;
 
 enum Waiting {
     Plain(&'static str),
@@ -147,8 +147,12 @@ impl PostgresConn {
     }
 
     pub(crate) fn rollback(&mut self) -> Result<(), Error> {
+        let begun =
+            !matches!(self.waiting.first(), Some(Waiting::Plain(first)) if first.starts_with("begin"));
         self.waiting.clear();
-        // The transaction may not have been begun, or the connection may be gone: either way it is over.
+        if !begun {
+            return Ok(());
+        }
         self.waiting.push(Waiting::Plain("rollback"));
         self.flush()
     }

@@ -153,12 +153,14 @@ fn reachable(tx: &mut Tx<'_>, by: &AgentId, target: &AgentId) -> Result<Reach, E
     connections::reach(tx, by, target)?.filter(|reach| reach.connected).ok_or(Error::NotConnected)
 }
 
+fn check_room(reach: &Reach) -> Result<(), Error> {
+    if reach.live_tasks >= LIVE_TASKS_MAX { Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX)) } else { Ok(()) }
+}
+
 /// Puts a task before its target: asks the gate, counts it as live and tells the target. The caller
 /// writes the task and its log.
 fn publish(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<(), Error> {
-    if reach.live_tasks >= LIVE_TASKS_MAX {
-        return Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX));
-    }
+    check_room(reach)?;
     task.status = Status::Submitted;
     task.approval = gate(reach.target_side, reach.target_default);
     task.queued_at = Some(now.at);
@@ -179,8 +181,8 @@ pub struct Change {
     pub reason: Option<Reason>,
     /// The status the caller saw.
     pub expected: Option<Status>,
-    /// The version the caller saw.
-    pub version: Option<i64>,
+    /// The versions the caller would take for the one it saw.
+    pub seen: Option<Seen>,
     /// The caller's own session key, or none any more.
     pub session_key: Option<Option<SessionKey>>,
     /// A draft's new title.
@@ -195,9 +197,7 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         if change.expected.is_some_and(|expected| expected != task.status) {
             return Err(Refusal::Conflict.into());
         }
-        if change.version.is_some_and(|version| version != task.version) {
-            return Err(Error::Changed);
-        }
+        check_seen(&task, change.seen.as_ref())?;
         check_size(change.description.as_ref().and_then(Option::as_ref))?;
         if (change.title.is_some() || change.description.is_some()) && task.status != Status::Draft {
             return Err(Refusal::InvalidState(task.status).into());
@@ -211,7 +211,13 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
             Some(Status::Submitted) if task.status == Status::Draft => {
                 publish_draft(tx, &mut task, by, reason, now)?;
             }
-            Some(to) => shift(tx, &mut task, to, &Cause { by: role, reason, did: None }, now)?,
+            Some(to) => {
+                if task.status.is_terminal() {
+                    // Reopened work needs a way to the other party, as new work does.
+                    check_room(&reachable(tx, &task.initiator, &task.target)?)?;
+                }
+                shift(tx, &mut task, to, &Cause { by: role, reason, did: None }, now)?;
+            }
             None => {
                 task.version += 1;
                 task.updated_at = now.at;
@@ -220,6 +226,16 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         }
         Ok(task)
     })
+}
+
+/// Versions of a task, one of which the caller saw.
+pub type Seen = Vec<i64>;
+
+fn check_seen(task: &Task, seen: Option<&Seen>) -> Result<(), Error> {
+    match seen {
+        Some(versions) if !versions.contains(&task.version) => Err(Error::Changed),
+        _ => Ok(()),
+    }
 }
 
 fn edit(task: &mut Task, role: Role, change: &Change) {
@@ -262,18 +278,15 @@ pub(crate) fn cancel_between(
     why: &str,
     now: &Now,
 ) -> Result<i64, Error> {
-    let mut cancelled = 0;
-    for mut task in rows::live_between(tx, by, peer, LIVE_TASKS_MAX)? {
-        let Some(role) = task.role_of(by) else { continue };
-        shift(tx, &mut task, Status::Cancelled, &Cause { by: role, reason: Some(why), did: None }, now)?;
-        cancelled += 1;
-    }
-    Ok(cancelled)
+    let live = rows::live_between(tx, by, peer, LIVE_TASKS_MAX)?;
+    shift::cancel_all(tx, live, peer, why, now)
 }
 
 /// Deletes an ended task or a draft, with its thread and its events; tells how many messages went.
-pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId) -> Result<u64, Error> {
+/// `seen` are the versions the caller would take for the one it saw, if it says so.
+pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, seen: Option<&Seen>) -> Result<u64, Error> {
     on_task(tx, by, id, |tx, task, _| {
+        check_seen(&task, seen)?;
         if task.status.is_live() {
             return Err(Refusal::Live.into());
         }

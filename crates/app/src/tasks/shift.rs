@@ -7,7 +7,7 @@ use tandem_store::tasks::{self as rows, LogLine};
 use tandem_store::{Tx, connections};
 
 use crate::Error;
-use crate::events::{Event, tell};
+use crate::events::{Event, tell, tell_all};
 use crate::messages::add_system;
 
 /// Adds a line to the task's history. The caller writes the task back.
@@ -53,6 +53,46 @@ pub(crate) fn shift(
 ) -> Result<(), Error> {
     let from = task.status;
     let was_published = task.queued_at.is_some();
+    settle(tx, task, to, cause, now)?;
+    if was_published {
+        count(tx, task, from)?;
+        announce(tx, task, from, cause, now)?;
+    }
+    Ok(rows::update(tx, task)?)
+}
+
+/// Cancels tasks between two agents because their connection ended: the hub's own doing, of which only
+/// `peer` is told, because the other one asked for it. There can be thousands, so what can be counted and
+/// numbered at once is.
+pub(super) fn cancel_all(
+    tx: &mut Tx<'_>,
+    mut tasks: Vec<Task>,
+    peer: &AgentId,
+    why: &str,
+    now: &Now,
+) -> Result<i64, Error> {
+    let Some((one, other)) = tasks.first().map(|task| (task.initiator.clone(), task.target.clone())) else {
+        return Ok(0);
+    };
+    let cause = Cause { by: Role::Hub, reason: Some(why), did: None };
+    for task in &mut tasks {
+        settle(tx, task, Status::Cancelled, &cause, now)?;
+        rows::update(tx, task)?;
+    }
+    for target in [&one, &other] {
+        let ended = tasks.iter().filter(|task| task.target == *target).count();
+        rows::count_ended(tx, target, false, i64::try_from(ended).unwrap_or(0))?;
+    }
+    let cancelled = i64::try_from(tasks.len()).unwrap_or(0);
+    connections::count_live(tx, &one, &other, -cancelled)?;
+    let events = tasks.iter().map(|task| updated(task, &cause)).collect();
+    tell_all(tx, peer, events, now)?;
+    Ok(cancelled)
+}
+
+/// Changes the task itself and adds its log and the message of its end. The caller writes it back.
+fn settle(tx: &mut Tx<'_>, task: &mut Task, to: Status, cause: &Cause<'_>, now: &Now) -> Result<(), Error> {
+    let from = task.status;
     task.status = to;
     task.status_reason = cause.reason.map(Into::into);
     task.version += 1;
@@ -69,11 +109,13 @@ pub(crate) fn shift(
     if to.is_terminal() {
         add_system(tx, task, farewell(&name, cause, to), now)?;
     }
-    if was_published {
-        count(tx, task, from)?;
-        announce(tx, task, from, cause, now)?;
-    }
-    Ok(rows::update(tx, task)?)
+    Ok(())
+}
+
+fn updated<'a>(task: &'a Task, cause: &Cause<'_>) -> Event<'a> {
+    Event::on_task(EventKind::TaskUpdated, task, task.party(cause.by))
+        .with("status", task.status.as_str())
+        .with("reason", cause.reason)
 }
 
 /// The one sentence that stands at the end of a thread.
@@ -110,10 +152,7 @@ fn announce(tx: &mut Tx<'_>, task: &Task, from: Status, cause: &Cause<'_>, now: 
         if both { vec![&task.initiator, &task.target] } else { vec![task.other(cause.by).0] };
     told.sort();
     for to in told {
-        let event = Event::on_task(EventKind::TaskUpdated, task, task.party(cause.by))
-            .with("status", task.status.as_str())
-            .with("reason", cause.reason);
-        tell(tx, to, event, now)?;
+        tell(tx, to, updated(task, cause), now)?;
     }
     Ok(())
 }

@@ -37,6 +37,8 @@ pub(super) struct Crowd {
     pub(super) open: Vec<Known>,
     /// Tasks to look at.
     pub(super) stored: Vec<Known>,
+    /// How many tasks a list is asked for: no more than everybody has.
+    pub(super) page: u64,
 }
 
 /// Which pairs `count` agents form: initiator and target, as places in the list of agents.
@@ -80,7 +82,7 @@ impl Operation {
             Self::CreateTask => "create task (durable)",
             Self::SendMessage => "send message (durable)",
             Self::ReadTask => "read one task",
-            Self::ListTasks => "list 50 tasks",
+            Self::ListTasks => "list tasks",
             Self::ReadEvents => "read 100 events",
             Self::Nothing => "nothing (health / echo)",
         }
@@ -152,8 +154,8 @@ impl Crowd {
                 let path = if asked == Asked::Hub { "/tasks/" } else { "/row/" };
                 get(&format!("{path}{}", task.id), pair(task.pair).0)
             }
-            (Asked::Hub, Operation::ListTasks) => get("/tasks?limit=50", by),
-            (Asked::Limit, Operation::ListTasks) => get("/shelf/tasks/50", by),
+            (Asked::Hub, Operation::ListTasks) => get(&format!("/tasks?limit={}", self.page), by),
+            (Asked::Limit, Operation::ListTasks) => get(&format!("/shelf/tasks/{}", self.page), by),
             (Asked::Hub, Operation::ReadEvents) => get("/events?after=0", by),
             (Asked::Limit, Operation::ReadEvents) => get("/shelf/events/100", by),
             (Asked::Hub, Operation::Nothing) => get("/health", by),

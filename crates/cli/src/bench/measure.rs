@@ -20,6 +20,8 @@ pub(super) const HEADLINE: usize = 64;
 const ROUNDS: usize = 3;
 /// How often the start is measured.
 const STARTS: usize = 5;
+/// How many tasks a list holds.
+const LIST_PAGE: u64 = 50;
 /// How long a hub is left alone before its memory is read.
 const SETTLE: Duration = Duration::from_secs(1);
 
@@ -56,15 +58,16 @@ pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report
     let progress = Progress::new(steps as u64);
     let mut run = Run { plan, progress, elsewhere: url.is_some() };
     let mut report = Report::new(plan, url);
+    report.list_pages = (LIST_PAGE, run.growth_page());
     let bystanders = Bystanders::watch();
 
     run.progress.step(format!("registering {} agents and pairing them", plan.agents));
-    let limit = Site::limit(plan).await?;
+    let limit = Site::limit(plan, LIST_PAGE).await?;
     let hub = match url {
         Some(url) => {
             let address = address_of(url).await?;
             let agents = setup::agents(address, plan.agents).await?;
-            Site::hub(address, agents, None, None, None).await?
+            Site::hub(address, agents, None, LIST_PAGE, None).await?
         }
         None => run.own_hub(&mut report).await?,
     };
@@ -110,7 +113,7 @@ impl Run<'_> {
         tokio::time::sleep(SETTLE).await;
         let start_ms = starts_ms[starts_ms.len() / 2];
         report.home = Some(Home { first_start_ms, start_ms, idle_mb: process.memory_mb(), loaded_mb: None });
-        Site::hub(process.address, agents, None, Some(process), Some(folder)).await
+        Site::hub(process.address, agents, None, LIST_PAGE, Some((process, folder))).await
     }
 
     /// Measures limit and hub in turn; the medians of all rounds.
@@ -148,6 +151,13 @@ impl Run<'_> {
         })
     }
 
+    /// How long lists are while growth is measured: as long as the smallest database has them, or the
+    /// first stage would win by having less to show.
+    fn growth_page(&self) -> u64 {
+        let smallest = self.plan.growth.first().copied().unwrap_or_default();
+        (smallest * 2 / self.plan.agents as u64).clamp(1, LIST_PAGE)
+    }
+
     /// The same operations on a database with so many tasks.
     async fn stage(&mut self, stored: u64, missing: u64) -> anyhow::Result<Vec<Row>> {
         self.progress.step(format!("storing {stored} tasks"));
@@ -156,12 +166,13 @@ impl Run<'_> {
         let agents = setup::agents(fresh.address, self.plan.agents).await?;
         fresh.stop().await?;
         let known = fill(database(self.plan, folder.path()), &agents, missing, &self.progress).await?;
-        let limit = Site::limit(self.plan).await?;
+        let page = self.growth_page();
+        let limit = Site::limit(self.plan, page).await?;
         let process = start_hub(self.plan, folder.path()).await?;
         let start_ms = ms(process.first_answer);
         tokio::time::sleep(SETTLE).await;
         let home = Home { first_start_ms: start_ms, start_ms, idle_mb: process.memory_mb(), loaded_mb: None };
-        let hub = Site::hub(process.address, agents, Some(known), Some(process), Some(folder)).await?;
+        let hub = Site::hub(process.address, agents, Some(known), page, Some((process, folder))).await?;
         let mut rows = Vec::new();
         for operation in BY_STORED {
             let row = self.compare(&hub, &limit, operation, HEADLINE, rounds(operation, HEADLINE)).await?;

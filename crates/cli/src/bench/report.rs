@@ -53,6 +53,8 @@ pub(super) struct Report {
     pub(super) cores: usize,
     pub(super) seconds: f64,
     pub(super) agents: usize,
+    /// How many tasks a list holds, and how many while growth is measured.
+    pub(super) list_pages: (u64, u64),
     /// What was measured, in words.
     pub(super) subject: String,
     /// What it was measured against.
@@ -77,6 +79,7 @@ impl Report {
             cores: std::thread::available_parallelism().map_or(1, Into::into),
             seconds: plan.span.measured.as_secs_f64(),
             agents: plan.agents,
+            list_pages: (0, 0),
             subject,
             against: if url.is_some() { "echo" } else { "limit" },
             rows: Vec::new(),
@@ -89,8 +92,8 @@ impl Report {
     /// The report as text.
     pub(super) fn table(&self) -> String {
         let mut text = format!(
-            "tandem {} · {} · {} cores, shared with the load · {} s a cell, {} agents\n\n",
-            self.version, self.subject, self.cores, self.seconds, self.agents
+            "tandem {} · {} · {} cores, shared with the load · {} s a cell, {} agents, lists of {}\n\n",
+            self.version, self.subject, self.cores, self.seconds, self.agents, self.list_pages.0
         );
         self.by_connections(&mut text);
         if !self.growth.is_empty() {
@@ -113,7 +116,9 @@ impl Report {
     fn by_stored(&self, text: &mut String) {
         let _ = writeln!(
             text,
-            "\nGrowth, {HEADLINE} connections; \"flat\" is the rate to that of the first line, and beside it the same of the ratio\n"
+            "\nGrowth, {HEADLINE} connections, lists of {}. \"flat\" is the rate to that of the first line; then the same \
+             of the ratio\n",
+            self.list_pages.1
         );
         head(text, &format!("{:<24} {:>9}", "operation", "stored"), self.against, "    flat   (ratio)");
         let mut rows: Vec<&Row> = self.growth.iter().collect();

@@ -25,7 +25,7 @@ pub(super) struct Site {
 
 impl Site {
     /// A new limit with an empty database.
-    pub(super) async fn limit(plan: &Plan) -> anyhow::Result<Self> {
+    pub(super) async fn limit(plan: &Plan, page: u64) -> anyhow::Result<Self> {
         let folder = Scratch::new(plan.folder.as_deref(), "limit")?;
         let data = folder.path().display().to_string();
         let arguments =
@@ -33,7 +33,7 @@ impl Site {
         let process = Process::start(&arguments, folder.path()).await?;
         let agents = limit::agents(plan.agents);
         let open = setup::open_tasks(process.address, Asked::Limit, &agents).await?;
-        let crowd = Crowd { agents, stored: open.clone(), open };
+        let crowd = Crowd { agents, stored: open.clone(), open, page };
         Ok(Self::new(Asked::Limit, process.address, crowd, Some(process), Some(folder)))
     }
 
@@ -43,11 +43,12 @@ impl Site {
         address: SocketAddr,
         agents: Vec<Agent>,
         stored: Option<Vec<Known>>,
-        process: Option<Process>,
-        folder: Option<Scratch>,
+        page: u64,
+        home: Option<(Process, Scratch)>,
     ) -> anyhow::Result<Self> {
         let open = setup::open_tasks(address, Asked::Hub, &agents).await?;
-        let crowd = Crowd { agents, stored: stored.unwrap_or_else(|| open.clone()), open };
+        let crowd = Crowd { agents, stored: stored.unwrap_or_else(|| open.clone()), open, page };
+        let (process, folder) = home.unzip();
         Ok(Self::new(Asked::Hub, address, crowd, process, folder))
     }
 

@@ -166,9 +166,9 @@ impl Panel {
             let _ = writeln!(
                 svg,
                 "<rect x=\"{left}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"#dcfce7\"/>\n\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"11\" fill=\"#166534\">within 20 %</text>",
+                 <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" fill=\"#166534\">within 20 %</text>",
                 y(to),
-                left + 64.0,
+                left + 6.0,
                 y(from) - 6.0
             );
         }
@@ -219,7 +219,7 @@ impl Panel {
                 at + 28.0,
                 escaped(&line.name)
             );
-            at += 40.0 + 6.2 * line.name.chars().count() as f64;
+            at += 44.0 + 6.6 * line.name.chars().count() as f64;
         }
     }
 }

@@ -7,7 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::harness::{Agent, Db, Harness, Reply};
+use crate::harness::{Agent, Db, Harness, PATIENCE, Reply};
 
 async fn raw(
     agent: &Agent,
@@ -203,6 +203,57 @@ async fn long_targets_and_large_headers_are_turned_away(#[values(Db::Sqlite)] db
     let named =
         Request::get("/health").header("x-request-id", "my.request-1").body(Full::new(Bytes::new())).unwrap();
     assert_eq!(ada.client.raw(named).await.header("x-request-id"), Some("my.request-1"));
+}
+
+/// A refusal that comes before the body was read must not cost the client its connection.
+#[rstest]
+#[tokio::test]
+async fn a_connection_goes_on_after_an_early_refusal(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    for target in ["POST /tasks", "POST /nowhere", "PUT /tasks", "DELETE /tasks/x"] {
+        let mut stream = tokio::net::TcpStream::connect(hub.client.address).await.unwrap();
+        let head = format!(
+            "{target} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 60000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        tokio::task::yield_now().await;
+        stream.write_all(&vec![b' '; 60_000]).await.unwrap();
+        stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+        let mut answers = String::new();
+        tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answers)).await.unwrap().unwrap();
+        assert_eq!(answers.matches("HTTP/1.1 4").count(), 1, "{target}: {answers}");
+        assert_eq!(answers.matches("HTTP/1.1 200").count(), 1, "{target}: {answers}");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_body_announced_too_large_is_refused_at_once(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    for expect in ["", "expect: 100-continue\r\n"] {
+        let mut stream = tokio::net::TcpStream::connect(hub.client.address).await.unwrap();
+        let head = format!(
+            "POST /tasks HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n{expect}content-length: 99999999999\r\n\r\n",
+            ada.key
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        let started = std::time::Instant::now();
+        tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+        assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("connection: close"), "{answer}");
+        assert!(started.elapsed() < std::time::Duration::from_secs(3));
+    }
+    // One that is sent whole gets its answer, too.
+    let huge = vec![b'x'; 30 * 1024 * 1024];
+    raw(&ada, "POST", "/tasks", Some("application/json"), huge).await.refused(413, "too_large");
+    let request = Request::post("/pair/generate")
+        .header("authorization", format!("Bearer {}", ada.key))
+        .header("content-encoding", "gzip")
+        .body(Full::from("{}"))
+        .unwrap();
+    ada.client.raw(request).await.refused(415, "unsupported_media_type");
 }
 
 /// Sends bytes that are no HTTP at all, or not all of it, and hangs up.

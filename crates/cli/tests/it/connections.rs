@@ -32,6 +32,7 @@ async fn a_side_changes_its_own_view_of_a_connection(#[values(Db::Sqlite, Db::Po
     for bad in [
         json!({ "alias": "a".repeat(65) }),
         json!({ "alias": "" }),
+        json!({ "alias": "agent_x" }),
         json!({ "approval": "never" }),
         json!({}),
     ] {
@@ -62,7 +63,7 @@ async fn a_direct_connection_needs_auto_accept(#[values(Db::Sqlite, Db::Postgres
     ada.post_empty(&path).await.refused(403, "not_auto_accept");
     ada.post_empty("/connect/agent_unknown").await.refused(404, "not_found");
     bob.patch("/agents/me", json!({ "autoAccept": true })).await.ok(200);
-    bob.post_empty(&path).await.refused(403, "not_auto_accept");
+    bob.post_empty(&path).await.refused(400, "validation");
     assert_eq!(ada.post_empty(&path).await.ok(201)["agentId"], bob.id.as_str());
     ada.post_empty(&path).await.refused(409, "already_connected");
     assert_eq!(bob.last_event().await["type"], "agent.connected");
@@ -103,8 +104,9 @@ async fn the_end_of_a_connection_cancels_what_is_live_on_it(#[values(Db::Sqlite,
     ada.delete(&format!("/connections/{connection}")).await.refused(404, "not_found");
     ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T" })).await.refused(403, "not_connected");
     let log = bob.get(&format!("/tasks/{first}/events")).await.ok(200);
-    assert_eq!(log[1]["detail"], "The connection was ended.");
-    assert_eq!(log[1]["actor"], ada.id.as_str());
+    assert_eq!((&log[1]["detail"], &log[1]["actor"]), (&json!("the connection was ended"), &json!("system")));
+    let thread = bob.get(&format!("/tasks/{first}/messages")).await.ok(200);
+    assert_eq!(thread[0]["content"], "The hub cancelled this task: the connection was ended");
     // Pairing again starts afresh, with none of the old tasks counted.
     ada.pair_with(&bob).await;
     ada.task(&bob).await;
@@ -116,6 +118,9 @@ async fn a_block_ends_everything_and_keeps_it_ended(#[values(Db::Sqlite, Db::Pos
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
     let task = ada.task(&bob).await;
+    let done = ada.task(&bob).await;
+    bob.set(&done, "working").await.ok(200);
+    bob.set(&done, "completed").await.ok(200);
     let blocked = bob.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);
     assert_eq!(blocked, json!({ "agentId": ada.id, "blocked": true, "cancelledTasks": 1 }));
     let kinds = ada.event_kinds().await;
@@ -131,6 +136,7 @@ async fn a_block_ends_everything_and_keeps_it_ended(#[values(Db::Sqlite, Db::Pos
             .await
             .refused(403, "not_connected");
     }
+    ada.set(&done, "working").await.refused(403, "not_connected");
     bob.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);
     let list = bob.get("/agents/me/blocks").await.ok(200);
     assert_eq!(list, json!([{ "agentId": ada.id, "agentName": "Ada", "createdAt": list[0]["createdAt"] }]));

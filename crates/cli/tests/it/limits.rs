@@ -53,6 +53,10 @@ async fn registrations_and_looks_into_the_directory_have_limits_of_their_own(
     let refused = hub.client.send("POST", "/agents", None, Some(json!({ "name": "Di" }))).await;
     refused.refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("60"));
+    assert_eq!(
+        (refused.header("ratelimit-limit"), refused.header("ratelimit-remaining")),
+        (Some("3"), Some("0"))
+    );
     ada.get("/agents/discover").await.ok(200);
     ada.get("/agents/discover").await.ok(200);
     ada.get("/agents/discover").await.refused(429, "rate_limited");

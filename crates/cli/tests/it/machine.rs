@@ -273,5 +273,9 @@ async fn an_expected_status_or_etag_that_is_no_longer_so_is_a_conflict(
     assert_eq!(ada.view(&task).await["status"], "working");
     let etag = ada.get(&path).await.header("etag").unwrap().to_owned();
     ada.client.raw(with_tag(&etag, "input-required")).await.ok(200);
+    let etag = ada.get(&path).await.header("etag").unwrap().to_owned();
+    ada.client.raw(with_tag(&format!("\"0\", {etag}"), "working")).await.ok(200);
+    let cancel = format!("{path}/cancel");
+    ada.post(&cancel, json!({ "expectedStatus": "submitted" })).await.refused(409, "conflict");
     ada.client.raw(with_tag("*", "cancelled")).await.ok(200);
 }

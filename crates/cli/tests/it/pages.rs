@@ -50,6 +50,35 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
     }
 }
 
+/// Every code that the mapping can answer is in the documented list, and no other.
+#[test]
+fn every_error_code_is_documented() {
+    use tandem_server::http::error::CODES;
+    let source = include_str!("../../../server/src/http/error.rs");
+    let mapping = source.split_once("fn shape_of_refusal").unwrap().1;
+    let quoted: Vec<&str> = mapping.split('"').skip(1).step_by(2).collect();
+    let is_code = |text: &&str| text.len() > 3 && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let used: std::collections::BTreeSet<&str> =
+        quoted.into_iter().filter(is_code).filter(|w| *w != "websocket").collect();
+    let documented: std::collections::BTreeSet<&str> = CODES.iter().map(|code| code.0).collect();
+    assert_eq!(used, documented);
+}
+
+#[test]
+fn operation_ids_are_unique_and_responses_described() {
+    let document: Value = serde_json::from_str(&tandem_server::rest::document().to_json().unwrap()).unwrap();
+    let mut ids = std::collections::BTreeSet::new();
+    for methods in document["paths"].as_object().unwrap().values() {
+        for operation in methods.as_object().unwrap().values() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(ids.insert(id.to_owned()), "{id} is there twice");
+            for response in operation["responses"].as_object().unwrap().values() {
+                assert!(!response["description"].as_str().unwrap().is_empty(), "{id}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_openapi_document_is_the_agreed_one() {
     let document: Value = serde_json::from_str(&tandem_server::rest::document().to_json().unwrap()).unwrap();

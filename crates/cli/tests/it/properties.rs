@@ -170,6 +170,9 @@ impl Model {
                     self.publish(task);
                     self.tasks[task].log.push(to);
                 } else {
+                    if self.tasks[task].status.is_terminal() && !self.connected {
+                        return Err("not_connected");
+                    }
                     self.shift(task, by, to);
                 }
             }
@@ -313,7 +316,7 @@ impl Real<'_> {
             }
             Act::Delete { task, by } => {
                 let task = self.task(task);
-                self.write(move |tx, _| tasks::delete(tx, &agents[by], &task).map(drop))
+                self.write(move |tx, _| tasks::delete(tx, &agents[by], &task, None).map(drop))
             }
             Act::Gate { of, rule } => {
                 let change = agents::Change { default_approval: Some(rule), ..agents::Change::default() };

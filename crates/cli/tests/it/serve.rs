@@ -121,6 +121,15 @@ async fn a_second_hub_on_the_same_folder_says_so(#[values(Db::Sqlite)] db: Db) {
     let error = String::from_utf8(second.stderr).unwrap();
     assert!(error.contains("another tandem (process") && error.contains("--data"), "{error}");
     register(&hub.client).await;
+    // Nor on the same database from another folder.
+    let other = Place::new(db);
+    let mut command = command(&other);
+    command.arg("--database").arg(format!("sqlite:{}", other.folder.join("own.db").display()));
+    let _first = Process::start(command);
+    let third = Place::new(db);
+    let mut second = crate::serve::command(&third);
+    second.arg("--database").arg(format!("sqlite:{}", other.folder.join("own.db").display()));
+    assert_eq!(second.output().unwrap().status.code(), Some(1));
 }
 
 #[rstest]
@@ -140,6 +149,7 @@ async fn what_cannot_work_is_said_before_anything_starts(#[values(Db::Sqlite)] d
     fails(&["--database", "postgres://user:secret@127.0.0.1:1/db"], &["cannot use the database"]);
     fails(&["--config", "/nowhere/tandem.toml"], &["/nowhere/tandem.toml"]);
     fails(&["--admin-token", "short"], &["16"]);
+    fails(&["--public-url", "nonsense"], &["http://"]);
     let output =
         command(&place).args(["--database", "postgres://user:secret@127.0.0.1:1/db"]).output().unwrap();
     assert!(!String::from_utf8_lossy(&output.stderr).contains("secret"));

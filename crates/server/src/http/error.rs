@@ -8,6 +8,44 @@ use tandem_core::{Refusal, Status};
 
 use crate::http::json_response;
 use crate::hub::json;
+use crate::rates::Rate;
+
+/// Every code there is, with its status and when it is met.
+pub const CODES: &[(&str, u16, &str)] = &[
+    ("validation", 400, "the request does not fit; details says where"),
+    ("invalid_transition", 400, "no task goes from its status to that one"),
+    ("unauthorized", 401, "no key, or one that nobody has"),
+    ("admin_only", 403, "the operator's token is needed"),
+    ("not_connected", 403, "there is no way to that agent; pair first"),
+    ("not_auto_accept", 403, "that agent takes no direct connections"),
+    ("blocked", 403, "one of you has blocked the other"),
+    ("role_not_allowed", 403, "only the other party of the task may do that"),
+    ("review_required", 403, "the initiator completes this task, not the target"),
+    ("not_sender", 403, "only who wrote a message may delete it"),
+    ("not_found", 404, "unknown, or none of your business"),
+    ("method_not_allowed", 405, "not with that method"),
+    ("timeout", 408, "the body did not arrive in time"),
+    ("conflict", 409, "the task is no longer what you saw (412 with If-Match)"),
+    ("task_terminal", 409, "the task has ended"),
+    ("approval_pending", 409, "the task waits for its target's approval"),
+    ("task_draft", 409, "the task is a draft"),
+    ("task_live", 409, "the task has not ended"),
+    ("invalid_state", 409, "that cannot be done in the task's status"),
+    ("id_taken", 409, "that task id is in use"),
+    ("alias_taken", 409, "another of your connections has that alias"),
+    ("already_connected", 409, "you are connected"),
+    ("no_webhook", 409, "you have no active webhook"),
+    ("idempotency_conflict", 409, "that Idempotency-Key stands for another request"),
+    ("too_large", 413, "the body (413), the address (414) or the headers (431) are too large"),
+    ("unsupported_media_type", 415, "send plain application/json"),
+    ("upgrade_required", 426, "this address speaks WebSocket"),
+    ("rate_limited", 429, "too many requests; Retry-After says when to come back"),
+    ("too_many_open_tasks", 429, "10,000 live tasks between two agents"),
+    ("too_many_codes", 429, "100 open pairing codes"),
+    ("too_many_streams", 429, "16 sockets and streams"),
+    ("internal", 500, "something went wrong here; it was logged"),
+    ("unavailable", 503, "the hub is busy; Retry-After says when to come back"),
+];
 
 /// Why a request is not answered with 2xx.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +64,8 @@ pub enum ApiError {
     RateLimited {
         /// When to try again.
         retry_seconds: i64,
+        /// The limit that was met.
+        rate: Rate,
     },
     /// The body is larger than the hub takes.
     #[error("the request body is larger than {0} bytes")]
@@ -33,6 +73,9 @@ pub enum ApiError {
     /// The body is not said to be JSON.
     #[error("send the body as application/json")]
     NotJson,
+    /// The body is compressed.
+    #[error("send the body without a Content-Encoding")]
+    Encoded,
     /// The body did not come.
     #[error("the request body did not arrive in time")]
     BodyTimeout,
@@ -124,7 +167,7 @@ fn shape_of_app(error: &Error) -> Shape {
         Error::AliasTaken => (S::CONFLICT, "alias_taken"),
         Error::NotSender => (S::FORBIDDEN, "not_sender"),
         Error::TooManyOpenTasks(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_open_tasks", Some(60)),
-        Error::TooManyCodes(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_codes", Some(60)),
+        Error::TooManyCodes(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_codes", Some(600)),
         Error::NoWebhook => (S::CONFLICT, "no_webhook"),
         Error::KeyReused => (S::CONFLICT, "idempotency_conflict"),
         Error::OnTask { error, .. } => return shape_of_app(error),
@@ -140,11 +183,12 @@ impl ApiError {
             Self::App(error) => return shape_of_app(error),
             Self::Unauthorized => (S::UNAUTHORIZED, "unauthorized"),
             Self::AdminOnly => (S::FORBIDDEN, "admin_only"),
-            Self::RateLimited { retry_seconds } => {
+            Self::RateLimited { retry_seconds, .. } => {
                 return Shape(S::TOO_MANY_REQUESTS, "rate_limited", Some(*retry_seconds));
             }
             Self::BodyTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
             Self::NotJson => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::Encoded => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::BodyTimeout => (S::REQUEST_TIMEOUT, "timeout"),
             Self::HeadersTooLarge(_) => (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large"),
             Self::TargetTooLong(_) => (S::URI_TOO_LONG, "too_large"),
@@ -198,6 +242,9 @@ impl IntoResponse for ApiError {
         let mut response = json_response(status, json(&body));
         if let Some(seconds) = retry_seconds {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Self::RateLimited { rate, .. } = &self {
+            rate.show(response.headers_mut());
         }
         if status == StatusCode::UPGRADE_REQUIRED {
             response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));

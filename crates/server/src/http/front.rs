@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
@@ -14,6 +14,7 @@ use tandem_app::keys;
 use tandem_core::AgentId;
 
 use crate::http::ApiError;
+use crate::http::leftover::Leftover;
 use crate::hub::Hub;
 use crate::rates::{Rate, Rated, address_key};
 
@@ -119,13 +120,14 @@ impl<S: Sync> FromRequestParts<S> for SentUri {
 }
 
 /// Wraps every handler.
-pub async fn front(State(hub): State<Hub>, mut request: Request, next: Next) -> Response {
+pub async fn front(State(hub): State<Hub>, request: Request, next: Next) -> Response {
     let arrived = Instant::now();
     let id = request_id(request.headers());
     let method = request.method().clone();
     let route =
         request.extensions().get::<MatchedPath>().map_or("none".to_owned(), |path| path.as_str().to_owned());
 
+    let (mut request, leftover) = Leftover::watch(request);
     let mut rate = None;
     let admitted = admit(&hub, &mut request, &mut rate).await;
     let response = match admitted {
@@ -135,7 +137,10 @@ pub async fn front(State(hub): State<Hub>, mut request: Request, next: Next) -> 
             Err(_) => ApiError::Panicked.into_response(),
         },
     };
-    let response = finish(response, &id, rate);
+    let mut response = finish(response, &id, rate);
+    if !leftover.discard().await {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
 
     let took = arrived.elapsed();
     let status = response.status().as_u16();
@@ -157,7 +162,7 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
     let address = address(hub, request);
     let now = hub.clock.now();
     let limit = hub.config.rate_limit_max;
-    let over = |rate: Rate| ApiError::RateLimited { retry_seconds: rate.reset_seconds };
+    let over = |rate: Rate| ApiError::from(rate);
     let identity = match bearer(request.headers()).map(|key| keys::sha256(key.as_bytes())) {
         None => Identity::Guest,
         Some(hash) if hub.is_admin(&hash) => Identity::Admin,
@@ -242,14 +247,9 @@ fn finish(mut response: Response, id: &str, rate: Option<Rate>) -> Response {
     if let Ok(id) = HeaderValue::from_str(id) {
         headers.insert("x-request-id", id);
     }
-    if let Some(rate) = rate {
-        for (name, value) in [
-            ("ratelimit-limit", i64::from(rate.limit)),
-            ("ratelimit-remaining", i64::from(rate.remaining)),
-            ("ratelimit-reset", rate.reset_seconds),
-        ] {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
-        }
+    // A limit of a route's own has said so already.
+    if let Some(rate) = rate.filter(|_| !headers.contains_key("ratelimit-limit")) {
+        rate.show(headers);
     }
     response
 }

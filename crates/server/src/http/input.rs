@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use tandem_app::idempotency::Key;
 use tandem_app::{Error, Invalid, keys};
@@ -32,6 +33,10 @@ impl<T: DeserializeOwned> Input<T> {
     async fn read(request: Request) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         let sent_key = idempotency_key(&parts.headers)?;
+        // What is announced to be too large is not even begun.
+        if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
+            return Err(ApiError::BodyTooLarge(BODY_BYTES_MAX));
+        }
         let bytes = collect(body).await?;
         let key = sent_key.map(|key| {
             let about = format!("{} {}\n", parts.method, parts.uri);
@@ -62,6 +67,10 @@ async fn collect(body: Body) -> Result<Bytes, ApiError> {
 fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return from_json(b"{}");
+    }
+    let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default());
+    if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+        return Err(ApiError::Encoded);
     }
     let content_type = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
     let essence =
@@ -101,9 +110,54 @@ fn complaint(path: &str, why: &str) -> ApiError {
         return Invalid::field(field, "is required").into();
     }
     let field = path.split(['.', '[']).find(|part| !part.is_empty() && *part != "?").unwrap_or("body");
-    // Where in the text it stands helps with broken JSON only, not with a field that has a name.
-    let why = if field == "body" { why } else { why.split(" at line ").next().unwrap_or(why) };
-    Invalid::field(field, why).into()
+    Invalid::field(field, in_words(why)).into()
+}
+
+/// What the parsers say, in words for whoever sent the request.
+fn in_words(why: &str) -> String {
+    let (why, place) = match why.split_once(" at line ") {
+        Some((why, place)) => (why, format!(" (at line {place})")),
+        None => (why, String::new()),
+    };
+    if let Some((found, expected)) =
+        why.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("must be {}, not {found}", expected.replace("i64", "a whole number"));
+    }
+    if let Some((_, choices)) =
+        why.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("must be {}", choices.replace('`', ""));
+    }
+    if let Some((_, expected)) =
+        why.strip_prefix("invalid value: ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("must be {}", expected.replace("i64", "a whole number"));
+    }
+    if why.starts_with("duplicate field") {
+        return "is there twice".into();
+    }
+    if why.starts_with("invalid digit") || why.starts_with("cannot parse") {
+        return "must be a whole number".into();
+    }
+    if why.starts_with("number too") {
+        return "is out of range".into();
+    }
+    let broken = [
+        "EOF",
+        "expected",
+        "trailing",
+        "control character",
+        "invalid",
+        "lone",
+        "unexpected",
+        "key must",
+        "recursion",
+    ];
+    if broken.iter().any(|start| why.starts_with(start)) {
+        return format!("is not valid JSON: {why}{place}");
+    }
+    why.to_owned()
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {

@@ -4,6 +4,7 @@
 pub mod error;
 pub mod front;
 pub mod input;
+mod leftover;
 pub mod paging;
 pub mod serve;
 

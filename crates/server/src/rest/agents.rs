@@ -51,7 +51,7 @@ pub(crate) async fn register(
     let limit = hub.config.rate_limit_register_max;
     let counted = hub.rates.count(Rated::Registrations, &address.key, limit, now);
     if let Some(over) = counted.filter(|counted| !counted.allowed) {
-        return Err(ApiError::RateLimited { retry_seconds: over.reset_seconds });
+        return Err(over.into());
     }
     let body = input.body?;
     if let Some(pem) = &body.public_key {
@@ -161,7 +161,7 @@ pub(crate) async fn discover(
     let now = hub.clock.now();
     let counted = hub.rates.count(Rated::Discoveries, me.as_str(), hub.config.rate_limit_discover_max, now);
     if let Some(over) = counted.filter(|counted| !counted.allowed) {
-        return Err(ApiError::RateLimited { retry_seconds: over.reset_seconds });
+        return Err(over.into());
     }
     let offset = query.offset.unwrap_or(0);
     if !(0..=OFFSET_MAX).contains(&offset) {

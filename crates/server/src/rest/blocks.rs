@@ -16,7 +16,7 @@ use crate::rest::id;
 /// Block an agent.
 ///
 /// It cannot find you or connect to you, nor you to it. A connection ends, and its live tasks are cancelled.
-#[utoipa::path(post, path = "/agents/me/block", tag = "connections", request_body = BlockAgent,
+#[utoipa::path(post, path = "/agents/me/block", tag = "blocks", request_body = BlockAgent,
     responses((status = 200, body = Blocked)))]
 pub(crate) async fn block(
     State(hub): State<Hub>,
@@ -33,7 +33,7 @@ pub(crate) async fn block(
 }
 
 /// Take a block back.
-#[utoipa::path(delete, path = "/agents/me/block/{agentId}", tag = "connections", params(("agentId" = String, Path)),
+#[utoipa::path(delete, path = "/agents/me/block/{agentId}", tag = "blocks", params(("agentId" = String, Path)),
     responses((status = 200, body = Blocked)))]
 pub(crate) async fn unblock(
     State(hub): State<Hub>,
@@ -47,7 +47,7 @@ pub(crate) async fn unblock(
 }
 
 /// Whom you have blocked.
-#[utoipa::path(get, path = "/agents/me/blocks", tag = "connections", params(PageQuery),
+#[utoipa::path(get, path = "/agents/me/blocks", tag = "blocks", params(PageQuery),
     responses((status = 200, body = Vec<BlockEntry>)))]
 pub(crate) async fn list(
     State(hub): State<Hub>,

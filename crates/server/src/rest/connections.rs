@@ -80,7 +80,7 @@ fn check_guesses(hub: &HubParts, me: &AgentId, address: &Address, wrong: bool) -
             hub.rates.peek(kind, who, limit, now)
         };
         if let Some(over) = rate.filter(|rate| !rate.allowed) {
-            return Err(ApiError::RateLimited { retry_seconds: over.reset_seconds });
+            return Err(over.into());
         }
     }
     Ok(())

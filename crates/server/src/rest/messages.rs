@@ -35,8 +35,8 @@ pub(crate) async fn send(
     let who = format!("{me} {task}");
     let limit = hub.config.max_messages_per_minute;
     let counted = hub.rates.count(Rated::Messages, &who, limit, hub.clock.now());
-    if counted.is_some_and(|counted| !counted.allowed) {
-        return Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS });
+    if let Some(rate) = counted.filter(|counted| !counted.allowed) {
+        return Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS, rate });
     }
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {

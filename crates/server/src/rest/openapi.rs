@@ -2,8 +2,14 @@
 
 use tandem_api::error::ErrorBody;
 use tandem_core::moves::{MOVES, Role, Roles};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBody;
+use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, Info, License, OpenApi, Ref, ResponseBuilder, ServerBuilder};
+use utoipa::openapi::{
+    ContentBuilder, Info, License, ObjectBuilder, OpenApi, Ref, RefOr, Required, ResponseBuilder,
+    ServerBuilder,
+};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 const ABOUT: &str = "A hub where AI agents of different owners pair by a short code, hand each other tasks, talk, ask and \
@@ -36,13 +42,58 @@ pub(crate) fn complete(document: &mut OpenApi) {
         )
         .build();
     for path in document.paths.paths.values_mut() {
+        if let Some(post) = &mut path.post {
+            post.parameters.get_or_insert_default().push(idempotency_key().into());
+        }
         let operations = [&mut path.get, &mut path.post, &mut path.patch, &mut path.put, &mut path.delete]
             .into_iter()
             .flatten();
         for operation in operations {
+            describe(operation);
             operation.responses.responses.insert("default".into(), error.clone().into());
         }
     }
+}
+
+/// Makes ids unique, and fills in what every reader of the document expects.
+fn describe(operation: &mut Operation) {
+    let tag = operation.tags.as_ref().and_then(|tags| tags.first()).cloned().unwrap_or_default();
+    if let Some(id) = &mut operation.operation_id {
+        *id = format!("{tag}_{id}");
+    }
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            response.description = "As asked".into();
+        }
+    }
+    // A body of which every field may be left out may be left out itself.
+    if let Some(RefOr::T(body)) = &mut operation.request_body
+        && ["CancelTask", "WithReason"].iter().any(|name| refers_to(body, name))
+    {
+        body.required = Some(Required::False);
+    }
+}
+
+fn refers_to(body: &RequestBody, name: &str) -> bool {
+    let end = format!("/{name}");
+    body.content.values().any(|content| match content {
+        RefOr::T(content) => {
+            matches!(&content.schema, Some(RefOr::Ref(schema)) if schema.ref_location.ends_with(&end))
+        }
+        RefOr::Ref(_) => false,
+    })
+}
+
+fn idempotency_key() -> Parameter {
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some("Makes the request happen once within 24 hours, however often it is sent"))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .build()
 }
 
 /// The task machine as a Markdown table, out of the one place that knows it.

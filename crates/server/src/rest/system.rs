@@ -1,7 +1,7 @@
 //! The hub about itself.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use tandem_api::system::{Health, Ready};
 
@@ -27,10 +27,12 @@ pub(crate) async fn ready(State(hub): State<Hub>) -> Answer<Ready> {
 pub(crate) async fn metrics(
     State(hub): State<Hub>,
     address: Address,
+    headers: HeaderMap,
     identity: axum::Extension<Identity>,
 ) -> Result<Response, ApiError> {
     // Behind a proxy everything comes from this machine, so there the token is needed.
-    let local = address.ip.to_canonical().is_loopback() && !hub.config.behind_proxy;
+    let forwarded = hub.config.behind_proxy || headers.contains_key("x-forwarded-for");
+    let local = address.ip.to_canonical().is_loopback() && !forwarded;
     match identity.0 {
         Identity::Admin => {}
         _ if local => {}

@@ -4,10 +4,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use tandem_api::tasks::{
-    CreateTask, DeletedTask, PageQuery, PatchTask, TaskLogView, TaskView, TasksQuery, WithReason,
+    CancelTask, CreateTask, DeletedTask, PageQuery, PatchTask, TaskLogView, TaskView, TasksQuery,
 };
 use tandem_app::Invalid;
-use tandem_app::tasks::{self, Change, NewTask};
+use tandem_app::tasks::{self, Change, NewTask, Seen};
 use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Status, Task, TaskId};
 use tandem_store::tasks::Filter;
@@ -125,7 +125,7 @@ pub(crate) async fn change(
         status: body.status,
         reason: body.reason,
         expected: body.expected_status,
-        version: if_match(&headers),
+        seen: if_match(&headers),
         session_key: body.session_key,
         title: body.title,
         description: body.description,
@@ -139,14 +139,14 @@ fn is_empty(body: &PatchTask) -> bool {
     body.status.is_none() && body.session_key.is_none() && body.title.is_none() && body.description.is_none()
 }
 
-/// The version a client saw. One that we never gave out matches nothing.
-fn if_match(headers: &HeaderMap) -> Option<i64> {
+/// The versions a client would take for the one it saw. A tag that we never gave out matches nothing.
+fn if_match(headers: &HeaderMap) -> Option<Seen> {
     let value = headers.get(header::IF_MATCH)?;
     let text = value.to_str().unwrap_or_default().trim();
     if text == "*" {
         return None;
     }
-    Some(text.trim_matches('"').parse().unwrap_or(-1))
+    Some(text.split(',').filter_map(|tag| tag.trim().trim_matches('"').parse().ok()).collect())
 }
 
 /// Delete a task that has ended, or a draft of yours.
@@ -158,9 +158,11 @@ pub(crate) async fn delete(
     State(hub): State<Hub>,
     Caller(me): Caller,
     Param(task): Param<String>,
+    headers: HeaderMap,
 ) -> Answer<DeletedTask> {
     let task: TaskId = id(&task, "task")?;
-    let deleted_messages = hub.write(move |tx, _| tasks::delete(tx, &me, &task)).await?;
+    let seen = if_match(&headers);
+    let deleted_messages = hub.write(move |tx, _| tasks::delete(tx, &me, &task, seen.as_ref())).await?;
     Ok(Json(DeletedTask { deleted: true, deleted_messages, deleted_files: 0 }))
 }
 
@@ -168,16 +170,23 @@ pub(crate) async fn delete(
 ///
 /// The same as setting its status to `cancelled`; the other party learns the reason.
 #[utoipa::path(post, path = "/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path)),
-    request_body = WithReason, responses((status = 200, body = TaskView)))]
+    request_body = CancelTask, responses((status = 200, body = TaskView)))]
 pub(crate) async fn cancel(
     State(hub): State<Hub>,
     Caller(me): Caller,
     Param(task): Param<String>,
-    input: Input<WithReason>,
+    headers: HeaderMap,
+    input: Input<CancelTask>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
     let body = hub.body_on_task(&me, &task, input.body).await?;
-    let change = Change { status: Some(Status::Cancelled), reason: body.reason, ..Change::default() };
+    let change = Change {
+        status: Some(Status::Cancelled),
+        reason: body.reason,
+        expected: body.expected_status,
+        seen: if_match(&headers),
+        ..Change::default()
+    };
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
         Ok(TaskView::new(tasks::change(tx, &by, &task, &change, now)?, &by))

@@ -38,8 +38,8 @@ struct Home {
 
 async fn home(State(hub): State<Hub>, headers: HeaderMap) -> Result<Response, ApiError> {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let url = match (&hub.config.public_url, host) {
-        (Some(url), _) => url.trim_end_matches('/').to_owned(),
+    let url = match (hub.config.public_address(), host) {
+        (Some(url), _) => url.to_owned(),
         (None, Some(host)) => format!("http://{host}"),
         (None, None) => format!("http://{}", hub.config.listen),
     };

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use askama::Template;
 use serde_json::Value;
 
+use crate::http::error::CODES;
+
 /// One row of a table of fields.
 struct Field {
     name: String,
@@ -54,15 +56,17 @@ struct Move {
 struct Reference {
     version: &'static str,
     about: Vec<String>,
+    codes: &'static [(&'static str, u16, &'static str)],
     moves: Vec<Move>,
     groups: Vec<Group>,
     schemas: Vec<Schema>,
 }
 
 /// The order in which a newcomer meets things.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 12] = [
     "agents",
     "connections",
+    "blocks",
     "tasks",
     "messages",
     "approvals",
@@ -92,6 +96,7 @@ pub(crate) fn page(document: &str) -> String {
     let reference = Reference {
         version: env!("CARGO_PKG_VERSION"),
         about: about.split("\n\n").filter(|part| !part.trim().is_empty()).map(plain).collect(),
+        codes: CODES,
         moves: moves(table),
         groups: groups.into_values().collect(),
         schemas: entries(schemas)
