@@ -11,6 +11,7 @@ mod config;
 mod connections;
 mod crash;
 mod events;
+mod foreign;
 mod harness;
 mod idempotency;
 mod limits;
