@@ -81,6 +81,8 @@ enum Read {
 }
 
 type Reply<T> = oneshot::Sender<Result<T, Error>>;
+type Writes = (Write, Reply<i64>);
+type Reads = (Read, Reply<Vec<String>>);
 
 /// What stands on the floor before anybody comes.
 #[derive(Debug)]
@@ -96,8 +98,8 @@ pub struct Furniture<'a> {
 /// The floor, opened on a file of its own.
 #[derive(Debug)]
 pub struct Floor {
-    writes: SyncSender<(Write, Reply<i64>)>,
-    reads: SyncSender<(Read, Reply<Vec<String>>)>,
+    writes: SyncSender<Writes>,
+    reads: SyncSender<Reads>,
 }
 
 fn failure(error: rusqlite::Error) -> Error {
@@ -256,7 +258,7 @@ impl<'c> Statements<'c> {
 
 /// Takes what waits, commits it together, then answers. A failing job fails its group: there is none in
 /// a measurement that is worth anything, and it is counted as an error there.
-fn write_loop(conn: &Connection, jobs: &Receiver<(Write, Reply<i64>)>) -> rusqlite::Result<()> {
+fn write_loop(conn: &Connection, jobs: &Receiver<Writes>) -> rusqlite::Result<()> {
     let mut statements = Statements::prepare(conn)?;
     let mut begin = conn.prepare("begin immediate")?;
     let mut commit = conn.prepare("commit")?;
@@ -290,7 +292,7 @@ fn write_loop(conn: &Connection, jobs: &Receiver<(Write, Reply<i64>)>) -> rusqli
     Ok(())
 }
 
-fn read_loop(conn: &Connection, jobs: &Mutex<Receiver<(Read, Reply<Vec<String>>)>>) -> rusqlite::Result<()> {
+fn read_loop(conn: &Connection, jobs: &Mutex<Receiver<Reads>>) -> rusqlite::Result<()> {
     let mut row = conn.prepare("select body from tasks where id = ?1")?;
     let mut shelf = conn.prepare("select body from shelves where name = ?1 order by number limit ?2")?;
     loop {

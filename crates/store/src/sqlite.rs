@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
@@ -60,6 +61,9 @@ impl SqliteConn {
         } | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(path, flags).map_err(failure)?;
         conn.set_prepared_statement_cache_capacity(256);
+        // Without this, SQLite plans a statement anew whenever a parameter changes that a partial index might
+        // depend on: with our indexes, that is nearly every execution.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failure)?;
         if mode == Mode::Write {
             conn.execute_batch(
                 "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000;",

@@ -45,7 +45,9 @@ pub(super) async fn fill(
     progress: &Progress,
 ) -> anyhow::Result<Vec<Known>> {
     let now = Clock::System.now();
-    let opened = tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), now.0));
+    // Jobs of this size would lose races against each other, where there is more than one writer.
+    let options = Options { writers: 1, ..Options::default() };
+    let opened = tokio::task::spawn_blocking(move || Store::open(&database, &options, now.0));
     let store = opened.await?.context("cannot open the database to fill it")?;
     let ids: Result<Vec<AgentId>, _> = agents.iter().map(|agent| agent.id.parse()).collect();
     let scene = Arc::new(Scene {

@@ -4,19 +4,21 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::ws::{Message, WebSocketUpgrade};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use serde::{Deserialize, Serialize};
 use tandem_app::keys::{KeyHash, sha256};
 use tandem_store::bare::{Floor, Furniture, Write};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 use super::crowd::{Agent, pairs, text};
 
@@ -50,6 +52,8 @@ struct Parts {
     clock: AtomicI64,
     task_filler: String,
     message_filler: String,
+    /// Who listens; the newest socket of an agent.
+    listening: Mutex<HashMap<String, mpsc::Sender<String>>>,
 }
 
 type Limit = State<Arc<Parts>>;
@@ -67,6 +71,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             .route("/row/{id}", get(row))
             .route("/shelf/{name}/{count}", get(shelf))
             .route("/echo", post(echo))
+            .route("/echo-socket", any(echo_socket))
+            .route("/push-socket", any(push_socket))
             .route("/health", get(|| async { "ok" }))
             .with_state(parts);
         let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
@@ -93,6 +99,7 @@ fn open(arguments: &Arguments) -> anyhow::Result<Parts> {
         clock: AtomicI64::new(1_700_000_000_000),
         task_filler: "f".repeat(TASK_FILLER),
         message_filler: "f".repeat(MESSAGE_FILLER),
+        listening: Mutex::default(),
     })
 }
 
@@ -101,6 +108,14 @@ impl Parts {
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let key = value.and_then(|value| value.strip_prefix("Bearer ")).ok_or(StatusCode::UNAUTHORIZED)?;
         self.keys.get(&sha256(key.as_bytes())).map(String::as_str).ok_or(StatusCode::UNAUTHORIZED)
+    }
+
+    /// Pushes a frame to whoever listens; nobody has to.
+    fn push(&self, to: &str, frame: String) {
+        let listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(socket) = listening.get(to) {
+            let _ = socket.try_send(frame);
+        }
     }
 
     fn id(&self, prefix: &str) -> String {
@@ -162,7 +177,9 @@ async fn job(State(limit): Limit, headers: HeaderMap, body: Bytes) -> Result<Res
         event: event(&id, by)?,
         at: limit.clock.fetch_add(1, Relaxed),
     };
+    let frame = event(&id, by)?;
     let number = limit.floor.write(job).await.map_err(failed)?;
+    limit.push(&new.target_agent_id, frame);
     let (to, text, filler) = (&new.target_agent_id, &new.description, &limit.task_filler);
     made(&Made { id: &id, by, to, number, text, filler })
 }
@@ -218,4 +235,33 @@ async fn shelf(
 async fn echo(State(limit): Limit, headers: HeaderMap, body: Bytes) -> Result<Response, StatusCode> {
     limit.caller(&headers)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+/// Sends back whatever comes.
+async fn echo_socket(upgrade: WebSocketUpgrade) -> Response {
+    upgrade.on_upgrade(async |mut socket| {
+        while let Some(Ok(message)) = socket.recv().await {
+            if matches!(message, Message::Text(_)) && socket.send(message).await.is_err() {
+                break;
+            }
+        }
+    })
+}
+
+/// Pushes a frame for every job that names this agent, once it is committed; without a log.
+async fn push_socket(
+    State(limit): Limit,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, StatusCode> {
+    let agent = limit.caller(&headers)?.to_owned();
+    let (sender, mut frames) = mpsc::channel(64);
+    limit.listening.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, sender);
+    Ok(upgrade.on_upgrade(async move |mut socket| {
+        while let Some(frame) = frames.recv().await {
+            if socket.send(Message::Text(frame.into())).await.is_err() {
+                break;
+            }
+        }
+    }))
 }

@@ -16,7 +16,7 @@ use super::wire::address_of;
 
 /// The number of connections at which the goals are set.
 pub(super) const HEADLINE: usize = 64;
-/// How often the headline figure is measured.
+/// How often the headline figure is measured, and every figure that is compared with another stage's.
 const ROUNDS: usize = 3;
 /// How often the start is measured.
 const STARTS: usize = 5;
@@ -53,7 +53,7 @@ struct Run<'a> {
 /// Measures everything.
 pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report> {
     let cells = cells(&plan.connections);
-    let stage = 1 + BY_STORED.iter().map(|operation| rounds(*operation, HEADLINE)).sum::<usize>();
+    let stage = 1 + BY_STORED.len() * ROUNDS;
     let steps = 2 + cells.iter().map(|cell| cell.2).sum::<usize>() + plan.growth.len() * stage;
     let progress = Progress::new(steps as u64);
     let mut run = Run { plan, progress, elsewhere: url.is_some() };
@@ -86,8 +86,9 @@ pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report
         report.growth.extend(run.stage(*count, count - already).await?);
         stored = *count;
     }
-    // A hub elsewhere is somebody else too, so there is nothing to tell then.
-    report.foreign_cores = bystanders.filter(|_| !run.elsewhere).and_then(|watched| watched.cores());
+    // A hub or a database elsewhere would count as somebody else, so there is nothing to tell then.
+    let alone = !run.elsewhere && plan.database.is_none();
+    report.foreign_cores = bystanders.filter(|_| alone).and_then(|watched| watched.cores());
     run.progress.finish();
     Ok(report)
 }
@@ -175,7 +176,7 @@ impl Run<'_> {
         let hub = Site::hub(process.address, agents, Some(known), page, Some((process, folder))).await?;
         let mut rows = Vec::new();
         for operation in BY_STORED {
-            let row = self.compare(&hub, &limit, operation, HEADLINE, rounds(operation, HEADLINE)).await?;
+            let row = self.compare(&hub, &limit, operation, HEADLINE, ROUNDS).await?;
             rows.push(Row { stored: Some(stored), home: Some(home.clone()), ..row });
         }
         hub.close().await?;

@@ -7,6 +7,7 @@ mod load;
 mod measure;
 mod process;
 mod progress;
+mod push;
 mod report;
 mod setup;
 mod site;
@@ -17,15 +18,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Args, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 
 use load::Span;
 
 /// What `tandem bench` takes.
 #[derive(Debug, Args)]
-#[command(long_about = ABOUT, after_help = MORE)]
+#[command(long_about = ABOUT, after_help = MORE, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: Option<What>,
     /// Measure a hub that runs already, over plain HTTP; agents are registered there
     #[arg(long, value_name = "URL", conflicts_with_all = ["database", "set"])]
     url: Option<String>,
@@ -61,6 +64,13 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
 }
 
+/// What else can be measured.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Measure how soon the hub reaches an agent, and what an open socket costs
+    Push(push::Arguments),
+}
+
 const ABOUT: &str = "\
 Measure a hub on this machine, and the machine itself in the same run
 
@@ -73,8 +83,8 @@ that nothing gets slower.";
 
 const MORE: &str = "\
 Examples:
-  tandem bench --quick                              about a minute and a half
-  tandem bench --json figures.json                  everything, some ten minutes and 6 GB of disk
+  tandem bench --quick                              about two minutes
+  tandem bench --json figures.json                  everything, a quarter of an hour and 6 GB of disk
   tandem bench --folder /var/lib/tandem             on the disk that the hub will use
   tandem bench --database postgres://tandem@db/bench --growth-max 0
   tandem bench --url http://127.0.0.1:3000          a hub that runs already; it needs
@@ -141,6 +151,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!(
             "tandem bench: this is a debug build, so its figures say little; use cargo build --release"
         );
+    }
+    if let Some(What::Push(arguments)) = &arguments.what {
+        return push::run(arguments);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let report = runtime.block_on(async {

@@ -206,8 +206,15 @@ impl Report {
             [Operation::CreateTask, Operation::SendMessage, Operation::ReadTask, Operation::ListTasks]
         {
             let rows = self.growth.iter().filter(|row| row.operation == operation);
-            let least = rows.map(|row| self.flatness(row).0).min_by(f64::total_cmp);
-            goal(&format!("{}, slowest stage to first", operation.title()), least, FLAT_MIN, true, "");
+            // By the ratio: what else the machine did in one stage and not in another met the limit too.
+            let least = rows.map(|row| self.flatness(row).1).min_by(f64::total_cmp);
+            goal(
+                &format!("growth, {}, slowest stage by ratio", operation.title()),
+                least,
+                FLAT_MIN,
+                true,
+                "",
+            );
         }
         let home = self.home.as_ref();
         goal("idle memory", home.and_then(|home| home.idle_mb), IDLE_MAX_MB, false, " MB");

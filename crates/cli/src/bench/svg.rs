@@ -94,12 +94,12 @@ fn growth_panel(report: &Report) -> Panel {
         name: operation.short().into(),
         colour,
         dashed: false,
-        values: of(operation).map(|row| report.flatness(row).0 * 100.0).collect(),
+        values: of(operation).map(|row| report.flatness(row).1 * 100.0).collect(),
     });
     Panel {
         title: "by stored tasks, 64 connections".into(),
         x_title: "stored tasks",
-        y_title: "% of the rate at the first",
+        y_title: "% of the first, by ratio to the limit",
         ticks: of(Operation::CreateTask).map(|row| row.stored.unwrap_or_default()).map(power).collect(),
         band: Some((80.0, 120.0)),
         lines: lines.collect(),

@@ -1,0 +1,331 @@
+//! The measurements of `tandem bench push`.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use hyper::Method;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::Arguments;
+use super::socket::Socket;
+use crate::bench::crowd::{Agent, request, task_body};
+use crate::bench::load::Span;
+use crate::bench::process::{Process, Scratch};
+use crate::bench::site::start_hub;
+use crate::bench::wire::Wire;
+use crate::bench::{Plan, limit, setup};
+
+/// How many sockets an agent may have.
+const SOCKETS_OF_ONE: usize = 16;
+/// How many events are sent before any is timed.
+const WARM_UP: usize = 100;
+/// How many senders flood at once.
+const SENDERS: usize = 32;
+/// How long a hub is left alone before its memory is read.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// Half took no longer, and 99 of 100 took no longer, in microseconds.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Spread {
+    p50_us: f64,
+    p99_us: f64,
+}
+
+fn spread(mut us: Vec<f64>) -> Spread {
+    us.sort_by(f64::total_cmp);
+    let at = |share: usize| us.get(us.len() * share / 100).or(us.last()).copied().unwrap_or_default();
+    Spread { p50_us: at(50), p99_us: at(99) }
+}
+
+/// What an idle socket costs.
+#[derive(Debug, Clone, Serialize)]
+struct Weight {
+    sockets: usize,
+    bytes_each: f64,
+}
+
+/// Everything that was measured.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    hub_to_frame: Spread,
+    hub_after_answer: Spread,
+    bare_to_frame: Spread,
+    bare_after_answer: Spread,
+    echo: Spread,
+    last_of_sixteen: Spread,
+    events_per_second: f64,
+    idle_sockets: Vec<Weight>,
+    soak: Option<Soak>,
+}
+
+/// What sockets that come and go leave behind.
+#[derive(Debug, Serialize)]
+struct Soak {
+    sockets_opened: u64,
+    memory_mb: Vec<f64>,
+}
+
+impl Report {
+    /// The figures as text.
+    pub(super) fn table(&self) -> String {
+        let mut text = String::new();
+        let rows = [
+            ("request sent to frame received, hub (durable)", self.hub_to_frame),
+            ("the same, bare server (durable)", self.bare_to_frame),
+            ("answer received to frame received, hub", self.hub_after_answer),
+            ("the same, bare server", self.bare_after_answer),
+            ("bare WebSocket echo, there and back", self.echo),
+            ("request sent to the last of 16 sockets, hub", self.last_of_sixteen),
+        ];
+        let _ = writeln!(text, "{:<50} {:>10} {:>10}", "microseconds", "p50", "p99");
+        for (title, spread) in rows {
+            let _ = writeln!(text, "{title:<50} {:>10.0} {:>10.0}", spread.p50_us, spread.p99_us);
+        }
+        let push = self.hub_after_answer.p99_us / self.echo.p99_us.max(1.0);
+        let whole = self.hub_to_frame.p99_us / self.bare_to_frame.p99_us.max(1.0);
+        let _ = writeln!(
+            text,
+            "\nPush (p99 after the answer) to echo p99: {push:.2}; durable way to bare: {whole:.2}"
+        );
+        let _ = writeln!(
+            text,
+            "Sustained: {:.0} events a second, each durable and received",
+            self.events_per_second
+        );
+        for weight in &self.idle_sockets {
+            let kb = weight.bytes_each / 1_000.0;
+            let _ = writeln!(text, "{:>6} idle sockets: {kb:.1} KB each", weight.sockets);
+        }
+        if let Some(soak) = &self.soak {
+            let memory: Vec<String> = soak.memory_mb.iter().map(|mb| format!("{mb:.1}")).collect();
+            let opened = soak.sockets_opened;
+            let _ =
+                writeln!(text, "{opened} sockets came and went; memory over time: {} MB", memory.join(", "));
+        }
+        text
+    }
+}
+
+/// Measures everything.
+pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
+    let most = arguments.sockets.iter().max().copied().unwrap_or(0);
+    let agents_needed = most.div_ceil(SOCKETS_OF_ONE).max(SENDERS * 2);
+    let plan = Plan {
+        span: Span { warm_up: Duration::ZERO, measured: Duration::from_secs_f64(arguments.seconds) },
+        connections: Vec::new(),
+        agents: agents_needed,
+        growth: Vec::new(),
+        database: arguments.database.clone(),
+        set: vec![format!("max_streams={}", most + 1_000), format!("max_connections={}", most + 1_000)],
+        folder: arguments.folder.clone(),
+    };
+    eprintln!("[1/6] starting a hub with {agents_needed} agents, and a bare server");
+    let folder = Scratch::new(plan.folder.as_deref(), "push")?;
+    let hub = start_hub(&plan, folder.path()).await?;
+    let agents = setup::agents(hub.address, agents_needed).await?;
+    let bare_folder = Scratch::new(plan.folder.as_deref(), "push-limit")?;
+    let data = bare_folder.path().display().to_string();
+    let arguments_of_bare = ["bench-limit".into(), "--data".into(), data, "--agents".into(), "16".into()];
+    let bare = Process::start(&arguments_of_bare, bare_folder.path()).await?;
+    let bare_agents = limit::agents(16);
+
+    eprintln!("[2/6] one to one: {} events", arguments.events);
+    let bare_way = Way { address: bare.address, post: "/job", socket: "/push-socket", greets: false };
+    let hub_way = Way { address: hub.address, post: "/tasks", socket: "/ws", greets: true };
+    let echo = echo(bare.address, &bare_agents[0].key, arguments.events).await?;
+    let (bare_to_frame, bare_after_answer) = one_to_one(&bare_way, &bare_agents, arguments.events).await?;
+    let (hub_to_frame, hub_after_answer) = one_to_one(&hub_way, &agents, arguments.events).await?;
+    bare.stop().await?;
+    eprintln!("[3/6] one to sixteen sockets");
+    let last_of_sixteen = fan_out(hub.address, &agents, arguments.events / 10).await?;
+    eprintln!("[4/6] as fast as it goes, {} s", arguments.seconds);
+    let events_per_second = flood(hub.address, &agents, plan.span.measured).await?;
+    eprintln!("[5/6] idle sockets");
+    let mut idle_sockets = Vec::new();
+    for count in &arguments.sockets {
+        idle_sockets.push(weigh(&hub, &agents, *count).await?);
+    }
+    eprintln!("[6/6] sockets that come and go, {} s", arguments.soak);
+    let soak = if arguments.soak > 0.0 { Some(soak(&hub, &agents, arguments.soak).await?) } else { None };
+    hub.stop().await?;
+    Ok(Report {
+        hub_to_frame,
+        hub_after_answer,
+        bare_to_frame,
+        bare_after_answer,
+        echo,
+        last_of_sixteen,
+        events_per_second,
+        idle_sockets,
+        soak,
+    })
+}
+
+/// Where to send, and where to listen.
+struct Way {
+    address: SocketAddr,
+    post: &'static str,
+    socket: &'static str,
+    greets: bool,
+}
+
+fn us(from: Instant, to: Instant) -> f64 {
+    to.saturating_duration_since(from).as_secs_f64() * 1_000_000.0
+}
+
+/// There and back on a bare socket.
+async fn echo(address: SocketAddr, key: &str, count: usize) -> anyhow::Result<Spread> {
+    let mut socket = Socket::open(address, "/echo-socket", key).await?;
+    let text = "e".repeat(250);
+    let mut took = Vec::new();
+    for number in 0..count + WARM_UP {
+        let sent = Instant::now();
+        socket.send(&text).await?;
+        socket.next().await?;
+        if number >= WARM_UP {
+            took.push(us(sent, Instant::now()));
+        }
+    }
+    socket.close().await;
+    Ok(spread(took))
+}
+
+/// One agent sends, another listens: the whole way, and how long after the answer the frame came.
+async fn one_to_one(way: &Way, agents: &[Agent], count: usize) -> anyhow::Result<(Spread, Spread)> {
+    let (by, to) = (&agents[0], &agents[1]);
+    let mut socket = Socket::open(way.address, way.socket, &to.key).await?;
+    if way.greets {
+        socket.next().await?;
+    }
+    let (received, mut arrivals) = tokio::sync::mpsc::channel(1);
+    let listener = tokio::spawn(async move {
+        while let Ok(frame) = socket.next().await {
+            if received.send((Instant::now(), frame)).await.is_err() {
+                break;
+            }
+        }
+    });
+    let mut wire = Wire::open(way.address).await?;
+    let (mut whole, mut after) = (Vec::new(), Vec::new());
+    for number in 0..count + WARM_UP {
+        let post = request(Method::POST, way.post, Some(&by.key), task_body(&to.id, number as u64));
+        let sent = Instant::now();
+        let (status, _) = wire.ask(post).await?;
+        let answered = Instant::now();
+        if !(200..300).contains(&status) {
+            bail!("a task was answered with {status}");
+        }
+        let (arrived, _) = arrivals.recv().await.context("the socket ended")?;
+        if number >= WARM_UP {
+            whole.push(us(sent, arrived));
+            after.push(us(answered, arrived));
+        }
+    }
+    listener.abort();
+    Ok((spread(whole), spread(after)))
+}
+
+/// All sockets of one agent: when the last of them has the event.
+async fn fan_out(address: SocketAddr, agents: &[Agent], count: usize) -> anyhow::Result<Spread> {
+    let (by, to) = (&agents[0], &agents[1]);
+    let mut sockets = Vec::new();
+    for _ in 0..SOCKETS_OF_ONE {
+        sockets.push(Socket::greeted(address, &to.key).await?);
+    }
+    let mut wire = Wire::open(address).await?;
+    let mut took = Vec::new();
+    for number in 0..count {
+        let post = request(Method::POST, "/tasks", Some(&by.key), task_body(&to.id, number as u64));
+        let sent = Instant::now();
+        wire.ask(post).await?;
+        for socket in &mut sockets {
+            socket.next().await?;
+        }
+        took.push(us(sent, Instant::now()));
+    }
+    for socket in sockets {
+        socket.close().await;
+    }
+    Ok(spread(took))
+}
+
+/// Many pairs at once: events that were durable and received, a second.
+async fn flood(address: SocketAddr, agents: &[Agent], time: Duration) -> anyhow::Result<f64> {
+    let mut pairs = JoinSet::new();
+    let until = Instant::now() + time;
+    for pair in 0..SENDERS {
+        let (by, to) = (agents[pair * 2].clone(), agents[pair * 2 + 1].clone());
+        pairs.spawn(async move {
+            let mut socket = Socket::greeted(address, &to.key).await?;
+            let mut wire = Wire::open(address).await?;
+            let mut received = 0_u64;
+            while Instant::now() < until {
+                let post = request(Method::POST, "/tasks", Some(&by.key), task_body(&to.id, received));
+                let (status, answer) = wire.ask(post).await?;
+                if status != 201 {
+                    bail!("a task was answered with {status}");
+                }
+                let made: Value = serde_json::from_slice(&answer)?;
+                if socket.next_task().await? != made["id"].as_str().unwrap_or_default() {
+                    bail!("another task was pushed than was made");
+                }
+                received += 1;
+            }
+            socket.close().await;
+            Ok(received)
+        });
+    }
+    let mut received = 0;
+    while let Some(pair) = pairs.join_next().await {
+        received += pair??;
+    }
+    Ok(received as f64 / time.as_secs_f64())
+}
+
+/// Opens idle sockets and weighs the hub before and after.
+async fn weigh(hub: &Process, agents: &[Agent], count: usize) -> anyhow::Result<Weight> {
+    tokio::time::sleep(SETTLE).await;
+    let before = hub.memory_mb().context("the system does not tell memory")?;
+    let mut sockets = Vec::with_capacity(count);
+    for number in 0..count {
+        let key = &agents[number / SOCKETS_OF_ONE].key;
+        sockets.push(Socket::greeted(hub.address, key).await.with_context(|| format!("socket {number}"))?);
+    }
+    tokio::time::sleep(SETTLE).await;
+    let after = hub.memory_mb().context("the system does not tell memory")?;
+    for socket in sockets {
+        socket.close().await;
+    }
+    Ok(Weight { sockets: count, bytes_each: (after - before) * 1_000_000.0 / count as f64 })
+}
+
+/// Sockets that come and go, some with a goodbye and some without.
+async fn soak(hub: &Process, agents: &[Agent], seconds: f64) -> anyhow::Result<Soak> {
+    let until = Instant::now() + Duration::from_secs_f64(seconds);
+    let mut memory_mb = Vec::new();
+    let mut sockets_opened = 0;
+    let mut weighed = Instant::now() - Duration::from_secs(3_600);
+    while Instant::now() < until {
+        if weighed.elapsed().as_secs_f64() > seconds / 8.0 {
+            weighed = Instant::now();
+            memory_mb.extend(hub.memory_mb());
+        }
+        let mut open = Vec::new();
+        for agent in agents.iter().take(64) {
+            open.push(Socket::greeted(hub.address, &agent.key).await?);
+        }
+        sockets_opened += open.len() as u64;
+        for (number, socket) in open.into_iter().enumerate() {
+            if number % 2 == 0 {
+                socket.close().await;
+            }
+        }
+    }
+    tokio::time::sleep(SETTLE).await;
+    memory_mb.extend(hub.memory_mb());
+    Ok(Soak { sockets_opened, memory_mb })
+}
