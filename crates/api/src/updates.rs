@@ -1,7 +1,7 @@
 //! What waits for the caller.
 
 use serde::Serialize;
-use tandem_core::{AgentId, Status, Task, TaskId, Timestamp};
+use tandem_core::{AgentId, Status, TaskId, Timestamp};
 use utoipa::ToSchema;
 
 /// Everything that waits.
@@ -40,19 +40,6 @@ pub struct PendingTask {
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-}
-
-impl From<Task> for PendingTask {
-    fn from(task: Task) -> Self {
-        Self {
-            id: task.id,
-            title: task.title,
-            from_agent: task.initiator_name,
-            from_agent_id: task.initiator,
-            status: task.status,
-            created_at: task.created_at,
-        }
-    }
 }
 
 /// A task with unread messages.

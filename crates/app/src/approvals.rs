@@ -43,7 +43,7 @@ pub fn approve(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<
         let created = Event::on_task(EventKind::TaskCreated, &task, task.party(Role::Initiator))
             .with_sender()
             .with("attempt", task.attempt);
-        task.target_seq = tell(tx, &task.target, created, now)?;
+        tell(tx, &task.target, created, now)?;
         rows::update(tx, &task)?;
         Ok(task)
     })

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use tandem_core::events::EventKind;
-use tandem_core::{AgentId, Now, Task, TaskId};
+use tandem_core::{AgentId, MessageId, Now, Task, TaskId};
 use tandem_store::Tx;
 use tandem_store::events::{self as log, Logged, NewEvent};
 
@@ -16,6 +16,7 @@ pub const PAGE_MAX: i64 = 100;
 pub(crate) struct Event<'a> {
     kind: EventKind,
     task: Option<&'a Task>,
+    message: Option<&'a MessageId>,
     from: Option<(&'a AgentId, &'a str)>,
     fields: Map<String, Value>,
 }
@@ -23,7 +24,7 @@ pub(crate) struct Event<'a> {
 impl<'a> Event<'a> {
     /// An event about a task; `from` is who caused it, nobody for the hub.
     pub(crate) fn on_task(kind: EventKind, task: &'a Task, from: Option<(&'a AgentId, &'a str)>) -> Self {
-        let mut event = Self { kind, task: Some(task), from, fields: Map::new() };
+        let mut event = Self { kind, task: Some(task), message: None, from, fields: Map::new() };
         event.fields.insert("type".into(), kind.as_str().into());
         event.fields.insert("taskId".into(), task.id.as_str().into());
         event = event.with("initiatorSessionKey", task.initiator_session_key.as_deref());
@@ -34,7 +35,7 @@ impl<'a> Event<'a> {
     pub(crate) fn on_connection(kind: EventKind, from: (&'a AgentId, &'a str)) -> Self {
         let mut fields = Map::new();
         fields.insert("type".into(), kind.as_str().into());
-        Self { kind, task: None, from: Some(from), fields }
+        Self { kind, task: None, message: None, from: Some(from), fields }
     }
 
     /// Adds a field, if it has a value.
@@ -46,6 +47,12 @@ impl<'a> Event<'a> {
         self
     }
 
+    /// Adds the message it is about.
+    pub(crate) fn with_message(mut self, id: &'a MessageId) -> Self {
+        self.message = Some(id);
+        self.with("messageId", id.as_str())
+    }
+
     /// The event as it is stored.
     fn finished(self, now: &Now) -> NewEvent<'a> {
         let event = match self.from {
@@ -55,6 +62,7 @@ impl<'a> Event<'a> {
         NewEvent {
             kind: event.kind,
             task: event.task.map(|task| &task.id),
+            message: event.message,
             from: event.from.map(|from| from.0),
             data: Value::Object(event.fields).to_string(),
             at: now.at,

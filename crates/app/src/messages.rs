@@ -48,10 +48,9 @@ pub fn send(
         };
         let event = Event::on_task(EventKind::MessageCreated, &task, task.party(role))
             .with_sender()
-            .with("messageId", message.id.as_str());
-        let (other, _) = task.other(role);
-        let seq = tell(tx, other, event, now)?;
-        rows::insert(tx, &message, Some((other, seq)))?;
+            .with_message(&message.id);
+        tell(tx, task.other(role).0, event, now)?;
+        rows::insert(tx, &message)?;
         match role {
             Role::Initiator => task.target_unread += 1,
             Role::Target => task.initiator_unread += 1,
@@ -80,7 +79,7 @@ pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &N
         acknowledged_at: None,
         created_at: now.at,
     };
-    Ok(rows::insert(tx, &message, None)?)
+    Ok(rows::insert(tx, &message)?)
 }
 
 /// A page of a task's thread, oldest first; the next page is the one before it.
@@ -118,7 +117,7 @@ pub fn delete(
         if rows::bury(tx, message)? {
             let event = Event::on_task(EventKind::MessageDeleted, &task, task.party(role))
                 .with_sender()
-                .with("messageId", message.as_str());
+                .with_message(message);
             tell(tx, task.other(role).0, event, now)?;
             // There is nothing left to read.
             if found.read_at.is_none() {

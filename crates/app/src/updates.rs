@@ -1,23 +1,33 @@
-//! What waits for the caller since it last said "seen".
+//! What waits for the caller since it last said "seen". The caller's log knows what it was told; this only
+//! asks what of it still holds.
 
-use tandem_core::{AgentId, Task};
-use tandem_store::messages::Unread;
-use tandem_store::{Tx, events, messages, tasks};
+use tandem_core::{AgentId, Approval, Status, TaskId};
+use tandem_store::updates::{self as rows, News};
+use tandem_store::{Tx, events};
 
 use crate::Error;
 
-/// How many entries of a kind are shown; what is beyond shows once these are acknowledged.
-const ENTRIES_MAX: i64 = 100;
-/// How many unread messages are looked at to count them by task.
-const UNREAD_SCAN_MAX: i64 = 1_000;
+/// How many lines of the log one look goes through; what is beyond shows once these are acknowledged.
+const LINES_MAX: i64 = 1_000;
+
+/// A thread with something new.
+#[derive(Debug, Clone)]
+pub struct Unread {
+    /// The task.
+    pub task: TaskId,
+    /// Its title.
+    pub title: String,
+    /// How many messages.
+    pub count: i64,
+}
 
 /// What waits.
 #[derive(Debug, Clone)]
 pub struct Updates {
     /// Tasks to take.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<News>,
     /// Tasks to let in or decline.
-    pub approvals: Vec<Task>,
+    pub approvals: Vec<News>,
     /// Threads with something new.
     pub unread: Vec<Unread>,
     /// What to acknowledge to have seen all this.
@@ -27,12 +37,34 @@ pub struct Updates {
 /// What waits for the caller.
 pub fn check(tx: &mut Tx<'_>, by: &AgentId) -> Result<Updates, Error> {
     let cursors = events::cursors(tx, by)?;
-    Ok(Updates {
-        tasks: tasks::news(tx, by, false, cursors.updates_acked, ENTRIES_MAX)?,
-        approvals: tasks::news(tx, by, true, cursors.updates_acked, ENTRIES_MAX)?,
-        unread: messages::unread(tx, by, cursors.updates_acked, UNREAD_SCAN_MAX)?,
-        cursor: cursors.last,
-    })
+    let news = rows::after(tx, by, cursors.updates_acked, LINES_MAX)?;
+    let full = i64::try_from(news.len()).unwrap_or(0) == LINES_MAX;
+    let cursor = news.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
+    let mut found = Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), cursor };
+    for line in news {
+        if line.is_message {
+            count_unread(&mut found.unread, &line);
+            continue;
+        }
+        // A task may have been told of more than once: held first, then let in.
+        let known = found.tasks.iter().chain(&found.approvals).any(|known| known.task == line.task);
+        if known || line.status != Status::Submitted || line.target != *by {
+            continue;
+        }
+        let held = line.approval == Some(Approval::Pending);
+        if held { found.approvals.push(line) } else { found.tasks.push(line) }
+    }
+    Ok(found)
+}
+
+fn count_unread(unread: &mut Vec<Unread>, line: &News) {
+    if !line.unread_message {
+        return;
+    }
+    match unread.iter_mut().find(|thread| thread.task == line.task) {
+        Some(thread) => thread.count += 1,
+        None => unread.push(Unread { task: line.task.clone(), title: line.title.clone(), count: 1 }),
+    }
 }
 
 /// Marks everything up to a cursor as seen; tells where the cursor stands.

@@ -60,8 +60,6 @@ pub struct Task {
     pub message_count: i64,
     /// How many lines its history has.
     pub log_count: i64,
-    /// Under which number the target's log last told of it as news.
-    pub target_seq: i64,
     /// Grows with every change of the task itself; what its `ETag` shows.
     pub version: i64,
     /// When it was published; never, for a draft.

@@ -43,6 +43,7 @@ create table events (
     seq bigint not null,
     type text not null,
     task_id text,
+    message_id text,
     from_agent_id text,
     data text not null,
     created_at bigint not null,
@@ -117,7 +118,6 @@ create table tasks (
     target_unread bigint not null,
     message_count bigint not null,
     log_count bigint not null,
-    target_seq bigint not null,
     version bigint not null,
     queued_at bigint,
     started_at bigint,
@@ -125,13 +125,11 @@ create table tasks (
     created_at bigint not null,
     updated_at bigint not null
 );
-create index tasks_by_initiator on tasks (initiator_id, created_at, id);
-create index tasks_by_target on tasks (target_id, created_at, id);
-create index tasks_by_initiator_status on tasks (initiator_id, status, created_at, id);
-create index tasks_by_target_status on tasks (target_id, status, created_at, id);
-create index tasks_by_parties on tasks (initiator_id, target_id, created_at, id);
+-- Every index by agent costs a page of its own with each new task, so there are as few as lists need.
+create index tasks_of_initiator on tasks (initiator_id, status, created_at, id);
+create index tasks_of_target on tasks (target_id, status, created_at, id);
+create index tasks_of_parties on tasks (initiator_id, target_id, created_at, id);
 create index tasks_held on tasks (target_id, created_at, id) where approval = 'pending' and status = 'submitted';
-create index tasks_news on tasks (target_id, target_seq) where status = 'submitted';
 
 create table task_log (
     task_id text not null,
@@ -150,8 +148,6 @@ create table messages (
     task_id text not null,
     number bigint not null,
     sender_id text,
-    recipient_id text,
-    recipient_seq bigint,
     kind text not null,
     content text not null,
     content_type text not null,
@@ -161,7 +157,6 @@ create table messages (
     created_at bigint not null
 );
 create unique index messages_of_task on messages (task_id, number);
-create index messages_unread on messages (recipient_id, recipient_seq) where read_at is null and recipient_id is not null;
 
 create table idempotency (
     agent_id text not null,

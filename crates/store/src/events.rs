@@ -1,7 +1,7 @@
 //! Each agent's own log of what happened to it.
 
 use tandem_core::events::EventKind;
-use tandem_core::{AgentId, TaskId, Timestamp};
+use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
 use crate::{Error, Told, Tx};
 
@@ -12,6 +12,8 @@ pub struct NewEvent<'a> {
     pub kind: EventKind,
     /// On which task.
     pub task: Option<&'a TaskId>,
+    /// About which message.
+    pub message: Option<&'a MessageId>,
     /// Through whom.
     pub from: Option<&'a AgentId>,
     /// The event as it goes over the wire, a JSON object.
@@ -38,13 +40,14 @@ pub fn append(tx: &mut Tx<'_>, to: &AgentId, events: &[NewEvent<'_>]) -> Result<
 
 fn insert(tx: &mut Tx<'_>, to: &AgentId, seq: i64, event: &NewEvent<'_>) -> Result<(), Error> {
     tx.send(
-        "insert into events (agent_id, seq, type, task_id, from_agent_id, data, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7)",
+        "insert into events (agent_id, seq, type, task_id, message_id, from_agent_id, data, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
             to.into(),
             seq.into(),
             event.kind.as_str().into(),
             event.task.into(),
+            event.message.into(),
             event.from.into(),
             (&event.data).into(),
             event.at.into(),

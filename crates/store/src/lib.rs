@@ -25,6 +25,7 @@ pub mod idempotency;
 pub mod messages;
 pub mod pairing;
 pub mod tasks;
+pub mod updates;
 pub mod webhooks;
 
 pub use error::Error;

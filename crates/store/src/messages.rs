@@ -1,7 +1,7 @@
 //! Messages of tasks.
 
 use tandem_core::messages::{ContentType, DELETED, Message};
-use tandem_core::{AgentId, MessageId, TaskId};
+use tandem_core::{MessageId, TaskId};
 
 use crate::{Error, Row, Tx};
 
@@ -24,19 +24,16 @@ fn from_row(mut row: Row) -> Result<Message, Error> {
     })
 }
 
-/// Adds a message. `told` is its recipient and the number under which that agent's log tells of it.
-pub fn insert(tx: &mut Tx<'_>, message: &Message, told: Option<(&AgentId, i64)>) -> Result<(), Error> {
+/// Adds a message.
+pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Error> {
     tx.send(
-        "insert into messages (id, task_id, number, sender_id, recipient_id, recipient_seq, kind, content,
-             content_type, deleted, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10)",
+        "insert into messages (id, task_id, number, sender_id, kind, content, content_type, deleted, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7, 0, $8)",
         &[
             (&message.id).into(),
             (&message.task).into(),
             message.number.into(),
             message.sender.as_ref().into(),
-            told.map(|told| told.0).into(),
-            told.map(|told| told.1).into(),
             message.kind.into(),
             (&message.content).into(),
             message.content_type.into(),
@@ -70,34 +67,4 @@ pub fn bury(tx: &mut Tx<'_>, id: &MessageId) -> Result<bool, Error> {
         &[id.into(), DELETED.into(), ContentType::Text.into()],
     )?;
     Ok(buried > 0)
-}
-
-/// How many unread messages a task has for an agent.
-#[derive(Debug, Clone)]
-pub struct Unread {
-    /// The task.
-    pub task: TaskId,
-    /// Its title.
-    pub title: String,
-    /// How many.
-    pub count: i64,
-}
-
-/// Unread messages of which an agent's log told after a number, by task. Looks at a bounded number of
-/// the newest.
-pub fn unread(tx: &mut Tx<'_>, agent: &AgentId, after: i64, scan: i64) -> Result<Vec<Unread>, Error> {
-    let rows = tx.rows(
-        "select t.id, t.title, u.n from
-             (select task_id, count(*) as n, max(recipient_seq) as newest from
-                 (select task_id, recipient_seq from messages
-                  where recipient_id = $1 and recipient_seq > $2 and read_at is null and deleted = 0
-                  order by recipient_seq desc limit $3) recent
-              group by task_id) u
-         join tasks t on t.id = u.task_id
-         order by u.newest",
-        &[agent.into(), after.into(), scan.into()],
-    )?;
-    rows.into_iter()
-        .map(|mut row| Ok(Unread { task: row.take()?, title: row.take()?, count: row.take()? }))
-        .collect()
 }

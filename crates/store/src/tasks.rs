@@ -12,9 +12,10 @@ use crate::{Error, Row, Tx, Value};
 const SEARCH_SCAN_MAX: i64 = 5_000;
 
 const COLUMNS: &str = "t.id, t.initiator_id, i.name, t.target_id, g.name, t.title, t.description, t.status, \
-     t.status_reason, t.approval, t.requires_review, t.priority, t.attempt, t.initiator_session_key, \
-     t.target_session_key, t.initiator_unread, t.target_unread, t.message_count, t.log_count, \
-     t.target_seq, t.version, t.queued_at, t.pushed_at, t.fetched_at, t.started_at, t.completed_at, t.created_at, t.updated_at";
+     t.status_reason, t.approval, t.requires_review, t.priority, t.attempt, \
+     t.initiator_session_key, t.target_session_key, t.initiator_unread, t.target_unread, \
+     t.message_count, t.log_count, t.version, t.queued_at, t.pushed_at, t.fetched_at, t.started_at, \
+     t.completed_at, t.created_at, t.updated_at";
 
 const JOINED: &str = " join agents i on i.id = t.initiator_id join agents g on g.id = t.target_id ";
 
@@ -39,7 +40,6 @@ fn from_row(mut row: Row) -> Result<Task, Error> {
         target_unread: row.take()?,
         message_count: row.take()?,
         log_count: row.take()?,
-        target_seq: row.take()?,
         version: row.take()?,
         queued_at: row.take()?,
         pushed_at: row.take()?,
@@ -77,8 +77,8 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     tx.send(
         "insert into tasks (id, initiator_id, target_id, title, search_title, description, status, approval,
              requires_review, priority, attempt, initiator_session_key, initiator_unread, target_unread,
-             message_count, log_count, target_seq, version, queued_at, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, 0, 0, $16, $17, $13, $14, $15, $15)",
+             message_count, log_count, version, queued_at, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, 0, 0, $16, $13, $14, $15, $15)",
         &[
             (&task.id).into(),
             (&task.initiator).into(),
@@ -96,7 +96,6 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
             task.queued_at.into(),
             task.created_at.into(),
             task.log_count.into(),
-            task.target_seq.into(),
         ],
     )
 }
@@ -113,7 +112,7 @@ pub fn update(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
         "update tasks set title = $2, search_title = $3, description = $4, status = $5, status_reason = $6,
              approval = $7, attempt = $8, initiator_session_key = $9, target_session_key = $10, version = $11,
              queued_at = $12, started_at = $13, completed_at = $14, updated_at = $15, initiator_unread = $16,
-             target_unread = $17, message_count = $18, log_count = $19, target_seq = $20
+             target_unread = $17, message_count = $18, log_count = $19
          where id = $1",
         &[
             (&task.id).into(),
@@ -135,7 +134,6 @@ pub fn update(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
             task.target_unread.into(),
             task.message_count.into(),
             task.log_count.into(),
-            task.target_seq.into(),
         ],
     )
 }
@@ -259,12 +257,13 @@ pub fn count_ended(tx: &mut Tx<'_>, target: &AgentId, completed: bool, change: i
     )
 }
 
-/// The live tasks of two agents, oldest first.
+/// The live tasks of two agents, oldest first. The target is compared in a way that no index serves: the
+/// index by status finds the few live ones, the one by parties would go through all there ever were.
 pub fn live_between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, limit: i64) -> Result<Vec<Task>, Error> {
     let mut found = Vec::new();
     for (initiator, target) in [(one, other), (other, one)] {
         let sql = format!(
-            "select {COLUMNS} from tasks t{JOINED}where t.initiator_id = $1 and t.target_id = $2
+            "select {COLUMNS} from tasks t{JOINED}where t.initiator_id = $1 and t.target_id || '' = $2
                  and t.status in ('submitted', 'working', 'input-required', 'auth-required')
              order by t.created_at, t.id limit $3"
         );
@@ -298,22 +297,37 @@ pub struct Filter {
 pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Vec<Task>, Error> {
     let mut query = Query::default();
     query.push("select ").push(COLUMNS).push(" from (");
-    let roles = [Role::Initiator, Role::Target]
-        .into_iter()
-        .filter(|role| filter.role.is_none_or(|only| only == *role));
-    for (index, role) in roles.enumerate() {
-        if index > 0 {
-            query.push(" union all ");
+    let mut first = true;
+    for role in [Role::Initiator, Role::Target] {
+        if filter.role.is_some_and(|only| only != role) {
+            continue;
         }
-        push_side(&mut query, by, role, filter);
+        // The index keeps each status in order; a list of all is put together from them.
+        for status in Status::ALL {
+            if filter.status.is_some_and(|only| only != status)
+                || (filter.with.is_some() && !first_status(filter, status))
+            {
+                continue;
+            }
+            if !first {
+                query.push(" union all ");
+            }
+            first = false;
+            push_side(&mut query, by, role, status, filter);
+        }
     }
     query.push(") found join tasks t on t.id = found.id").push(JOINED);
     query.push("order by t.created_at desc, t.id desc limit ").bind(filter.limit);
     tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
 }
 
+/// With another party named, the index of both parties serves, and it knows no status: one part is enough.
+fn first_status(filter: &Filter, status: Status) -> bool {
+    filter.status.unwrap_or(Status::Draft) == status
+}
+
 /// The ids of one role's tasks that fit, found by an index and cut to a page.
-fn push_side(query: &mut Query, by: &AgentId, role: Role, filter: &Filter) {
+fn push_side(query: &mut Query, by: &AgentId, role: Role, status: Status, filter: &Filter) {
     let (own, other, published) = match role {
         Role::Target => ("target_id", "initiator_id", " and queued_at is not null"),
         Role::Initiator | Role::Hub => ("initiator_id", "target_id", ""),
@@ -326,7 +340,7 @@ fn push_side(query: &mut Query, by: &AgentId, role: Role, filter: &Filter) {
         .push(" = ")
         .bind(by);
     query.push(published);
-    if let Some(status) = filter.status {
+    if filter.with.is_none() || filter.status.is_some() {
         query.push(" and status = ").bind(status);
     }
     if let Some(with) = &filter.with {
@@ -357,21 +371,4 @@ pub fn held(
     }
     query.push(" order by t.created_at desc, t.id desc limit ").bind(limit);
     tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
-}
-
-/// Submitted tasks of which an agent's log told after a number, oldest first; held ones or the others.
-pub fn news(
-    tx: &mut Tx<'_>,
-    target: &AgentId,
-    held: bool,
-    after: i64,
-    limit: i64,
-) -> Result<Vec<Task>, Error> {
-    let gate = if held { "t.approval = 'pending'" } else { "coalesce(t.approval, 'approved') <> 'pending'" };
-    let sql = format!(
-        "select {COLUMNS} from tasks t{JOINED}where t.target_id = $1 and t.target_seq > $2 and t.status = 'submitted'
-             and {gate}
-         order by t.target_seq limit $3"
-    );
-    tx.rows(&sql, &[target.into(), after.into(), limit.into()])?.into_iter().map(from_row).collect()
 }

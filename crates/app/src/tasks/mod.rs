@@ -111,7 +111,6 @@ pub fn create(tx: &mut Tx<'_>, by: &AgentId, new: &NewTask, now: &Now) -> Result
         target_unread: 0,
         message_count: 0,
         log_count: 0,
-        target_seq: 0,
         version: 1,
         queued_at: None,
         pushed_at: None,
@@ -167,7 +166,7 @@ fn publish(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result
     let kind = if task.position().held { EventKind::TaskApprovalRequired } else { EventKind::TaskCreated };
     let event =
         Event::on_task(kind, task, task.party(Role::Initiator)).with_sender().with("attempt", task.attempt);
-    task.target_seq = tell(tx, &task.target, event, now)?;
+    tell(tx, &task.target, event, now)?;
     connections::count_live(tx, &task.initiator, &task.target, 1)?;
     Ok(())
 }

@@ -153,7 +153,14 @@ async fn a_slow_reader_is_closed_and_can_resume(#[values(Db::Sqlite)] db: Db) {
             append(
                 tx,
                 &id,
-                &[NewEvent { kind, task: None, from: None, data: data.clone(), at: Timestamp(0) }],
+                &[NewEvent {
+                    kind,
+                    task: None,
+                    message: None,
+                    from: None,
+                    data: data.clone(),
+                    at: Timestamp(0),
+                }],
             )?;
         }
         Ok(())

@@ -28,7 +28,7 @@ fn tagged(task: Task, me: &AgentId) -> Response {
 }
 
 /// The tasks among these that their target sees for the first time.
-pub(crate) fn unfetched(tasks: &[Task], me: &AgentId) -> Vec<TaskId> {
+fn unfetched(tasks: &[Task], me: &AgentId) -> Vec<TaskId> {
     tasks.iter().filter(|task| task.is_unfetched_by(me)).map(|task| task.id.clone()).collect()
 }
 

@@ -2,25 +2,25 @@
 
 use axum::extract::State;
 use tandem_api::events::{AckCursor, Acknowledged};
-use tandem_api::updates::{UnreadThread, UpdatesView};
+use tandem_api::updates::{PendingTask, UnreadThread, UpdatesView};
 use tandem_app::updates;
+use tandem_store::updates::News;
 
 use crate::http::front::Caller;
 use crate::http::{Answer, Input, Json};
 use crate::hub::Hub;
-use crate::rest::tasks::unfetched;
 
 /// What has come in since you last said "seen".
 #[utoipa::path(get, path = "/updates", tag = "updates", responses((status = 200, body = UpdatesView)))]
 pub(crate) async fn check(State(hub): State<Hub>, Caller(me): Caller) -> Answer<UpdatesView> {
     let by = me.clone();
     let found = hub.read(move |tx, _| updates::check(tx, &by)).await?;
-    let mut first_seen = unfetched(&found.tasks, &me);
-    first_seen.extend(unfetched(&found.approvals, &me));
+    let waiting = found.tasks.iter().chain(&found.approvals);
+    let first_seen = waiting.filter(|news| news.fetched_at.is_none()).map(|news| news.task.clone()).collect();
     hub.note_fetched(&me, first_seen).await?;
     Ok(Json(UpdatesView {
         has_updates: !(found.tasks.is_empty() && found.approvals.is_empty() && found.unread.is_empty()),
-        pending_tasks: found.tasks.into_iter().map(Into::into).collect(),
+        pending_tasks: found.tasks.into_iter().map(pending).collect(),
         unread_messages: found
             .unread
             .into_iter()
@@ -30,9 +30,20 @@ pub(crate) async fn check(State(hub): State<Hub>, Caller(me): Caller) -> Answer<
                 count: unread.count,
             })
             .collect(),
-        pending_approvals: found.approvals.into_iter().map(Into::into).collect(),
+        pending_approvals: found.approvals.into_iter().map(pending).collect(),
         cursor: found.cursor,
     }))
+}
+
+fn pending(news: News) -> PendingTask {
+    PendingTask {
+        id: news.task,
+        title: news.title,
+        from_agent: news.initiator_name,
+        from_agent_id: news.initiator,
+        status: news.status,
+        created_at: news.created_at,
+    }
 }
 
 /// Say "seen" to everything up to a cursor.
