@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tandem_core::{AgentId, TaskId, Timestamp};
 use utoipa::{IntoParams, ToSchema};
 
@@ -33,7 +34,7 @@ pub struct EventView {
     pub from_agent_id: Option<AgentId>,
     /// The event with all its fields.
     #[schema(value_type = Object)]
-    pub data: Value,
+    pub data: Box<RawValue>,
     /// When.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,

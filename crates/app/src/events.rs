@@ -112,6 +112,8 @@ pub struct Look {
     pub cursor: i64,
     /// Whether there is more behind it already.
     pub has_more: bool,
+    /// Whether the caller has come further by this than it ever was.
+    pub is_new: bool,
 }
 
 /// Where a feed of the caller's events begins: after a number, but not beyond the end; at the end where
@@ -121,24 +123,22 @@ pub fn start(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<i64, E
     Ok(after.map_or(last, |after| after.min(last)))
 }
 
-/// Which of the tasks that these events hand over the caller has not fetched before.
-pub fn unfetched(tx: &mut Tx<'_>, by: &AgentId, events: &[Logged]) -> Result<Vec<TaskId>, Error> {
-    let handed = handed_over(events);
-    Ok(tandem_store::tasks::unfetched(tx, &handed.iter().collect::<Vec<_>>(), by)?)
-}
-
 /// The caller's events after a number, or after what it has acknowledged.
 pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<Look, Error> {
-    let start = match after {
-        Some(after) => after,
-        None => log::cursors(tx, by)?.events_acked,
-    };
+    let cursors = log::cursors(tx, by)?;
+    let start = after.unwrap_or(cursors.events_acked);
     let mut events = log::after(tx, by, start, PAGE_MAX + 1)?;
     let page = usize::try_from(PAGE_MAX).unwrap_or_default();
     let has_more = events.len() > page;
     events.truncate(page);
     let cursor = events.last().map_or(start, |event| event.seq);
-    Ok(Look { events, cursor, has_more })
+    let is_new = !events.is_empty() && cursor > cursors.fetched;
+    Ok(Look { events, cursor, has_more, is_new })
+}
+
+/// Notes that the caller has read its log by polling up to a number.
+pub fn note_fetched(tx: &mut Tx<'_>, by: &AgentId, to: i64, now: &Now) -> Result<(), Error> {
+    Ok(log::set_fetched(tx, by, to, now.at)?)
 }
 
 /// Acknowledges the log up to a number; tells where the cursor stands.

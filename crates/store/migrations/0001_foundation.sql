@@ -34,6 +34,7 @@ create table mailboxes (
     last_seq bigint not null,
     events_acked bigint not null,
     updates_acked bigint not null,
+    events_fetched bigint not null,
     tasks_ended bigint not null,
     tasks_completed bigint not null
 ) /* sqlite: without rowid */;
@@ -128,7 +129,6 @@ create table tasks (
 -- Every index by agent costs a page of its own with each new task, so there are as few as lists need.
 create index tasks_of_initiator on tasks (initiator_id, status, created_at, id);
 create index tasks_of_target on tasks (target_id, status, created_at, id);
-create index tasks_of_parties on tasks (initiator_id, target_id, created_at, id);
 create index tasks_held on tasks (target_id, created_at, id) where approval = 'pending' and status = 'submitted';
 
 create table task_log (

@@ -69,8 +69,9 @@ pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Err
     )?;
     insert_capabilities(tx, agent)?;
     tx.send(
-        "insert into mailboxes (agent_id, last_seq, events_acked, updates_acked, tasks_ended, tasks_completed)
-         values ($1, 0, 0, 0, 0, 0)",
+        "insert into mailboxes (agent_id, last_seq, events_acked, updates_acked, events_fetched, tasks_ended,
+             tasks_completed)
+         values ($1, 0, 0, 0, 0, 0, 0)",
         &[(&agent.id).into()],
     )
 }

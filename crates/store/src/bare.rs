@@ -111,7 +111,7 @@ impl Floor {
     pub fn open(path: &Path, furniture: &Furniture<'_>) -> Result<Self, Error> {
         let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, 65_536)?;
         conn.execute_batch(
-            "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000;",
+            "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 16000;",
         )
         .and_then(|()| conn.execute_batch(SCHEMA))
         .and_then(|()| furnish(&conn, furniture))

@@ -83,15 +83,38 @@ pub struct Cursors {
     pub events_acked: i64,
     /// How far the updates have been acknowledged.
     pub updates_acked: i64,
+    /// How far the log has been read by polling.
+    pub fetched: i64,
 }
 
 /// An agent's cursors.
 pub fn cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
     let mut row = tx.one(
-        "select last_seq, events_acked, updates_acked from mailboxes where agent_id = $1",
+        "select last_seq, events_acked, updates_acked, events_fetched from mailboxes where agent_id = $1",
         &[agent.into()],
     )?;
-    Ok(Cursors { last: row.take()?, events_acked: row.take()?, updates_acked: row.take()? })
+    Ok(Cursors {
+        last: row.take()?,
+        events_acked: row.take()?,
+        updates_acked: row.take()?,
+        fetched: row.take()?,
+    })
+}
+
+/// Notes how far the log has been read by polling, and that the tasks it hands over on the way have been
+/// fetched with it.
+pub fn set_fetched(tx: &mut Tx<'_>, agent: &AgentId, to: i64, now: Timestamp) -> Result<(), Error> {
+    tx.send(
+        "update tasks set fetched_at = $3 where fetched_at is null and target_id = $1 and id in
+             (select e.task_id from events e, mailboxes m where m.agent_id = $1 and e.agent_id = $1
+                  and e.seq > m.events_fetched and e.seq <= $2
+                  and e.type in ('task.created', 'task.approval_required'))",
+        &[agent.into(), to.into(), now.into()],
+    )?;
+    tx.send(
+        "update mailboxes set events_fetched = $2 where agent_id = $1 and events_fetched < $2",
+        &[agent.into(), to.into()],
+    )
 }
 
 /// Events after a number, oldest first.

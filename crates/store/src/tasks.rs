@@ -8,7 +8,7 @@ use tandem_core::{AgentId, Role, Status, TaskId, Timestamp};
 use crate::query::{Query, contains_pattern};
 use crate::{Error, Row, Tx, Value};
 
-/// How many of an agent's tasks one search by title goes through.
+/// How many of an agent's tasks, in each role and status, one search by title or party goes through.
 const SEARCH_SCAN_MAX: i64 = 5_000;
 
 const COLUMNS: &str = "t.id, t.initiator_id, i.name, t.target_id, g.name, t.title, t.description, t.status, \
@@ -169,21 +169,6 @@ pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timesta
     )
 }
 
-/// Which of these tasks their target has not fetched yet.
-pub fn unfetched(tx: &mut Tx<'_>, ids: &[&TaskId], target: &AgentId) -> Result<Vec<TaskId>, Error> {
-    let mut found = Vec::new();
-    for id in ids {
-        let row = tx.optional(
-            "select id from tasks where id = $1 and target_id = $2 and fetched_at is null",
-            &[(*id).into(), target.into()],
-        )?;
-        if let Some(mut row) = row {
-            found.push(row.take()?);
-        }
-    }
-    Ok(found)
-}
-
 /// One line of a task's history.
 #[derive(Debug, Clone)]
 pub struct LogLine {
@@ -304,9 +289,8 @@ pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Vec<Task>,
         }
         // The index keeps each status in order; a list of all is put together from them.
         for status in Status::ALL {
-            if filter.status.is_some_and(|only| only != status)
-                || (filter.with.is_some() && !first_status(filter, status))
-            {
+            let hidden = role == Role::Target && status == Status::Draft;
+            if hidden || filter.status.is_some_and(|only| only != status) {
                 continue;
             }
             if !first {
@@ -316,43 +300,47 @@ pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Vec<Task>,
             push_side(&mut query, by, role, status, filter);
         }
     }
+    // Drafts for it: there are none that it may see.
+    if first {
+        return Ok(Vec::new());
+    }
     query.push(") found join tasks t on t.id = found.id").push(JOINED);
     query.push("order by t.created_at desc, t.id desc limit ").bind(filter.limit);
     tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
 }
 
-/// With another party named, the index of both parties serves, and it knows no status: one part is enough.
-fn first_status(filter: &Filter, status: Status) -> bool {
-    filter.status.unwrap_or(Status::Draft) == status
-}
-
-/// The ids of one role's tasks that fit, found by an index and cut to a page.
+/// The ids of one role's tasks in one status, found by an index and cut to a page. What the index does not
+/// hold is looked for among a bounded number of the newest.
 fn push_side(query: &mut Query, by: &AgentId, role: Role, status: Status, filter: &Filter) {
-    let (own, other, published) = match role {
-        Role::Target => ("target_id", "initiator_id", " and queued_at is not null"),
-        Role::Initiator | Role::Hub => ("initiator_id", "target_id", ""),
+    let (own, other) = match role {
+        Role::Target => ("target_id", "initiator_id"),
+        Role::Initiator | Role::Hub => ("initiator_id", "target_id"),
     };
-    // A search looks at a bounded number of the newest; everything else is found by an index.
-    let scan = filter.text.as_ref().map_or(filter.limit, |_| SEARCH_SCAN_MAX);
+    let searched = filter.text.is_some() || filter.with.is_some();
+    let more = if searched { ", search_title, initiator_id, target_id" } else { "" };
     query
-        .push("select id from (select id, created_at, search_title from tasks where ")
+        .push("select id from (select id")
+        .push(more)
+        .push(" from tasks where ")
         .push(own)
         .push(" = ")
         .bind(by);
-    query.push(published);
-    if filter.with.is_none() || filter.status.is_some() {
-        query.push(" and status = ").bind(status);
-    }
-    if let Some(with) = &filter.with {
-        query.push(" and ").push(other).push(" = ").bind(with);
+    query.push(" and status = ").bind(status);
+    // A draft that was given up was never published.
+    if role == Role::Target && status == Status::Cancelled {
+        query.push(" and queued_at is not null");
     }
     if let Some((at, id)) = &filter.before {
         query.push(" and (created_at, id) < (").bind(*at).push(", ").bind(id).push(")");
     }
-    query.push(" order by created_at desc, id desc limit ").bind(scan).push(") newest");
+    let scan = if searched { SEARCH_SCAN_MAX } else { filter.limit };
+    query.push(" order by created_at desc, id desc limit ").bind(scan).push(") newest where 1 = 1");
+    if let Some(with) = &filter.with {
+        query.push(" and ").push(other).push(" = ").bind(with);
+    }
     if let Some(text) = &filter.text {
-        query.push(" where search_title like ").bind(contains_pattern(&searchable(text.as_str())));
-        query.push(" escape '!' ");
+        query.push(" and search_title like ").bind(contains_pattern(&searchable(text.as_str())));
+        query.push(" escape '!'");
     }
 }
 

@@ -313,6 +313,7 @@ async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Post
     assert_eq!(paged, all);
 
     assert_eq!(ids(&ada, "/tasks?status=cancelled").await, all[..1]);
+    assert_eq!(ids(&ada, "/tasks?role=target&status=draft").await.len(), 0);
     assert_eq!(ids(&ada, "/tasks?role=initiator").await.len(), 8);
     assert_eq!(ids(&ada, "/tasks?role=target").await.len(), 4);
     assert_eq!(ids(&ada, &format!("/tasks?with={}", cy.id)).await.len(), 4);

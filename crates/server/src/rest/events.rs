@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use serde_json::value::RawValue;
 use tandem_api::events::{AckCursor, Acknowledged, EventView, EventsPage, EventsQuery};
 use tandem_app::Invalid;
 use tandem_app::events::{self, Look};
-use tandem_core::{AgentId, TaskId};
+use tandem_core::AgentId;
 use tandem_store::events::Logged;
 use tokio::time::timeout;
 
@@ -33,30 +34,27 @@ pub(crate) async fn read(
             return Err(Invalid::field(name, "must not be negative").into());
         }
     }
-    let (mut look, mut unfetched) = read_log(&hub, &me, query.after).await?;
+    let mut look = read_log(&hub, &me, query.after).await?;
     let wait = query.wait.unwrap_or(0).min(WAIT_SECONDS_MAX);
     if look.events.is_empty() && wait > 0 {
         let mut feed = Feed::open(&hub, &me, Some(look.cursor), Way::Poll).await?;
         let waited = timeout(Duration::from_secs(wait.unsigned_abs()), feed.next()).await;
         if let Ok(fed) = waited {
             fed?;
-            (look, unfetched) = read_log(&hub, &me, Some(look.cursor)).await?;
+            look = read_log(&hub, &me, Some(look.cursor)).await?;
         }
     }
-    hub.note_fetched(&me, unfetched).await?;
+    if look.is_new {
+        let cursor = look.cursor;
+        hub.write(move |tx, now| events::note_fetched(tx, &me, cursor, now)).await?;
+    }
     let events = look.events.into_iter().map(view).collect();
     Ok(Json(EventsPage { events, cursor: look.cursor, has_more: look.has_more }))
 }
 
-/// A page of the log, and the tasks in it that the caller sees for the first time.
-async fn read_log(hub: &Hub, me: &AgentId, after: Option<i64>) -> Result<(Look, Vec<TaskId>), ApiError> {
+async fn read_log(hub: &Hub, me: &AgentId, after: Option<i64>) -> Result<Look, ApiError> {
     let by = me.clone();
-    let read = hub.read(move |tx, _| {
-        let look = events::read(tx, &by, after)?;
-        let unfetched = events::unfetched(tx, &by, &look.events)?;
-        Ok((look, unfetched))
-    });
-    Ok(read.await?)
+    Ok(hub.read(move |tx, _| events::read(tx, &by, after)).await?)
 }
 
 fn view(event: Logged) -> EventView {
@@ -65,7 +63,7 @@ fn view(event: Logged) -> EventView {
         kind: event.kind,
         task_id: event.task,
         from_agent_id: event.from,
-        data: serde_json::from_str(&event.data).unwrap_or_default(),
+        data: RawValue::from_string(event.data).unwrap_or_default(),
         created_at: event.at,
     }
 }
