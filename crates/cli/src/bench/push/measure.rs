@@ -127,28 +127,29 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let folder = Scratch::new(plan.folder.as_deref(), "push")?;
     let hub = start_hub(&plan, folder.path()).await?;
     let agents = setup::agents(hub.address, agents_needed).await?;
+    // First, while the hub holds no memory that sockets could use again.
+    eprintln!("[2/6] idle sockets");
+    let mut idle_sockets = Vec::new();
+    for count in &arguments.sockets {
+        idle_sockets.push(weigh(&hub, &agents, *count).await?);
+    }
     let bare_folder = Scratch::new(plan.folder.as_deref(), "push-limit")?;
     let data = bare_folder.path().display().to_string();
     let arguments_of_bare = ["bench-limit".into(), "--data".into(), data, "--agents".into(), "16".into()];
     let bare = Process::start(&arguments_of_bare, bare_folder.path()).await?;
     let bare_agents = limit::agents(16);
 
-    eprintln!("[2/6] one to one: {} events", arguments.events);
+    eprintln!("[3/6] one to one: {} events", arguments.events);
     let bare_way = Way { address: bare.address, post: "/job", socket: "/push-socket", greets: false };
     let hub_way = Way { address: hub.address, post: "/tasks", socket: "/ws", greets: true };
     let echo = echo(bare.address, &bare_agents[0].key, arguments.events).await?;
     let (bare_to_frame, bare_after_answer) = one_to_one(&bare_way, &bare_agents, arguments.events).await?;
     let (hub_to_frame, hub_after_answer) = one_to_one(&hub_way, &agents, arguments.events).await?;
     bare.stop().await?;
-    eprintln!("[3/6] one to sixteen sockets");
+    eprintln!("[4/6] one to sixteen sockets");
     let last_of_sixteen = fan_out(hub.address, &agents, arguments.events / 10).await?;
-    eprintln!("[4/6] as fast as it goes, {} s", arguments.seconds);
+    eprintln!("[5/6] as fast as it goes, {} s", arguments.seconds);
     let events_per_second = flood(hub.address, &agents, plan.span.measured).await?;
-    eprintln!("[5/6] idle sockets");
-    let mut idle_sockets = Vec::new();
-    for count in &arguments.sockets {
-        idle_sockets.push(weigh(&hub, &agents, *count).await?);
-    }
     eprintln!("[6/6] sockets that come and go, {} s", arguments.soak);
     let soak = if arguments.soak > 0.0 { Some(soak(&hub, &agents, arguments.soak).await?) } else { None };
     hub.stop().await?;
