@@ -171,9 +171,10 @@ impl HubParts {
 
     /// Whose key this is. A key that was seen before is known without asking the database.
     pub async fn agent_of(&self, hash: KeyHash) -> Result<Option<AgentId>, Error> {
+        let state = self.keys.state();
         let found = self.store.read(move |tx| agents::by_key(tx, &hash)).await?;
         if let Some(agent) = &found {
-            self.keys.remember(hash, agent.clone());
+            self.keys.remember(hash, agent.clone(), state);
         }
         Ok(found)
     }

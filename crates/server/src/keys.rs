@@ -9,28 +9,47 @@ use tandem_core::AgentId;
 /// How many keys are remembered; beyond that the memory starts afresh.
 const REMEMBERED_MAX: usize = 100_000;
 
+#[derive(Debug, Default)]
+struct Known {
+    owners: HashMap<KeyHash, AgentId>,
+    /// How often keys were forgotten.
+    forgotten: u64,
+}
+
 /// The keys seen so far.
 #[derive(Debug, Default)]
-pub struct KnownKeys(RwLock<HashMap<KeyHash, AgentId>>);
+pub struct KnownKeys(RwLock<Known>);
 
 impl KnownKeys {
     /// Whose key this is, if it was seen before.
     #[must_use]
     pub fn get(&self, hash: &KeyHash) -> Option<AgentId> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).owners.get(hash).cloned()
     }
 
-    /// Remembers a key.
-    pub fn remember(&self, hash: KeyHash, agent: AgentId) {
+    /// Where this memory stands. Ask before a look-up, and hand it to [`Self::remember`] afterwards.
+    #[must_use]
+    pub fn state(&self) -> u64 {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).forgotten
+    }
+
+    /// Remembers a key that was looked up, unless any was forgotten in the meantime: it might be this one,
+    /// ended after it was found.
+    pub fn remember(&self, hash: KeyHash, agent: AgentId, state: u64) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= REMEMBERED_MAX {
-            known.clear();
+        if known.forgotten != state {
+            return;
         }
-        known.insert(hash, agent);
+        if known.owners.len() >= REMEMBERED_MAX {
+            known.owners.clear();
+        }
+        known.owners.insert(hash, agent);
     }
 
     /// Forgets every key of an agent.
     pub fn forget(&self, agent: &AgentId) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|_, owner| owner != agent);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.owners.retain(|_, owner| owner != agent);
+        known.forgotten += 1;
     }
 }

@@ -71,7 +71,7 @@ pub(crate) async fn register(
         credits_micro: hub.config.initial_credits_micro(),
     };
     let agent = hub.write(move |tx, now| agents::register(tx, &new, now)).await?;
-    hub.keys.remember(key_hash, agent.id.clone());
+    hub.keys.remember(key_hash, agent.id.clone(), hub.keys.state());
     let profile = Profile::new(agent.clone(), hub.seen(&agent));
     Ok(json_response(StatusCode::CREATED, json(&Registered { api_key, profile })))
 }
@@ -144,7 +144,7 @@ pub(crate) async fn rotate_key(State(hub): State<Hub>, Caller(me): Caller) -> An
     hub.write(move |tx, _| agents::rotate_key(tx, &agent, &key_hash)).await?;
     hub.keys.forget(&me);
     hub.bus.end(&me, End::KeyRotated);
-    hub.keys.remember(key_hash, me);
+    hub.keys.remember(key_hash, me, hub.keys.state());
     Ok(Json(NewKey { api_key }))
 }
 

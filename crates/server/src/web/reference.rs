@@ -55,7 +55,7 @@ struct Move {
 #[template(path = "reference.html")]
 struct Reference {
     version: &'static str,
-    about: Vec<String>,
+    about: String,
     codes: &'static [(&'static str, u16, &'static str)],
     moves: Vec<Move>,
     groups: Vec<Group>,
@@ -95,7 +95,7 @@ pub(crate) fn page(document: &str) -> String {
     let (about, table) = description.split_once("Who may move").unwrap_or((&description, ""));
     let reference = Reference {
         version: env!("CARGO_PKG_VERSION"),
-        about: about.split("\n\n").filter(|part| !part.trim().is_empty()).map(plain).collect(),
+        about: plain(about.split("\n\n").next().unwrap_or_default()),
         codes: CODES,
         moves: moves(table),
         groups: groups.into_values().collect(),
