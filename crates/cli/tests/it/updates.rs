@@ -47,6 +47,34 @@ async fn updates_show_what_is_new_until_it_is_acknowledged(#[values(Db::Sqlite, 
     assert_eq!(updates["unreadMessages"], json!([{ "taskId": held, "taskTitle": "Second", "count": 1 }]));
 }
 
+/// One look goes through a bounded part of the log; its cursor leads on to the rest.
+#[rstest]
+#[tokio::test]
+async fn what_is_beyond_one_look_shows_after_an_acknowledgement(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let (by, id) = (ada.id.parse().unwrap(), task.parse().unwrap());
+    let many = move |tx: &mut tandem_store::Tx<'_>, now: &tandem_core::Now| {
+        let content = "hi".to_owned().try_into().unwrap();
+        let new = tandem_app::messages::NewMessage {
+            content,
+            content_type: tandem_core::messages::ContentType::Text,
+        };
+        for _ in 0..1_200 {
+            tandem_app::messages::send(tx, &by, &id, &new, now)?;
+        }
+        Ok(())
+    };
+    hub.hub.write(many).await.unwrap();
+    let first = bob.get("/updates").await.ok(200);
+    assert_eq!(first["unreadMessages"][0]["count"], 999, "one of the thousand lines is the task");
+    bob.post("/updates/ack", json!({ "cursor": first["cursor"] })).await.ok(200);
+    let second = bob.get("/updates").await.ok(200);
+    assert_eq!((&second["unreadMessages"][0]["count"], &second["pendingTasks"]), (&json!(201), &json!([])));
+    assert_eq!(second["cursor"], 1_202);
+}
+
 #[rstest]
 #[tokio::test]
 async fn acknowledging_goes_forward_and_to_the_end_at_most(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
