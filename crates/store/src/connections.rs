@@ -1,6 +1,6 @@
 //! Connections: two rows each, one for either side.
 
-use tandem_core::agents::{Agent, Connection};
+use tandem_core::agents::Connection;
 use tandem_core::{AgentId, ConnectionId, Rule, Timestamp};
 
 use crate::query::Query;
@@ -157,12 +157,4 @@ pub fn count_live(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, change: i64) 
 
 fn pair<'a>(one: &'a AgentId, other: &'a AgentId) -> (&'a AgentId, &'a AgentId) {
     if one <= other { (one, other) } else { (other, one) }
-}
-
-/// Profiles of both agents of a new connection.
-pub fn both(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<(Agent, Agent)>, Error> {
-    let (Some(one), Some(other)) = (agents::find(tx, one)?, agents::find(tx, other)?) else {
-        return Ok(None);
-    };
-    Ok(Some((one, other)))
 }

@@ -54,13 +54,6 @@ pub fn mark_fetched(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now
     Ok(())
 }
 
-/// What a malformed request about a task is answered with: nothing about a task that is hidden, and
-/// where the task stands otherwise.
-pub fn refuse(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, error: Error) -> Error {
-    let refused: Result<(), Error> = on_task(tx, by, id, |_, _, _| Err(error));
-    refused.err().unwrap_or(Error::NotFound("task"))
-}
-
 /// What a new task is made of.
 #[derive(Debug, Clone)]
 pub struct NewTask {
