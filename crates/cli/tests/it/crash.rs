@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use http_body_util::Full;
 use hyper::Request;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::harness::{Agent, Client, Db, Place};
+use crate::harness::{Agent, Client, Db, Place, eventually};
 use crate::serve::{Process, command};
 
 const ROUNDS: usize = 6;
@@ -29,7 +28,12 @@ struct Answered {
 }
 
 /// Makes tasks and messages until told to stop, or until the hub is gone.
-async fn send_until(sender: Agent, target: String, stop: Arc<AtomicBool>) -> Answered {
+async fn send_until(
+    sender: Agent,
+    target: String,
+    stop: Arc<AtomicBool>,
+    count: Arc<AtomicUsize>,
+) -> Answered {
     let mut answered = Answered::default();
     let post = async |path: String, body: Value| {
         let request = Request::post(path)
@@ -44,6 +48,7 @@ async fn send_until(sender: Agent, target: String, stop: Arc<AtomicBool>) -> Ans
         let body = json!({ "targetAgentId": target, "title": "Under load" });
         let Some(task) = post("/tasks".into(), body).await else { break };
         answered.tasks.push(task.clone());
+        count.fetch_add(1, Ordering::SeqCst);
         for content in ["one", "two"] {
             let Some(message) = post(format!("/tasks/{task}/messages"), json!({ "content": content })).await
             else {
@@ -70,12 +75,21 @@ async fn what_was_answered_survives_sigkill(#[values(Db::Sqlite, Db::Postgres)] 
     let mut answered = Answered::default();
     for round in 0..ROUNDS {
         let stop = Arc::new(AtomicBool::new(false));
+        let count = Arc::new(AtomicUsize::new(0));
         let work: Vec<_> = senders
             .iter()
-            .map(|sender| tokio::spawn(send_until(sender.clone(), bob.id.clone(), Arc::clone(&stop))))
+            .map(|sender| {
+                tokio::spawn(send_until(
+                    sender.clone(),
+                    bob.id.clone(),
+                    Arc::clone(&stop),
+                    Arc::clone(&count),
+                ))
+            })
             .collect();
-        // Each round is cut at another point of the work.
-        tokio::time::sleep(Duration::from_millis(150 + 70 * round as u64)).await;
+        // Each round is cut at another point of the work, in the midst of it.
+        let enough = SENDERS * (20 + 8 * round);
+        eventually(async || (count.load(Ordering::SeqCst) >= enough).then_some(())).await;
         hub.signal("KILL");
         stop.store(true, Ordering::SeqCst);
         for sender in work {

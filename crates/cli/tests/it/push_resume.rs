@@ -1,8 +1,7 @@
 //! Every event exactly once and in order, whatever happens to the connection in between.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -89,7 +88,7 @@ async fn hear(bob: Agent, mut heard: Vec<i64>) -> Vec<i64> {
 }
 
 /// Sends until told to stop, or until the hub is gone; tells which tasks were answered.
-async fn talk(ada: Agent, to: String, stop: Arc<AtomicBool>) -> usize {
+async fn talk(ada: Agent, to: String, stop: Arc<AtomicBool>, count: Arc<AtomicUsize>) -> usize {
     let mut answered = 0;
     while !stop.load(Ordering::SeqCst) {
         let request = hyper::Request::post("/tasks")
@@ -98,7 +97,10 @@ async fn talk(ada: Agent, to: String, stop: Arc<AtomicBool>) -> usize {
             .body(json!({ "targetAgentId": to, "title": "T" }).to_string().into())
             .unwrap();
         match ada.client.try_raw(request).await {
-            Ok(reply) if reply.status == 201 => answered += 1,
+            Ok(reply) if reply.status == 201 => {
+                answered += 1;
+                count.fetch_add(1, Ordering::SeqCst);
+            }
             _ => break,
         }
     }
@@ -115,9 +117,10 @@ async fn restarts_and_kills_miss_and_double_nothing(#[values(Db::Sqlite, Db::Pos
     let (mut heard, mut answered) = (Vec::new(), 0);
     for signal in ["KILL", "TERM", "KILL", "TERM"] {
         let stop = Arc::new(AtomicBool::new(false));
+        let count = Arc::new(AtomicUsize::new(0));
         let hearing = tokio::spawn(hear(bob.clone(), heard));
-        let talking = tokio::spawn(talk(ada.clone(), bob.id.clone(), Arc::clone(&stop)));
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        let talking = tokio::spawn(talk(ada.clone(), bob.id.clone(), Arc::clone(&stop), Arc::clone(&count)));
+        eventually(async || (count.load(Ordering::SeqCst) >= 200).then_some(())).await;
         hub.signal(signal);
         stop.store(true, Ordering::SeqCst);
         answered += talking.await.unwrap();
