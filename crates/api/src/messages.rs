@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_core::messages::{ContentType, Kind, Message, SYSTEM};
-use tandem_core::text::Body;
+use tandem_core::tasks::CheckInSeconds;
+use tandem_core::text::{Alias, Body};
 use tandem_core::{MessageId, TaskId, Timestamp};
 use utoipa::ToSchema;
 
@@ -16,6 +17,28 @@ pub struct SendMessage {
     /// `text` (default) or `json`.
     #[schema(value_type = Option<String>)]
     pub content_type: Option<ContentType>,
+    /// Within how many seconds it should be acknowledged; else you get `message.no_ack`. 0 for never; as the
+    /// task says, if left out.
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 86_400)]
+    pub check_in_seconds: Option<CheckInSeconds>,
+}
+
+/// What to say to an agent, on the newest open task with it.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SendToAgent {
+    /// The agent's id, or your alias for it.
+    #[schema(value_type = String)]
+    pub agent_id: Alias,
+    /// Plain text, or a JSON document as text. At most 256 KiB.
+    #[schema(value_type = String)]
+    pub content: Body,
+    /// `text` (default) or `json`.
+    #[schema(value_type = Option<String>)]
+    pub content_type: Option<ContentType>,
+    /// Within how many seconds it should be acknowledged.
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 86_400)]
+    pub check_in_seconds: Option<CheckInSeconds>,
 }
 
 /// A message.

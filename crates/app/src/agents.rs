@@ -4,7 +4,7 @@ use tandem_core::agents::Agent;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
 use tandem_core::{AgentId, Now, Rule, Timestamp};
 use tandem_store::agents::{self as rows, Listed, Search};
-use tandem_store::{Tx, pairing};
+use tandem_store::{Tx, networks, pairing};
 
 use crate::challenge::Solved;
 use crate::keys::KeyHash;
@@ -158,6 +158,7 @@ pub fn discover(
         capability: asked.capability.clone(),
         text: asked.text.clone(),
         registered_before: now.at.plus_seconds(-asked.age_hours_min.saturating_mul(3_600)),
+        in_networks: networks::count_of(tx, by)? > 0,
         limit: asked.limit,
         offset: asked.offset,
     };

@@ -6,7 +6,7 @@ use tandem_core::{AgentId, Approval, Now, Refusal, Role, Status, Task, TaskId, T
 use tandem_store::{Tx, tasks as rows};
 
 use crate::events::{Event, tell};
-use crate::tasks::{Cause, on_task, shift};
+use crate::tasks::{Cause, check_time, on_task, set_check_in, shift};
 use crate::{Error, Page};
 
 /// The tasks that wait for the caller's approval, newest first.
@@ -15,8 +15,10 @@ pub fn list(
     by: &AgentId,
     before: Option<&(Timestamp, TaskId)>,
     limit: i64,
+    now: &Now,
 ) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
     let found = rows::held(tx, by, before, limit + 1)?;
+    check_time(&found, now)?;
     Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
 }
 
@@ -32,7 +34,7 @@ fn check_held(task: &Task, role: Role) -> Result<(), Error> {
 
 /// Lets a held task in.
 pub fn approve(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Task, Error> {
-    on_task(tx, by, id, |tx, mut task, role| {
+    on_task(tx, by, id, now, |tx, mut task, role| {
         check_held(&task, role)?;
         task.approval = Some(Approval::Approved);
         task.version += 1;
@@ -44,6 +46,7 @@ pub fn approve(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<
             .with_sender()
             .with("attempt", task.attempt);
         tell(tx, &task.target, created, now)?;
+        set_check_in(tx, &task, 0, task.terms.check_in_seconds, now)?;
         rows::update(tx, &task)?;
         Ok(task)
     })
@@ -57,7 +60,7 @@ pub fn reject(
     reason: Option<&Reason>,
     now: &Now,
 ) -> Result<Task, Error> {
-    on_task(tx, by, id, |tx, mut task, role| {
+    on_task(tx, by, id, now, |tx, mut task, role| {
         check_held(&task, role)?;
         task.approval = Some(Approval::Rejected);
         let cause = Cause { by: role, reason: reason.map(Reason::as_str), did: Some("declined") };

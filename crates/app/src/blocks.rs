@@ -5,7 +5,7 @@ use tandem_store::blocks::{self as rows, Block};
 use tandem_store::{Tx, agents, connections};
 
 use crate::connections::{ENDED, part};
-use crate::{Error, Invalid, Page};
+use crate::{Error, Invalid, Page, tasks};
 
 /// Blocks an agent; an existing connection ends. Tells how many tasks were cancelled.
 pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Result<i64, Error> {
@@ -18,7 +18,8 @@ pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Resul
     rows::insert(tx, by, agent, now.at)?;
     match connections::between(tx, by, agent)? {
         Some(id) => part(tx, by, agent, &id, ENDED, now),
-        None => Ok(0),
+        // They may have reached each other through a network.
+        None => tasks::cancel_between(tx, by, agent, ENDED, now),
     }
 }
 

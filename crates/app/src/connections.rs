@@ -57,7 +57,7 @@ pub(crate) fn join(
     let mut sides = [(&me, &peer), (&peer, &me)];
     sides.sort_by(|a, b| a.0.id.cmp(&b.0.id));
     for (to, with) in sides {
-        let event = Event::on_connection(EventKind::AgentConnected, (&with.id, &with.name))
+        let event = Event::from_agent(EventKind::AgentConnected, (&with.id, &with.name))
             .with("connectionId", id.as_str())
             .with("withAgentId", with.id.as_str())
             .with("withAgentName", with.name.as_str())
@@ -130,7 +130,7 @@ pub(crate) fn part(
 ) -> Result<i64, Error> {
     let me = agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     rows::remove(tx, id)?;
-    let event = Event::on_connection(EventKind::AgentDisconnected, (&me.id, &me.name))
+    let event = Event::from_agent(EventKind::AgentDisconnected, (&me.id, &me.name))
         .with("connectionId", id.as_str())
         .with("byAgentId", by.as_str());
     tell(tx, peer, event, now)?;

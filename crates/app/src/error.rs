@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tandem_core::{Refusal, Standing};
+use tandem_core::{Refusal, Standing, TaskId};
 
 /// What is wrong with a request, by field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,6 +67,21 @@ pub enum Error {
     /// The idempotency key stands for another request.
     #[error("that Idempotency-Key was used for another request")]
     KeyReused,
+    /// Only a network's owner may do that.
+    #[error("only the owner of the network may do that")]
+    NotOwner,
+    /// The owner of a network wants to leave it.
+    #[error("the owner cannot leave its network; delete it instead")]
+    OwnerStays,
+    /// The caller is in the network.
+    #[error("you are already a member of that network")]
+    AlreadyMember,
+    /// More of something than a network, or an agent in networks, may have.
+    #[error("there are {0} {1} already, which is as many as there may be")]
+    NetworkFull(i64, &'static str),
+    /// Tasks have expired that the timer has not come by yet: [`crate::tasks::expire`] them, and ask again.
+    #[error("a task has just expired; try again")]
+    Overdue(Vec<TaskId>),
     /// Any of the others, about a task the caller may see.
     #[error("{error}")]
     OnTask {
@@ -85,7 +100,7 @@ impl Error {
     #[must_use]
     pub fn on_task(self, standing: Standing) -> Self {
         match self {
-            Self::OnTask { .. } | Self::Store(_) => self,
+            Self::OnTask { .. } | Self::Store(_) | Self::Overdue(_) => self,
             error => Self::OnTask { standing, error: Box::new(error) },
         }
     }

@@ -27,12 +27,12 @@ impl<'a> Event<'a> {
         let mut event = Self { kind, task: Some(task), message: None, from, fields: Map::new() };
         event.fields.insert("type".into(), kind.as_str().into());
         event.fields.insert("taskId".into(), task.id.as_str().into());
-        event = event.with("initiatorSessionKey", task.initiator_session_key.as_deref());
-        event.with("targetSessionKey", task.target_session_key.as_deref())
+        event = event.with("initiatorSessionKey", task.initiator_side.session_key.as_deref());
+        event.with("targetSessionKey", task.target_side.session_key.as_deref())
     }
 
-    /// An event about a connection with `from`.
-    pub(crate) fn on_connection(kind: EventKind, from: (&'a AgentId, &'a str)) -> Self {
+    /// An event about an agent, and no task.
+    pub(crate) fn from_agent(kind: EventKind, from: (&'a AgentId, &'a str)) -> Self {
         let mut fields = Map::new();
         fields.insert("type".into(), kind.as_str().into());
         Self { kind, task: None, message: None, from: Some(from), fields }

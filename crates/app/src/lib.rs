@@ -9,12 +9,15 @@ pub mod approvals;
 pub mod blocks;
 pub mod challenge;
 pub mod connections;
+pub mod deadlines;
 mod error;
 pub mod events;
 pub mod housekeeping;
 pub mod idempotency;
+pub mod inbox;
 pub mod keys;
 pub mod messages;
+pub mod networks;
 pub mod pairing;
 pub mod tasks;
 pub mod ticket;
@@ -39,6 +42,17 @@ impl<T, C> Page<T, C> {
         let next =
             (items.len() > limit).then(|| limit.checked_sub(1).map(|last| place(&items[last]))).flatten();
         items.truncate(limit);
+        Self { items, next }
+    }
+
+    /// A page out of the newest rows of a list, oldest first, that were asked for with one more than `limit`:
+    /// the next page is the one before it.
+    fn newest(mut items: Vec<T>, limit: i64, place: impl Fn(&T) -> C) -> Self {
+        let more = i64::try_from(items.len()).unwrap_or(i64::MAX) > limit;
+        if more {
+            items.remove(0);
+        }
+        let next = items.first().filter(|_| more).map(place);
         Self { items, next }
     }
 }

@@ -2,12 +2,13 @@
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::{ContentType, Kind, Message};
-use tandem_core::text::{BODY_BYTES_MAX, Body};
-use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId};
-use tandem_store::{Tx, messages as rows, tasks};
+use tandem_core::tasks::CheckInSeconds;
+use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
+use tandem_core::{AgentId, MessageId, Now, Refusal, Role, Task, TaskId};
+use tandem_store::{Tx, connections, messages as rows, tasks};
 
 use crate::events::{Event, tell};
-use crate::tasks::on_task;
+use crate::tasks::{on_task, pause, present, set_check_in};
 use crate::{Error, Page};
 
 /// What somebody wants to say.
@@ -17,6 +18,8 @@ pub struct NewMessage {
     pub content: Body,
     /// How to read it.
     pub content_type: ContentType,
+    /// How soon it should be acknowledged; as the task says, where it says nothing itself.
+    pub check_in_seconds: Option<CheckInSeconds>,
 }
 
 /// Adds a message to a task and tells the other party.
@@ -27,40 +30,94 @@ pub fn send(
     new: &NewMessage,
     now: &Now,
 ) -> Result<Message, Error> {
-    on_task(tx, by, id, |tx, mut task, role| {
-        if new.content.as_str().len() > BODY_BYTES_MAX {
-            return Err(Error::TooLarge("message"));
-        }
-        task.position().check_open()?;
-        let message = Message {
-            id: now.new_id(),
-            task: task.id.clone(),
-            number: task.message_count + 1,
-            sender: Some(by.clone()),
-            sender_name: task.party(role).map(|party| party.1.to_owned()),
-            kind: Kind::Message,
-            content: new.content.as_str().to_owned(),
-            content_type: new.content_type,
-            read_at: None,
-            acknowledged_at: None,
-            // Requests may be decided in another order than they came in; the thread reads in time's order.
-            created_at: now.at.max(task.updated_at),
-        };
-        let event = Event::on_task(EventKind::MessageCreated, &task, task.party(role))
-            .with_sender()
-            .with_message(&message.id);
-        tell(tx, task.other(role).0, event, now)?;
-        rows::insert(tx, &message)?;
-        match role {
-            Role::Initiator => task.target_unread += 1,
-            Role::Target => task.initiator_unread += 1,
-            Role::Hub => {}
-        }
-        task.message_count += 1;
-        task.updated_at = message.created_at;
-        tasks::update_counts(tx, &task)?;
+    on_task(tx, by, id, now, |tx, mut task, role| {
+        check_message(&task, new)?;
+        let message = add(tx, &mut task, role, new, Kind::Message, now)?;
+        tasks::update_thread(tx, &task)?;
+        pause_if_spent(tx, &mut task, role, now)?;
         Ok(message)
     })
+}
+
+/// The newest task with an agent that is open to messages: where a message to the agent itself goes.
+pub fn newest_open_task(tx: &mut Tx<'_>, by: &AgentId, named: &Alias) -> Result<TaskId, Error> {
+    let found = match named.as_str().parse() {
+        Ok(agent) => tasks::newest_open(tx, by, &agent)?,
+        Err(_) => None,
+    };
+    if let Some(task) = found {
+        return Ok(task);
+    }
+    let aliased = match connections::by_alias(tx, by, named.as_str())? {
+        Some(agent) => tasks::newest_open(tx, by, &agent)?,
+        None => None,
+    };
+    aliased.ok_or(Error::NotFound("open task with that agent; create one with POST /tasks"))
+}
+
+/// Whether a message may be added.
+pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> {
+    if new.content.as_str().len() > BODY_BYTES_MAX {
+        return Err(Error::TooLarge("message"));
+    }
+    task.position().check_open()?;
+    let max = task.terms.max_messages;
+    if task.spoken_count >= max { Err(Refusal::MessageBudget(max).into()) } else { Ok(()) }
+}
+
+/// Adds a message of a party and tells the other. The caller has asked whether it may, and writes the task
+/// back.
+pub(crate) fn add(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    role: Role,
+    new: &NewMessage,
+    kind: Kind,
+    now: &Now,
+) -> Result<Message, Error> {
+    present(tx, task, role, now)?;
+    let message = Message {
+        id: now.new_id(),
+        task: task.id.clone(),
+        number: task.message_count + 1,
+        sender: task.party(role).map(|party| party.0.clone()),
+        sender_name: task.party(role).map(|party| party.1.to_owned()),
+        kind,
+        content: new.content.as_str().to_owned(),
+        content_type: new.content_type,
+        read_at: None,
+        acknowledged_at: None,
+        // Requests may be decided in another order than they came in; the thread reads in time's order.
+        created_at: now.at.max(task.updated_at),
+    };
+    let event = Event::on_task(EventKind::MessageCreated, task, task.party(role))
+        .with_sender()
+        .with_message(&message.id);
+    tell(tx, task.other(role).0, event, now)?;
+    rows::insert(tx, &message)?;
+    let window = new.check_in_seconds.map_or(task.terms.check_in_seconds, CheckInSeconds::get);
+    set_check_in(tx, task, message.number, window, now)?;
+    task.message_count += 1;
+    task.spoken_count += 1;
+    task.updated_at = message.created_at;
+    if let Some(writer) = task.side_mut(role) {
+        writer.said = message.number;
+    }
+    if let Some(reader) = task.side_mut(role.opposite()) {
+        reader.unread += 1;
+        reader.unread_since.get_or_insert(message.created_at);
+    }
+    Ok(message)
+}
+
+/// Stops two agents that talk and talk: at the agreed number of messages the initiator is asked.
+pub(crate) fn pause_if_spent(tx: &mut Tx<'_>, task: &mut Task, by: Role, now: &Now) -> Result<(), Error> {
+    let max = task.terms.max_messages;
+    if task.spoken_count < max || task.status.is_terminal() {
+        return Ok(());
+    }
+    let why = format!("it has had the {max} messages it may have; its initiator can raise maxMessages");
+    pause(tx, task, by, &why, now)
 }
 
 /// Adds the hub's own message. The caller writes the task back.
@@ -89,15 +146,11 @@ pub fn list(
     id: &TaskId,
     before: Option<i64>,
     limit: i64,
+    now: &Now,
 ) -> Result<Page<Message, i64>, Error> {
-    on_task(tx, by, id, |tx, task, _| {
-        let mut found = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
-        let more = i64::try_from(found.len()).unwrap_or(i64::MAX) > limit;
-        if more {
-            found.remove(0);
-        }
-        let next = found.first().filter(|_| more).map(|oldest| oldest.number);
-        Ok(Page { items: found, next })
+    on_task(tx, by, id, now, |tx, task, _| {
+        let found = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
+        Ok(Page::newest(found, limit, |message| message.number))
     })
 }
 
@@ -109,7 +162,7 @@ pub fn delete(
     message: &MessageId,
     now: &Now,
 ) -> Result<(), Error> {
-    on_task(tx, by, id, |tx, mut task, role| {
+    on_task(tx, by, id, now, |tx, mut task, role| {
         let found = rows::find(tx, &task.id, message)?.ok_or(Error::NotFound("message"))?;
         if found.sender.as_ref() != Some(by) {
             return Err(Error::NotSender);
@@ -121,12 +174,13 @@ pub fn delete(
             tell(tx, task.other(role).0, event, now)?;
             // There is nothing left to read.
             if found.read_at.is_none() {
-                match role {
-                    Role::Initiator => task.target_unread -= 1,
-                    Role::Target => task.initiator_unread -= 1,
-                    Role::Hub => {}
+                if let Some(reader) = task.side_mut(role.opposite()) {
+                    reader.unread = (reader.unread - 1).max(0);
+                    if reader.unread == 0 {
+                        reader.unread_since = None;
+                    }
                 }
-                tasks::update_counts(tx, &task)?;
+                tasks::update_thread(tx, &task)?;
             }
         }
         Ok(())

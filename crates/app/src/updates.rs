@@ -1,11 +1,13 @@
 //! What waits for the caller since it last said "seen". The caller's log knows what it was told; this only
 //! asks what of it still holds.
 
-use tandem_core::{AgentId, Approval, Status, TaskId};
+use tandem_core::tasks::is_overdue;
+use tandem_core::{AgentId, Approval, Now, Status, TaskId};
 use tandem_store::updates::{self as rows, News};
 use tandem_store::{Tx, events};
 
 use crate::Error;
+use crate::tasks::overdue_or;
 
 /// How many lines of the log one look goes through; what is beyond shows once these are acknowledged.
 const LINES_MAX: i64 = 1_000;
@@ -35,9 +37,14 @@ pub struct Updates {
 }
 
 /// What waits for the caller.
-pub fn check(tx: &mut Tx<'_>, by: &AgentId) -> Result<Updates, Error> {
+pub fn check(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Updates, Error> {
     let cursors = events::cursors(tx, by)?;
     let news = rows::after(tx, by, cursors.updates_acked, LINES_MAX)?;
+    let overdue = news
+        .iter()
+        .filter(|line| is_overdue(line.status, line.acknowledged_at, line.expires_at, now.at))
+        .map(|line| line.task.clone());
+    overdue_or(overdue.collect())?;
     let full = i64::try_from(news.len()).unwrap_or(0) == LINES_MAX;
     let cursor = news.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
     let mut found = Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), cursor };

@@ -28,14 +28,26 @@ pub enum EventKind {
     TaskApprovalRequired,
     /// A task's status changed.
     TaskUpdated,
+    /// A task went to another agent.
+    TaskReassigned,
+    /// A task's target shows no sign of life.
+    TaskStalled,
     /// Somebody wrote.
     MessageCreated,
     /// A message was taken back.
     MessageDeleted,
+    /// Messages were read.
+    MessageRead,
+    /// Messages, or a task, were acknowledged.
+    MessageAcknowledged,
+    /// A message, or a task, was not.
+    MessageNoAck,
     /// A connection began.
     AgentConnected,
     /// A connection ended.
     AgentDisconnected,
+    /// Somebody wrote to a network.
+    BroadcastCreated,
 }
 
 impl EventKind {
@@ -46,10 +58,16 @@ impl EventKind {
             Self::TaskCreated => "task.created",
             Self::TaskApprovalRequired => "task.approval_required",
             Self::TaskUpdated => "task.updated",
+            Self::TaskReassigned => "task.reassigned",
+            Self::TaskStalled => "task.stalled",
             Self::MessageCreated => "message.created",
             Self::MessageDeleted => "message.deleted",
+            Self::MessageRead => "message.read",
+            Self::MessageAcknowledged => "message.acknowledged",
+            Self::MessageNoAck => "message.no_ack",
             Self::AgentConnected => "agent.connected",
             Self::AgentDisconnected => "agent.disconnected",
+            Self::BroadcastCreated => "broadcast.created",
         }
     }
 }

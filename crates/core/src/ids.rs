@@ -25,6 +25,9 @@ pub enum Delivery {}
 /// Marks message ids.
 #[derive(Debug)]
 pub enum Message {}
+/// Marks network ids.
+#[derive(Debug)]
+pub enum Network {}
 
 /// Names an agent.
 pub type AgentId = Id<Agent>;
@@ -34,6 +37,8 @@ pub type ConnectionId = Id<Connection>;
 pub type DeliveryId = Id<Delivery>;
 /// Names a message.
 pub type MessageId = Id<Message>;
+/// Names a network.
+pub type NetworkId = Id<Network>;
 /// Names a task.
 pub type TaskId = Id<crate::tasks::Task>;
 
@@ -53,6 +58,9 @@ impl Prefixed for Delivery {
 }
 impl Prefixed for Message {
     const PREFIX: &'static str = "msg_";
+}
+impl Prefixed for Network {
+    const PREFIX: &'static str = "net_";
 }
 impl Prefixed for crate::tasks::Task {
     const PREFIX: &'static str = "task_";

@@ -5,10 +5,12 @@
 
 pub mod agents;
 pub mod approval;
+pub mod deadlines;
 pub mod events;
 pub mod ids;
 pub mod messages;
 pub mod moves;
+pub mod networks;
 pub mod pairing;
 pub mod tasks;
 pub mod text;
@@ -16,7 +18,7 @@ pub mod time;
 pub mod webhooks;
 
 pub use approval::{Approval, Rule};
-pub use ids::{AgentId, ConnectionId, DeliveryId, Id, IdSource, MessageId, Now, TaskId};
+pub use ids::{AgentId, ConnectionId, DeliveryId, Id, IdSource, MessageId, NetworkId, Now, TaskId};
 pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
 pub use tasks::Task;
 pub use time::Timestamp;

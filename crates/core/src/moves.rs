@@ -138,6 +138,18 @@ pub enum Role {
     Hub,
 }
 
+impl Role {
+    /// The other party; the hub has none.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Initiator => Self::Target,
+            Self::Target => Self::Initiator,
+            Self::Hub => Self::Hub,
+        }
+    }
+}
+
 /// A set of roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Roles(u8);
@@ -244,6 +256,11 @@ pub enum Refusal {
     /// The operation does not exist in this status.
     #[error("that cannot be done while the task is {0}")]
     InvalidState(Status),
+    /// As many messages as were agreed on have been written.
+    #[error(
+        "the task has had the {0} messages it may have; its initiator can raise maxMessages by PATCH /tasks/:id"
+    )]
+    MessageBudget(i64),
     /// A task that still runs cannot be deleted.
     #[error("the task is still live; cancel it before deleting it")]
     Live,

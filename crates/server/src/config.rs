@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tandem_app::tasks::Defaults;
 use toml::{Table, Value};
 
 /// The commented example file, which is also the documentation; a test keeps it equal to the defaults.
@@ -48,6 +49,12 @@ pub struct Config {
     pub rate_limit_discover_max: u32,
     /// Messages a minute of an agent on a task.
     pub max_messages_per_minute: u32,
+    /// Messages a task may have when its maker does not say.
+    pub max_messages_per_task: i64,
+    /// How long a task waits to be taken when its maker does not say; 0 for ever.
+    pub default_ttl_seconds: i64,
+    /// How soon tasks and messages should be acknowledged when nobody says; 0 for never.
+    pub check_in_seconds: i64,
     /// Wrong pairing codes a minute of an agent.
     pub pair_attempts_max: u32,
     /// How old an agent must be to be in the directory.
@@ -77,6 +84,9 @@ impl Default for Config {
             rate_limit_register_max: 5,
             rate_limit_discover_max: 30,
             max_messages_per_minute: 10,
+            max_messages_per_task: 200,
+            default_ttl_seconds: 0,
+            check_in_seconds: 30,
             pair_attempts_max: 20,
             min_discovery_age_hours: 24,
             pow_difficulty: 0,
@@ -194,10 +204,29 @@ impl Config {
         if self.pow_difficulty > 40 {
             return refuse("pow_difficulty", "must be at most 40: more could not be solved");
         }
+        if !(1..=100_000).contains(&self.max_messages_per_task) {
+            return refuse("max_messages_per_task", "must be from 1 to 100000");
+        }
+        if !(0..=86_400).contains(&self.default_ttl_seconds) {
+            return refuse("default_ttl_seconds", "must be from 0 (none) to 86400");
+        }
+        if !(0..=86_400).contains(&self.check_in_seconds) {
+            return refuse("check_in_seconds", "must be from 0 (never) to 86400");
+        }
         if self.max_connections == 0 || self.database_writers == 0 || self.database_readers == 0 {
             return refuse("max_connections, database_writers and database_readers", "must not be 0");
         }
         Ok(())
+    }
+
+    /// What holds for tasks that do not say otherwise.
+    #[must_use]
+    pub fn task_defaults(&self) -> Defaults {
+        Defaults {
+            ttl_seconds: (self.default_ttl_seconds > 0).then_some(self.default_ttl_seconds),
+            check_in_seconds: self.check_in_seconds,
+            max_messages: self.max_messages_per_task,
+        }
     }
 
     /// A new agent's balance in millionths of a dollar.

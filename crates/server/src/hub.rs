@@ -8,7 +8,7 @@ use tandem_api::agents::Seen;
 use tandem_app::challenge::Challenges;
 use tandem_app::keys::{self, KeyHash};
 use tandem_app::ticket::Tickets;
-use tandem_app::{Error, admin, agents};
+use tandem_app::{Error, admin, agents, tasks};
 use tandem_core::agents::{Agent, Reach};
 use tandem_core::{AgentId, IdSource, Now, TaskId, Timestamp};
 use tandem_store::admin::Totals;
@@ -28,6 +28,13 @@ use crate::webhooks::address::Names;
 const PRESENCES_WRITTEN_MAX: usize = 500;
 /// How long a count of everything is good for.
 const TOTALS_KEPT_MS: i64 = 10_000;
+
+/// How often a use case is put off because tasks expire under its eyes.
+const OVERDUE_ROUNDS: usize = 3;
+
+/// A use case as the store runs it: possibly more than once, when it loses a race or comes too late.
+pub trait UseCase<T>: Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + Sync + 'static {}
+impl<T, F: Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + Sync + 'static> UseCase<T> for F {}
 
 /// What carries news out of the hub.
 #[derive(Debug, Clone)]
@@ -143,7 +150,7 @@ impl HubParts {
             return Ok(());
         }
         let target = target.clone();
-        self.write(move |tx, now| tandem_app::tasks::mark_fetched(tx, &target, &ids, now)).await
+        self.write(move |tx, now| tasks::mark_fetched(tx, &target, &ids, now)).await
     }
 
     /// Writes down who was heard of since the last time.
@@ -180,34 +187,47 @@ impl HubParts {
     }
 
     /// Runs a use case that changes something.
-    pub async fn write<T: Send + 'static>(
-        &self,
-        use_case: impl Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        let now = self.now();
-        self.store.write(move |tx| use_case(tx, &now)).await
+    pub async fn write<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
+        let use_case = Arc::new(use_case);
+        self.in_time(|now| {
+            let use_case = Arc::clone(&use_case);
+            self.store.write(move |tx| use_case(tx, &now))
+        })
+        .await
     }
 
     /// Runs a use case that only looks.
-    pub async fn read<T: Send + 'static>(
+    pub async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
+        let use_case = Arc::new(use_case);
+        self.in_time(|now| {
+            let use_case = Arc::clone(&use_case);
+            self.store.read(move |tx| use_case(tx, &now))
+        })
+        .await
+    }
+
+    /// Runs a use case; if it meets tasks that have expired without anybody noticing, they expire first.
+    async fn in_time<T, R: Future<Output = Result<T, Error>>>(
         &self,
-        use_case: impl Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + 'static,
+        run: impl Fn(Now) -> R,
     ) -> Result<T, Error> {
-        let now = self.now();
-        self.store.read(move |tx| use_case(tx, &now)).await
+        for _ in 0..OVERDUE_ROUNDS {
+            let overdue = match run(self.now()).await {
+                Err(Error::Overdue(overdue)) => overdue,
+                other => return other,
+            };
+            let now = self.now();
+            self.store.write(move |tx| tasks::expire(tx, &overdue, &now)).await?;
+        }
+        run(self.now()).await
     }
 
     /// The answer to a malformed request about a task: hidden tasks stay hidden, and for others the
     /// answer tells where they stand.
     pub async fn refuse_on_task(&self, by: AgentId, id: TaskId, error: Error) -> Error {
         // Errors are not cloned; what the use case needs to know is only whether the task may be seen.
-        let standing = self.read(move |tx, _| {
-            let task = tandem_app::tasks::view(tx, &by, &id)?;
-            Ok(task.role_of(&by).map(|role| task.standing(role)))
-        });
-        match standing.await {
-            Ok(Some(standing)) => error.on_task(standing),
-            Ok(None) => Error::NotFound("task"),
+        match self.read(move |tx, now| tasks::standing(tx, &by, &id, now)).await {
+            Ok(standing) => error.on_task(standing),
             Err(hidden) => hidden,
         }
     }

@@ -16,6 +16,7 @@ pub mod push;
 pub mod rates;
 pub mod rest;
 pub mod start;
+mod timer;
 mod web;
 pub mod webhooks;
 

@@ -40,6 +40,7 @@ pub struct Metrics {
     events_pushed: Counter,
     push_seconds: Histogram,
     webhook_seconds: Family<OutcomeLabels, Histogram>,
+    deadline_seconds: Histogram,
     /// Sockets closed because their readers were too slow.
     pub slow_readers: Counter,
     /// Open connections.
@@ -78,6 +79,13 @@ impl Metrics {
             Unit::Seconds,
             webhook_seconds.clone(),
         );
+        let deadline_seconds = latency();
+        registry.register_with_unit(
+            "deadline_delay",
+            "Time from a deadline to its being handled",
+            Unit::Seconds,
+            deadline_seconds.clone(),
+        );
         let slow_readers = Counter::default();
         registry.register(
             "slow_readers",
@@ -99,6 +107,7 @@ impl Metrics {
             events_pushed,
             push_seconds,
             webhook_seconds,
+            deadline_seconds,
             slow_readers,
             connections,
             rate_limited,
@@ -116,6 +125,12 @@ impl Metrics {
     pub fn pushed(&self, events: usize, took_seconds: f64) {
         self.events_pushed.inc_by(events as u64);
         self.push_seconds.observe(took_seconds);
+    }
+
+    /// Counts a deadline that was handled so late.
+    #[expect(clippy::cast_precision_loss, reason = "a delay is no precise figure")]
+    pub fn deadline_met(&self, late_ms: i64) {
+        self.deadline_seconds.observe(late_ms as f64 / 1_000.0);
     }
 
     /// Counts a try at a webhook.

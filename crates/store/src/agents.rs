@@ -142,6 +142,8 @@ pub struct Search {
     pub text: Option<SearchText>,
     /// Only agents that registered before this.
     pub registered_before: Timestamp,
+    /// Whether the caller is in networks, whose members it sees in any case.
+    pub in_networks: bool,
     /// How many at most.
     pub limit: i64,
     /// How many to pass over.
@@ -198,7 +200,15 @@ fn push_matches(query: &mut Query, by: &AgentId, search: &Search) {
             .push(" join agent_capabilities tag on tag.agent_id = a.id and tag.capability = ")
             .bind(capability.as_str());
     }
-    query.push(" where a.discoverable = 1 and a.created_at <= ").bind(search.registered_before);
+    if search.in_networks {
+        // Who shares a network with the caller is there for it, whatever it shows to strangers.
+        query.push(" where a.id in (select id from agents where discoverable = 1 and created_at <= ");
+        query.bind(search.registered_before);
+        query.push(" union select theirs.agent_id from network_members mine join network_members theirs");
+        query.push(" on theirs.network_id = mine.network_id where mine.agent_id = ").bind(by).push(")");
+    } else {
+        query.push(" where a.discoverable = 1 and a.created_at <= ").bind(search.registered_before);
+    }
     query.push(" and a.id <> ").bind(by);
     query
         .push(" and not exists (select 1 from blocks b where b.agent_id = a.id and b.blocked_id = ")

@@ -164,6 +164,11 @@ pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Res
     .take()
 }
 
+/// Removes a task's events from one agent's log.
+pub fn purge_task_of(tx: &mut Tx<'_>, agent: &AgentId, task: &TaskId) -> Result<(), Error> {
+    tx.send("delete from events where task_id = $2 and agent_id = $1", &[agent.into(), task.into()])
+}
+
 /// Removes a task's events from every log.
 pub fn purge_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<(), Error> {
     tx.send("delete from events where task_id = $1", &[task.into()])

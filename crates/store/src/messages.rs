@@ -1,9 +1,9 @@
 //! Messages of tasks.
 
 use tandem_core::messages::{ContentType, DELETED, Message};
-use tandem_core::{MessageId, TaskId};
+use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
-use crate::{Error, Row, Tx};
+use crate::{Error, Row, Tx, Value};
 
 const COLUMNS: &str = "m.id, m.task_id, m.number, m.sender_id, a.name, m.kind, m.content, m.content_type, \
      m.read_at, m.acknowledged_at, m.created_at";
@@ -48,6 +48,85 @@ pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Mes
         "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id where m.id = $1 and m.task_id = $2"
     );
     tx.optional(&sql, &[id.into(), task.into()])?.map(from_row).transpose()
+}
+
+/// The message with this number in a task, unless it was taken back.
+pub fn numbered(tx: &mut Tx<'_>, task: &TaskId, number: i64) -> Result<Option<Message>, Error> {
+    let sql = format!(
+        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
+         where m.task_id = $1 and m.number = $2 and m.deleted = 0"
+    );
+    tx.optional(&sql, &[task.into(), number.into()])?.map(from_row).transpose()
+}
+
+/// Which messages of a task one party has to look at: those that the other side wrote. A task may have had
+/// several targets, but it has one initiator.
+#[derive(Debug, Clone, Copy)]
+pub struct For<'a> {
+    /// The task.
+    pub task: &'a TaskId,
+    /// Its initiator.
+    pub initiator: &'a AgentId,
+    /// Whether they are for the target, and so by the initiator.
+    pub target: bool,
+    /// Only those after this number.
+    pub after: i64,
+}
+
+/// The condition for [`For`], which takes the first four parameters.
+const FOR: &str = "task_id = $1 and sender_id is not null \
+     and case when sender_id = $2 then 1 else 0 end = $3 and number > $4";
+
+impl For<'_> {
+    fn params(&self, more: &[Value]) -> Vec<Value> {
+        let mut params = vec![self.task.into(), self.initiator.into(), self.target.into(), self.after.into()];
+        params.extend_from_slice(more);
+        params
+    }
+}
+
+/// What a party has not read, oldest first.
+pub fn unread(tx: &mut Tx<'_>, of: For<'_>, limit: i64) -> Result<Vec<Message>, Error> {
+    let sql = format!(
+        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
+         where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit $5"
+    );
+    let rows = tx.rows(&sql, &of.params(&[limit.into()]))?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// Marks what a party has to look at as read, up to a number.
+pub fn mark_read(tx: &mut Tx<'_>, of: For<'_>, to: i64, now: Timestamp) -> Result<(), Error> {
+    let sql = format!("update messages set read_at = $6 where {FOR} and number <= $5 and read_at is null");
+    tx.send(&sql, &of.params(&[to.into(), now.into()]))
+}
+
+/// Marks what a party has to look at as acknowledged, and so as read.
+pub fn mark_acknowledged(tx: &mut Tx<'_>, of: For<'_>, now: Timestamp) -> Result<(), Error> {
+    let sql = format!(
+        "update messages set acknowledged_at = $5, read_at = coalesce(read_at, $5)
+         where {FOR} and acknowledged_at is null"
+    );
+    tx.send(&sql, &of.params(&[now.into()]))
+}
+
+/// The ids of what a party has not acknowledged, oldest first.
+pub fn unacknowledged(tx: &mut Tx<'_>, of: For<'_>) -> Result<Vec<MessageId>, Error> {
+    let sql = format!(
+        "select id from messages where {FOR} and acknowledged_at is null and deleted = 0 order by number"
+    );
+    let rows = tx.rows(&sql, &of.params(&[]))?;
+    rows.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// Takes back the marks on what one party wrote, because the other is a new one; tells how much there is.
+pub fn clear_marks(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId) -> Result<i64, Error> {
+    let cleared = tx.execute(
+        "update messages set read_at = null, acknowledged_at = null
+         where task_id = $1 and sender_id = $2 and deleted = 0",
+        &[task.into(), writer.into()],
+    )?;
+    Ok(i64::try_from(cleared).unwrap_or(i64::MAX))
 }
 
 /// The newest messages from before a number, oldest first.

@@ -25,7 +25,11 @@ pub struct News {
     pub initiator_name: String,
     /// When the task was made.
     pub created_at: Timestamp,
-    /// Whether the target has fetched the task.
+    /// When the target acknowledged the task.
+    pub acknowledged_at: Option<Timestamp>,
+    /// When the task expires, unless somebody takes it.
+    pub expires_at: Option<Timestamp>,
+    /// When the target fetched the task.
     pub fetched_at: Option<Timestamp>,
     /// Whether the line tells of a message, and one that is still there unread.
     pub unread_message: bool,
@@ -37,7 +41,7 @@ pub struct News {
 pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<Vec<News>, Error> {
     let rows = tx.rows(
         "select e.seq, t.id, t.title, t.status, t.approval, t.target_id, t.initiator_id, i.name, t.created_at,
-             t.fetched_at, case when m.id is null then 0 else 1 end,
+             t.acknowledged_at, t.expires_at, t.fetched_at, case when m.id is null then 0 else 1 end,
              case when e.type = 'message.created' then 1 else 0 end
          from (select seq, type, task_id, message_id from events
                where agent_id = $1 and seq > $2
@@ -61,6 +65,8 @@ pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result
                 initiator: row.take()?,
                 initiator_name: row.take()?,
                 created_at: row.take()?,
+                acknowledged_at: row.take()?,
+                expires_at: row.take()?,
                 fetched_at: row.take()?,
                 unread_message: row.take()?,
                 is_message: row.take()?,

@@ -57,21 +57,36 @@ impl<T> From<&Id<T>> for Value {
         Self::Text(id.as_str().into())
     }
 }
-impl From<Status> for Value {
-    fn from(status: Status) -> Self {
-        Self::Text(status.as_str().into())
-    }
+/// Enums that are stored as their word on the wire.
+macro_rules! stored_as_word {
+    ($($name:ty),+ $(,)?) => {
+        $(
+            impl From<$name> for Value {
+                fn from(word: $name) -> Self {
+                    Self::Text(word.as_str().into())
+                }
+            }
+            impl FromValue for $name {
+                fn from_value(value: Value) -> Result<Self, Error> {
+                    word(value)
+                }
+            }
+        )+
+    };
 }
-impl From<Approval> for Value {
-    fn from(approval: Approval) -> Self {
-        Self::Text(approval.as_str().into())
-    }
-}
-impl From<Rule> for Value {
-    fn from(rule: Rule) -> Self {
-        Self::Text(rule.as_str().into())
-    }
-}
+
+stored_as_word!(
+    Status,
+    Approval,
+    Rule,
+    messages::Kind,
+    messages::ContentType,
+    tandem_core::webhooks::State,
+    tasks::Priority,
+    tasks::OnStall,
+    tandem_core::deadlines::Due,
+);
+
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(maybe: Option<T>) -> Self {
         maybe.map_or(Self::Null, Into::into)
@@ -143,46 +158,6 @@ fn word<T: TryFrom<String>>(value: Value) -> Result<T, Error> {
 }
 
 impl<T> FromValue for Id<T> {
-    fn from_value(value: Value) -> Result<Self, Error> {
-        word(value)
-    }
-}
-impl FromValue for Status {
-    fn from_value(value: Value) -> Result<Self, Error> {
-        word(value)
-    }
-}
-impl FromValue for Approval {
-    fn from_value(value: Value) -> Result<Self, Error> {
-        word(value)
-    }
-}
-impl FromValue for Rule {
-    fn from_value(value: Value) -> Result<Self, Error> {
-        word(value)
-    }
-}
-impl FromValue for messages::Kind {
-    fn from_value(value: Value) -> Result<Self, Error> {
-        word(value)
-    }
-}
-impl FromValue for messages::ContentType {
-    fn from_value(value: Value) -> Result<Self, Error> {
-        word(value)
-    }
-}
-impl FromValue for tandem_core::webhooks::State {
-    fn from_value(value: Value) -> Result<Self, Error> {
-        word(value)
-    }
-}
-impl From<tandem_core::webhooks::State> for Value {
-    fn from(state: tandem_core::webhooks::State) -> Self {
-        Self::Text(state.as_str().into())
-    }
-}
-impl FromValue for tasks::Priority {
     fn from_value(value: Value) -> Result<Self, Error> {
         word(value)
     }

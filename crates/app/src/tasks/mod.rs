@@ -1,41 +1,86 @@
 //! Tasks: made, published, moved, changed and deleted.
 
-use tandem_core::approval::gate;
-use tandem_core::events::EventKind;
-use tandem_core::tasks::{Priority, Task};
-use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, Reason, SessionKey, Title};
-use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId, Timestamp};
-use tandem_store::connections::{self, Reach};
+mod again;
+mod create;
+mod lease;
+mod receipts;
+mod reply;
+mod shift;
+mod tree;
+
+use tandem_core::tasks::{MaxMessages, Task};
+use tandem_core::text::{Body, Reason, SessionKey, Title};
+use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::tasks::{self as rows, Filter, LogLine};
 use tandem_store::{Tx, events as event_rows};
 
-mod shift;
-
-use crate::events::{Event, tell};
 use crate::{Error, Page};
 
-use shift::write_log;
-pub(crate) use shift::{Cause, shift};
+pub use again::{reassign, retry};
+pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
+pub use lease::{Sign, heartbeat};
+pub use receipts::{Acknowledged, Read, acknowledge, read};
+pub use reply::{NewReply, Outcome, Replied, reply};
+pub use tree::{TREE_MAX, Tree, tree};
 
-/// How many live tasks two agents may have between them.
-pub const LIVE_TASKS_MAX: i64 = 10_000;
+use create::{check_room, check_size, enter, hand_over, way};
+pub(crate) use create::{set_check_in, way_to};
+pub(crate) use lease::stall;
+pub(crate) use receipts::present;
+use shift::write_log;
+pub(crate) use shift::{Cause, pause, shift};
 
 /// Runs an act on a task that the caller may see; a refusal carries where the task stands.
 pub(crate) fn on_task<T>(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
+    now: &Now,
     act: impl FnOnce(&mut Tx<'_>, Task, Role) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let task = rows::find(tx, id)?.ok_or(Error::NotFound("task"))?;
     let role = task.role_of(by).ok_or(Error::NotFound("task"))?;
+    check_time([&task], now)?;
     let standing = task.standing(role);
     act(tx, task, role).map_err(|error| error.on_task(standing))
 }
 
-/// The task as the caller sees it.
-pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId) -> Result<Task, Error> {
-    on_task(tx, by, id, |_, task, _| Ok(task))
+/// Nobody sees a task that has expired as anything else: if one has and the timer has not come by yet, the
+/// whole use case is put off until [`expire`] has been run.
+pub(crate) fn check_time<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: &Now) -> Result<(), Error> {
+    let overdue = tasks.into_iter().filter(|task| task.is_overdue(now.at)).map(|task| task.id.clone());
+    overdue_or(overdue.collect())
+}
+
+/// The same for ids that were found to be overdue in another way.
+pub(crate) fn overdue_or(overdue: Vec<TaskId>) -> Result<(), Error> {
+    if overdue.is_empty() { Ok(()) } else { Err(Error::Overdue(overdue)) }
+}
+
+/// Lets tasks expire whose time has run out before anybody took them.
+pub fn expire(tx: &mut Tx<'_>, ids: &[TaskId], now: &Now) -> Result<(), Error> {
+    for id in ids {
+        let Some(mut task) = rows::find(tx, id)? else { continue };
+        if task.is_overdue(now.at) {
+            let cause = Cause { by: Role::Hub, reason: Some("nobody took it in time"), did: None };
+            shift(tx, &mut task, Status::Expired, &cause, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the task stands for the caller.
+pub fn standing(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Standing, Error> {
+    on_task(tx, by, id, now, |_, task, role| Ok(task.standing(role)))
+}
+
+/// The task as the caller sees it and, while it waits, how many live tasks its target has before it.
+pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<(Task, Option<i64>), Error> {
+    on_task(tx, by, id, now, |tx, task, _| {
+        let waits = task.status == Status::Submitted;
+        let ahead = if waits { Some(rows::ahead(tx, &task)?) } else { None };
+        Ok((task, ahead))
+    })
 }
 
 /// Notes that their target was pushed these tasks.
@@ -51,116 +96,6 @@ pub fn mark_fetched(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now
     for id in ids {
         rows::mark_fetched(tx, id, target, now.at)?;
     }
-    Ok(())
-}
-
-/// What a new task is made of.
-#[derive(Debug, Clone)]
-pub struct NewTask {
-    /// Whom it is for: an id, or the caller's alias.
-    pub target: Alias,
-    /// What it is called.
-    pub title: Title,
-    /// What is to be done.
-    pub description: Option<Body>,
-    /// The client's own id for it.
-    pub id: Option<TaskId>,
-    /// Whether it waits to be published.
-    pub draft: bool,
-    /// Whether the initiator accepts the work.
-    pub requires_review: bool,
-    /// How soon it wants to be looked at.
-    pub priority: Priority,
-    /// The initiator's own session key.
-    pub session_key: Option<SessionKey>,
-}
-
-/// Makes a task and, unless it is a draft, publishes it.
-pub fn create(tx: &mut Tx<'_>, by: &AgentId, new: &NewTask, now: &Now) -> Result<Task, Error> {
-    check_size(new.description.as_ref())?;
-    let (target, reach) = resolve(tx, by, &new.target)?;
-    if let Some(id) = &new.id
-        && rows::exists(tx, id)?
-    {
-        return Err(Error::IdTaken);
-    }
-    let mut task = Task {
-        id: new.id.clone().unwrap_or_else(|| now.new_id()),
-        initiator: by.clone(),
-        initiator_name: reach.initiator_name.clone(),
-        target,
-        target_name: reach.target_name.clone(),
-        title: new.title.to_string(),
-        description: new.description.as_ref().map(ToString::to_string),
-        status: Status::Draft,
-        status_reason: None,
-        approval: None,
-        requires_review: new.requires_review,
-        priority: new.priority,
-        attempt: 1,
-        initiator_session_key: new.session_key.as_ref().map(ToString::to_string),
-        target_session_key: None,
-        initiator_unread: 0,
-        target_unread: 0,
-        message_count: 0,
-        log_count: 0,
-        version: 1,
-        queued_at: None,
-        pushed_at: None,
-        fetched_at: None,
-        started_at: None,
-        completed_at: None,
-        created_at: now.at,
-        updated_at: now.at,
-    };
-    if !new.draft {
-        publish(tx, &mut task, &reach, now)?;
-    }
-    write_log(tx, &mut task, None, by.as_str(), None, now)?;
-    rows::insert(tx, &task)?;
-    Ok(task)
-}
-
-fn check_size(description: Option<&Body>) -> Result<(), Error> {
-    match description {
-        Some(text) if text.as_str().len() > BODY_BYTES_MAX => Err(Error::TooLarge("description")),
-        _ => Ok(()),
-    }
-}
-
-/// The agent that an id or an alias of the caller's names, if it can be reached.
-fn resolve(tx: &mut Tx<'_>, by: &AgentId, named: &Alias) -> Result<(AgentId, Reach), Error> {
-    if let Ok(id) = named.as_str().parse::<AgentId>()
-        && let Some(reach) = connections::reach(tx, by, &id)?
-        && reach.connected
-    {
-        return Ok((id, reach));
-    }
-    let id = connections::by_alias(tx, by, named.as_str())?.ok_or(Error::NotConnected)?;
-    let reach = reachable(tx, by, &id)?;
-    Ok((id, reach))
-}
-
-fn reachable(tx: &mut Tx<'_>, by: &AgentId, target: &AgentId) -> Result<Reach, Error> {
-    connections::reach(tx, by, target)?.filter(|reach| reach.connected).ok_or(Error::NotConnected)
-}
-
-fn check_room(reach: &Reach) -> Result<(), Error> {
-    if reach.live_tasks >= LIVE_TASKS_MAX { Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX)) } else { Ok(()) }
-}
-
-/// Puts a task before its target: asks the gate, counts it as live and tells the target. The caller
-/// writes the task and its log.
-fn publish(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<(), Error> {
-    check_room(reach)?;
-    task.status = Status::Submitted;
-    task.approval = gate(reach.target_side, reach.target_default);
-    task.queued_at = Some(now.at);
-    let kind = if task.position().held { EventKind::TaskApprovalRequired } else { EventKind::TaskCreated };
-    let event =
-        Event::on_task(kind, task, task.party(Role::Initiator)).with_sender().with("attempt", task.attempt);
-    tell(tx, &task.target, event, now)?;
-    connections::count_live(tx, &task.initiator, &task.target, 1)?;
     Ok(())
 }
 
@@ -181,11 +116,13 @@ pub struct Change {
     pub title: Option<Title>,
     /// A draft's new description, or none any more.
     pub description: Option<Option<Body>>,
+    /// How many messages there may be, by the initiator's wish.
+    pub max_messages: Option<MaxMessages>,
 }
 
 /// Changes a task: a draft's text, the caller's session key, the status, in this order and all together.
 pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: &Now) -> Result<Task, Error> {
-    on_task(tx, by, id, |tx, mut task, role| {
+    on_task(tx, by, id, now, |tx, mut task, role| {
         if change.expected.is_some_and(|expected| expected != task.status) {
             return Err(Refusal::Conflict.into());
         }
@@ -193,6 +130,9 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         check_size(change.description.as_ref().and_then(Option::as_ref))?;
         if (change.title.is_some() || change.description.is_some()) && task.status != Status::Draft {
             return Err(Refusal::InvalidState(task.status).into());
+        }
+        if change.max_messages.is_some() {
+            check_budget_change(&task, role)?;
         }
         if let Some(to) = change.status {
             task.position().check(role, to)?;
@@ -206,7 +146,7 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
             Some(to) => {
                 if task.status.is_terminal() {
                     // Reopened work needs a way to the other party, as new work does.
-                    check_room(&reachable(tx, &task.initiator, &task.target)?)?;
+                    check_room(&way_to(tx, &task)?.reach)?;
                 }
                 shift(tx, &mut task, to, &Cause { by: role, reason, did: None }, now)?;
             }
@@ -230,6 +170,14 @@ fn check_seen(task: &Task, seen: Option<&Seen>) -> Result<(), Error> {
     }
 }
 
+/// The budget is the initiator's to change, as long as anything can still be said.
+fn check_budget_change(task: &Task, role: Role) -> Result<(), Error> {
+    if task.status.is_terminal() {
+        return Err(Refusal::Terminal.into());
+    }
+    if role == Role::Initiator { Ok(()) } else { Err(Refusal::NotYourMove.into()) }
+}
+
 fn edit(task: &mut Task, role: Role, change: &Change) {
     if let Some(title) = &change.title {
         task.title = title.to_string();
@@ -238,12 +186,12 @@ fn edit(task: &mut Task, role: Role, change: &Change) {
         task.description = description.as_ref().map(ToString::to_string);
     }
     if let Some(key) = &change.session_key {
-        let key = key.as_ref().map(ToString::to_string);
-        match role {
-            Role::Initiator => task.initiator_session_key = key,
-            Role::Target => task.target_session_key = key,
-            Role::Hub => {}
+        if let Some(side) = task.side_mut(role) {
+            side.session_key = key.as_ref().map(ToString::to_string);
         }
+    }
+    if let Some(max) = change.max_messages {
+        task.terms.max_messages = max.get();
     }
 }
 
@@ -254,8 +202,9 @@ fn publish_draft(
     reason: Option<&str>,
     now: &Now,
 ) -> Result<(), Error> {
-    let reach = reachable(tx, &task.initiator, &task.target)?;
-    publish(tx, task, &reach, now)?;
+    let reach = way_to(tx, task)?.reach;
+    enter(tx, task, &reach)?;
+    hand_over(tx, task, &reach, now)?;
     task.version += 1;
     task.updated_at = now.at;
     write_log(tx, task, Some(Status::Draft), by.as_str(), reason, now)?;
@@ -276,8 +225,14 @@ pub(crate) fn cancel_between(
 
 /// Deletes an ended task or a draft, with its thread and its events; tells how many messages went.
 /// `seen` are the versions the caller would take for the one it saw, if it says so.
-pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, seen: Option<&Seen>) -> Result<u64, Error> {
-    on_task(tx, by, id, |tx, task, _| {
+pub fn delete(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    seen: Option<&Seen>,
+    now: &Now,
+) -> Result<u64, Error> {
+    on_task(tx, by, id, now, |tx, task, _| {
         check_seen(&task, seen)?;
         if task.status.is_live() {
             return Err(Refusal::Live.into());
@@ -292,9 +247,11 @@ pub fn list(
     tx: &mut Tx<'_>,
     by: &AgentId,
     filter: &Filter,
+    now: &Now,
 ) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
     let limit = filter.limit;
     let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;
+    check_time(&found, now)?;
     Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
 }
 
@@ -305,8 +262,9 @@ pub fn history(
     id: &TaskId,
     after: i64,
     limit: i64,
+    now: &Now,
 ) -> Result<Page<LogLine, i64>, Error> {
-    on_task(tx, by, id, |tx, task, _| {
+    on_task(tx, by, id, now, |tx, task, _| {
         let found = rows::log_lines(tx, &task.id, after, limit + 1)?;
         Ok(Page::cut(found, limit, |_| after.saturating_add(limit)))
     })

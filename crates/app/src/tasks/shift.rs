@@ -10,6 +10,8 @@ use crate::Error;
 use crate::events::{Event, tell, tell_all};
 use crate::messages::add_system;
 
+use super::{lease, present};
+
 /// Adds a line to the task's history. The caller writes the task back.
 pub(super) fn write_log(
     tx: &mut Tx<'_>,
@@ -97,9 +99,12 @@ fn settle(tx: &mut Tx<'_>, task: &mut Task, to: Status, cause: &Cause<'_>, now: 
     task.status_reason = cause.reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;
-    if to == Status::Working && task.started_at.is_none() {
-        task.started_at = Some(now.at);
+    task.lease_until = None;
+    if to == Status::Working {
+        task.started_at.get_or_insert(now.at);
+        lease::renew(tx, task, now)?;
     }
+    present(tx, task, cause.by, now)?;
     task.completed_at = to.is_terminal().then_some(now.at);
     let (actor, name) = match task.party(cause.by) {
         Some((id, name)) => (id.to_string(), name.to_owned()),
@@ -112,7 +117,7 @@ fn settle(tx: &mut Tx<'_>, task: &mut Task, to: Status, cause: &Cause<'_>, now: 
     Ok(())
 }
 
-fn updated<'a>(task: &'a Task, cause: &Cause<'_>) -> Event<'a> {
+pub(super) fn updated<'a>(task: &'a Task, cause: &Cause<'_>) -> Event<'a> {
     Event::on_task(EventKind::TaskUpdated, task, task.party(cause.by))
         .with("status", task.status.as_str())
         .with("reason", cause.reason)
@@ -155,4 +160,17 @@ fn announce(tx: &mut Tx<'_>, task: &Task, from: Status, cause: &Cause<'_>, now: 
         tell(tx, to, updated(task, cause), now)?;
     }
     Ok(())
+}
+
+/// Stops the work until the initiator says how it goes on: the hub's own doing, at the request of `by`, who
+/// learns of it by the answer. The caller has told of the request itself.
+pub(crate) fn pause(tx: &mut Tx<'_>, task: &mut Task, by: Role, why: &str, now: &Now) -> Result<(), Error> {
+    let from = task.status;
+    let cause = Cause { by: Role::Hub, reason: Some(why), did: None };
+    if from != Status::InputRequired {
+        settle(tx, task, Status::InputRequired, &cause, now)?;
+        tell(tx, task.other(by).0, updated(task, &cause), now)?;
+    }
+    add_system(tx, task, format!("The hub paused this task: {why}"), now)?;
+    Ok(rows::update(tx, task)?)
 }

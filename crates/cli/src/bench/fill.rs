@@ -6,9 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use tandem_app::tasks::{self, Change, NewTask};
+use tandem_app::tasks::{self, Change, Defaults, NewTask};
 use tandem_app::{Error, keys};
-use tandem_core::tasks::Priority;
 use tandem_core::text::Body;
 use tandem_core::{AgentId, IdSource, Now, Status, Timestamp};
 use tandem_server::Clock;
@@ -27,6 +26,9 @@ const LIVE_EVERY: u64 = 19;
 const SAMPLE: u64 = 10_000;
 /// Over which time the tasks were made.
 const MADE_WITHIN_MS: u64 = 600_000;
+
+/// No deadlines: what was stored long ago waits for nothing.
+const DEFAULTS: Defaults = Defaults { ttl_seconds: None, check_in_seconds: 0, max_messages: 200 };
 
 /// What every job needs.
 struct Scene {
@@ -96,17 +98,10 @@ fn make(tx: &mut Tx<'_>, scene: &Scene, range: Range<u64>) -> Result<Vec<Known>,
         let by = &scene.agents[by];
         let made_at = i64::try_from(MADE_WITHIN_MS * number / scene.count).unwrap_or_default();
         let now = Now::new(scene.begin.plus_ms(made_at), Arc::clone(&scene.ids));
-        let new = NewTask {
-            target: scene.agents[to].to_string().try_into().map_err(unfit("agent"))?,
-            title: format!("Review the API document {number}").try_into().map_err(unfit("title"))?,
-            description: Some(description.clone()),
-            id: None,
-            draft: false,
-            requires_review: false,
-            priority: Priority::Normal,
-            session_key: None,
-        };
-        let task = tasks::create(tx, by, &new, &now)?;
+        let target = scene.agents[to].to_string().try_into().map_err(unfit("agent"))?;
+        let title = format!("Review the API document {number}").try_into().map_err(unfit("title"))?;
+        let new = NewTask { description: Some(description.clone()), ..NewTask::plain(target, title) };
+        let task = tasks::create(tx, by, &new, &DEFAULTS, &now)?;
         if number % LIVE_EVERY != 0 {
             tasks::change(tx, by, &task.id, &cancel, &now)?;
         }

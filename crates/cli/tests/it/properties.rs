@@ -6,12 +6,14 @@ use proptest::prelude::{Just, Strategy, any};
 use proptest::test_runner::{Config as Runs, TestRunner};
 use rstest::rstest;
 use tandem_app::{Error, agents, approvals, connections, messages, pairing, tasks};
-use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, IdSource, Now, Refusal, Role, Rule, Status, TaskId, Timestamp};
 use tandem_store::{Database, Options, Store, Tx};
 
 use crate::harness::{Db, Place};
 use crate::machine::documented;
+
+const DEFAULTS: tasks::Defaults =
+    tasks::Defaults { ttl_seconds: None, check_in_seconds: 0, max_messages: 200 };
 
 /// What may happen. Agents are 0 and 1; tasks are counted in the order they were made, and around.
 #[derive(Debug, Clone)]
@@ -247,6 +249,7 @@ fn code(error: &Error) -> &'static str {
             Refusal::ReviewRequired => "review_required",
             Refusal::InvalidState(_) => "invalid_state",
             Refusal::Live => "task_live",
+            Refusal::MessageBudget(_) => "message_budget",
             Refusal::Conflict => "conflict",
         },
         other => panic!("{other:?}"),
@@ -279,17 +282,14 @@ impl Real<'_> {
         let agents = self.agents.clone();
         match *act {
             Act::Create { by, reviewed, draft } => {
+                let target = agents[1 - by].as_str().to_owned().try_into().unwrap();
+                let title = "T".to_owned().try_into().unwrap();
                 let new = tasks::NewTask {
-                    target: agents[1 - by].as_str().to_owned().try_into().unwrap(),
-                    title: "T".to_owned().try_into().unwrap(),
-                    description: None,
-                    id: None,
                     draft,
                     requires_review: reviewed,
-                    priority: Priority::Normal,
-                    session_key: None,
+                    ..tasks::NewTask::plain(target, title)
                 };
-                let made = self.write(move |tx, now| tasks::create(tx, &agents[by], &new, now))?;
+                let made = self.write(move |tx, now| tasks::create(tx, &agents[by], &new, &DEFAULTS, now))?;
                 self.tasks.push(made.id);
                 Ok(())
             }
@@ -303,6 +303,7 @@ impl Real<'_> {
                 let new = messages::NewMessage {
                     content: "hi".to_owned().try_into().unwrap(),
                     content_type: tandem_core::messages::ContentType::Text,
+                    check_in_seconds: None,
                 };
                 self.write(move |tx, now| messages::send(tx, &agents[by], &task, &new, now).map(drop))
             }
@@ -316,7 +317,7 @@ impl Real<'_> {
             }
             Act::Delete { task, by } => {
                 let task = self.task(task);
-                self.write(move |tx, _| tasks::delete(tx, &agents[by], &task, None).map(drop))
+                self.write(move |tx, now| tasks::delete(tx, &agents[by], &task, None, now).map(drop))
             }
             Act::Gate { of, rule } => {
                 let change = agents::Change { default_approval: Some(rule), ..agents::Change::default() };

@@ -53,13 +53,14 @@ async fn updates_show_what_is_new_until_it_is_acknowledged(#[values(Db::Sqlite, 
 async fn what_is_beyond_one_look_shows_after_an_acknowledgement(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
-    let task = ada.task(&bob).await;
+    let task = ada.task_with(&bob, json!({ "maxMessages": 2_000 })).await;
     let (by, id) = (ada.id.parse().unwrap(), task.parse().unwrap());
     let many = move |tx: &mut tandem_store::Tx<'_>, now: &tandem_core::Now| {
         let content = "hi".to_owned().try_into().unwrap();
         let new = tandem_app::messages::NewMessage {
             content,
             content_type: tandem_core::messages::ContentType::Text,
+            check_in_seconds: None,
         };
         for _ in 0..1_200 {
             tandem_app::messages::send(tx, &by, &id, &new, now)?;

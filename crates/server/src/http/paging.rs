@@ -36,7 +36,8 @@ impl Limits {
     }
 }
 
-fn bad_cursor() -> Invalid {
+/// What is said about a cursor that was made up.
+pub fn bad_cursor() -> Invalid {
     Invalid::field("cursor", "must be one that this hub gave out in a Link header")
 }
 
@@ -63,7 +64,11 @@ pub fn number(cursor: Option<&str>) -> Result<Option<i64>, Invalid> {
 
 /// A bare array, with a `Link` to the next page if there is one.
 pub fn list<T: Serialize>(items: &[T], next: Option<&str>, uri: &Uri) -> Result<Response, ApiError> {
-    let mut response = json_response(StatusCode::OK, json(&items));
+    Ok(linked(json_response(StatusCode::OK, json(&items)), next, uri))
+}
+
+/// An answer with a `Link` to the next page, if there is one.
+pub fn linked(mut response: Response, next: Option<&str>, uri: &Uri) -> Response {
     if let Some(cursor) = next {
         let query = uri.query().unwrap_or_default();
         let mut to = form_urlencoded::Serializer::new(String::new());
@@ -74,5 +79,5 @@ pub fn list<T: Serialize>(items: &[T], next: Option<&str>, uri: &Uri) -> Result<
             response.headers_mut().insert(header::LINK, value);
         }
     }
-    Ok(response)
+    response
 }

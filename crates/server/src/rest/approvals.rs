@@ -24,7 +24,7 @@ pub(crate) async fn list(
     let limit = paging::LIST.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
     let by = me.clone();
-    let page = hub.read(move |tx, _| approvals::list(tx, &by, before.as_ref(), limit)).await?;
+    let page = hub.read(move |tx, now| approvals::list(tx, &by, before.as_ref(), limit, now)).await?;
     let views: Vec<TaskView> = page.items.into_iter().map(|task| TaskView::new(task, &me)).collect();
     paging::list(&views, page.next.as_ref().map(paging::cursor).as_deref(), &uri)
 }

@@ -66,7 +66,12 @@ pub(crate) async fn redeem_code(
 }
 
 /// Asks the limits on wrong codes, and counts one more when it was one.
-fn check_guesses(hub: &HubParts, me: &AgentId, address: &Address, wrong: bool) -> Result<(), ApiError> {
+pub(crate) fn check_guesses(
+    hub: &HubParts,
+    me: &AgentId,
+    address: &Address,
+    wrong: bool,
+) -> Result<(), ApiError> {
     let limit = hub.config.pair_attempts_max;
     let now = hub.clock.now();
     let kinds = [

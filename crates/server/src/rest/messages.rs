@@ -3,16 +3,16 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
+use tandem_api::messages::{DeletedMessage, MessageView, SendMessage, SendToAgent};
 use tandem_api::tasks::PageQuery;
 use tandem_app::Invalid;
 use tandem_app::messages::{self, NewMessage};
 use tandem_core::messages::ContentType;
-use tandem_core::{MessageId, TaskId};
+use tandem_core::{AgentId, MessageId, TaskId};
 
 use crate::http::front::{Caller, SentUri};
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
-use crate::hub::Hub;
+use crate::hub::{Hub, HubParts};
 use crate::rates::Rated;
 use crate::rest::id;
 
@@ -32,12 +32,7 @@ pub(crate) async fn send(
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
     let new = hub.body_on_task(&me, &task, input.body.and_then(checked)).await?;
-    let who = format!("{me} {task}");
-    let limit = hub.config.max_messages_per_minute;
-    let counted = hub.rates.count(Rated::Messages, &who, limit, hub.clock.now());
-    if let Some(rate) = counted.filter(|counted| !counted.allowed) {
-        return Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS, rate });
-    }
+    count_message(&hub, &me, task.as_str())?;
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
         Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
@@ -45,7 +40,43 @@ pub(crate) async fn send(
     .await
 }
 
-fn checked(body: SendMessage) -> Result<NewMessage, ApiError> {
+/// Say something to an agent.
+///
+/// It goes to the newest open task with that agent; if there is none, nothing is sent: create one.
+#[utoipa::path(post, path = "/messages", tag = "messages", request_body = SendToAgent,
+    responses((status = 201, body = MessageView)))]
+pub(crate) async fn send_to_agent(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    input: Input<SendToAgent>,
+) -> Result<Response, ApiError> {
+    let body = input.body?;
+    let new = checked(SendMessage {
+        content: body.content,
+        content_type: body.content_type,
+        check_in_seconds: body.check_in_seconds,
+    })?;
+    let (by, agent) = (me.clone(), body.agent_id);
+    count_message(&hub, &me, agent.as_str())?;
+    hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
+        let task = messages::newest_open_task(tx, &by, &agent)?;
+        Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
+    })
+    .await
+}
+
+/// Counts a message of an agent on a task, to an agent or to a network.
+pub(crate) fn count_message(hub: &HubParts, me: &AgentId, to: &str) -> Result<(), ApiError> {
+    let limit = hub.config.max_messages_per_minute;
+    let counted = hub.rates.count(Rated::Messages, &format!("{me} {to}"), limit, hub.clock.now());
+    match counted.filter(|counted| !counted.allowed) {
+        Some(rate) => Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS, rate }),
+        None => Ok(()),
+    }
+}
+
+/// A message whose content is what it says it is.
+pub(crate) fn checked(body: SendMessage) -> Result<NewMessage, ApiError> {
     let content_type = body.content_type.unwrap_or(ContentType::Text);
     let text = body.content.as_str();
     if text.is_empty() {
@@ -62,7 +93,7 @@ fn checked(body: SendMessage) -> Result<NewMessage, ApiError> {
             return Err(Invalid::field("contentType", "must be text or json").into());
         }
     }
-    Ok(NewMessage { content: body.content, content_type })
+    Ok(NewMessage { content: body.content, content_type, check_in_seconds: body.check_in_seconds })
 }
 
 /// A task's thread, oldest first.
@@ -80,7 +111,7 @@ pub(crate) async fn list(
     let task: TaskId = id(&task, "task")?;
     let limit = paging::WHOLE.of(query.limit)?;
     let before = paging::number(query.cursor.as_deref())?;
-    let page = hub.read(move |tx, _| messages::list(tx, &me, &task, before, limit)).await?;
+    let page = hub.read(move |tx, now| messages::list(tx, &me, &task, before, limit, now)).await?;
     let views: Vec<MessageView> = page.items.into_iter().map(Into::into).collect();
     paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)
 }

@@ -6,12 +6,15 @@ pub mod approvals;
 pub mod blocks;
 pub mod connections;
 pub mod events;
+pub mod inbox;
 pub mod messages;
+pub mod networks;
 pub mod openapi;
 pub mod system;
 pub mod tasks;
 pub mod updates;
 pub mod webhooks;
+pub mod work;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -19,14 +22,13 @@ use axum::{Router, middleware};
 use serde::Serialize;
 use tandem_app::idempotency::{Key, once};
 use tandem_app::{Error, Invalid};
-use tandem_core::{AgentId, Id, Now, TaskId};
-use tandem_store::Tx;
+use tandem_core::{AgentId, Id, TaskId};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::{ApiError, front, json_response};
-use crate::hub::{Hub, HubParts, json};
+use crate::hub::{Hub, HubParts, UseCase, json};
 use crate::push::{observe, socket, stream, ticket};
 use crate::web;
 
@@ -53,8 +55,17 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(tasks::view, tasks::change, tasks::delete))
         .routes(routes!(tasks::cancel))
         .routes(routes!(tasks::history))
+        .routes(routes!(work::retry))
+        .routes(routes!(work::reassign))
+        .routes(routes!(work::reply))
+        .routes(routes!(work::read))
+        .routes(routes!(work::acknowledge))
+        .routes(routes!(work::heartbeat))
+        .routes(routes!(work::tree))
         .routes(routes!(messages::send, messages::list))
         .routes(routes!(messages::delete))
+        .routes(routes!(messages::send_to_agent))
+        .routes(routes!(inbox::list))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::approve))
         .routes(routes!(approvals::reject))
@@ -62,6 +73,15 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(approvals::reject_task))
         .routes(routes!(updates::check))
         .routes(routes!(updates::acknowledge))
+        .routes(routes!(networks::create, networks::list))
+        .routes(routes!(networks::view, networks::delete))
+        .routes(routes!(networks::invite))
+        .routes(routes!(networks::join))
+        .routes(routes!(networks::leave))
+        .routes(routes!(networks::members))
+        .routes(routes!(networks::remove_member))
+        .routes(routes!(networks::broadcast))
+        .routes(routes!(networks::messages))
         .routes(routes!(events::read))
         .routes(routes!(events::acknowledge))
         .routes(routes!(webhooks::list))
@@ -106,7 +126,7 @@ impl HubParts {
         by: &AgentId,
         key: Option<Key>,
         status: StatusCode,
-        use_case: impl Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + 'static,
+        use_case: impl UseCase<T>,
     ) -> Result<Response, ApiError> {
         let Some(key) = key else {
             let made = self.write(use_case).await?;

@@ -18,9 +18,11 @@ use crate::hub::Hub;
 use crate::rest::{id, nothing_to_change};
 
 /// A task with its `ETag`.
-fn tagged(task: Task, me: &AgentId) -> Response {
+pub(crate) fn tagged(task: Task, ahead: Option<i64>, me: &AgentId) -> Response {
     let tag = HeaderValue::from_str(&format!("\"{}\"", task.version));
-    let mut response = Json(TaskView::new(task, me)).into_response();
+    let mut view = TaskView::new(task, me);
+    view.delivery.ahead = ahead;
+    let mut response = Json(view).into_response();
     if let Ok(tag) = tag {
         response.headers_mut().insert(header::ETAG, tag);
     }
@@ -55,10 +57,19 @@ pub(crate) async fn create(
         requires_review: body.requires_review.unwrap_or(false),
         priority: body.priority.unwrap_or(Priority::Normal),
         session_key: body.session_key,
+        ttl_seconds: body.ttl_seconds,
+        check_in_seconds: body.check_in_seconds,
+        lease_seconds: body.lease_seconds,
+        on_stall: body.on_stall,
+        max_attempts: body.max_attempts,
+        max_messages: body.max_messages,
+        parent: body.parent_task_id,
+        network: body.network_id,
     };
     let by = me.clone();
+    let defaults = hub.config.task_defaults();
     hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
-        Ok(TaskView::new(tasks::create(tx, &by, &new, now)?, &by))
+        Ok(TaskView::new(tasks::create(tx, &by, &new, &defaults, now)?, &by))
     })
     .await
 }
@@ -81,7 +92,7 @@ pub(crate) async fn list(
         limit: paging::LIST.of(query.limit)?,
     };
     let by = me.clone();
-    let page = hub.read(move |tx, _| tasks::list(tx, &by, &filter)).await?;
+    let page = hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
     hub.note_fetched(&me, unfetched(&page.items, &me)).await?;
     let views: Vec<TaskView> = page.items.into_iter().map(|task| TaskView::new(task, &me)).collect();
     paging::list(&views, page.next.as_ref().map(paging::cursor).as_deref(), &uri)
@@ -97,18 +108,19 @@ pub(crate) async fn view(
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
     let by = me.clone();
-    let mut task = hub.read(move |tx, _| tasks::view(tx, &by, &task)).await?;
+    let (mut task, ahead) = hub.read(move |tx, now| tasks::view(tx, &by, &task, now)).await?;
     if task.is_unfetched_by(&me) {
         hub.note_fetched(&me, vec![task.id.clone()]).await?;
         task.fetched_at = Some(hub.clock.now());
     }
-    Ok(tagged(task, &me))
+    Ok(tagged(task, ahead, &me))
 }
 
 /// Change a task.
 ///
-/// Its status (to one of its `nextStatuses`), your session key, or a draft's text. Say which state you saw by
-/// `expectedStatus` or `If-Match`, and a change in between is refused instead of overwritten.
+/// Its status (to one of its `nextStatuses`), your session key, how many messages it may have, or a draft's
+/// text. Say which state you saw by `expectedStatus` or `If-Match`, and a change in between is refused instead
+/// of overwritten.
 #[utoipa::path(patch, path = "/tasks/{id}", tag = "tasks", params(("id" = String, Path), ("If-Match" = Option<String>, Header)),
     request_body = PatchTask, responses((status = 200, body = TaskView)))]
 pub(crate) async fn change(
@@ -129,14 +141,19 @@ pub(crate) async fn change(
         session_key: body.session_key,
         title: body.title,
         description: body.description,
+        max_messages: body.max_messages,
     };
     let by = me.clone();
     let task = hub.write(move |tx, now| tasks::change(tx, &by, &task, &change, now)).await?;
-    Ok(tagged(task, &me))
+    Ok(tagged(task, None, &me))
 }
 
 fn is_empty(body: &PatchTask) -> bool {
-    body.status.is_none() && body.session_key.is_none() && body.title.is_none() && body.description.is_none()
+    body.status.is_none()
+        && body.session_key.is_none()
+        && body.title.is_none()
+        && body.description.is_none()
+        && body.max_messages.is_none()
 }
 
 /// The versions a client would take for the one it saw. A tag that we never gave out matches nothing.
@@ -162,7 +179,8 @@ pub(crate) async fn delete(
 ) -> Answer<DeletedTask> {
     let task: TaskId = id(&task, "task")?;
     let seen = if_match(&headers);
-    let deleted_messages = hub.write(move |tx, _| tasks::delete(tx, &me, &task, seen.as_ref())).await?;
+    let deleted_messages =
+        hub.write(move |tx, now| tasks::delete(tx, &me, &task, seen.as_ref(), now)).await?;
     Ok(Json(DeletedTask { deleted: true, deleted_messages, deleted_files: 0 }))
 }
 
@@ -207,7 +225,7 @@ pub(crate) async fn history(
     let task: TaskId = id(&task, "task")?;
     let limit = paging::WHOLE.of(query.limit)?;
     let after = paging::number(query.cursor.as_deref())?.unwrap_or(0);
-    let page = hub.read(move |tx, _| tasks::history(tx, &me, &task, after, limit)).await?;
+    let page = hub.read(move |tx, now| tasks::history(tx, &me, &task, after, limit, now)).await?;
     let views: Vec<TaskLogView> = page
         .items
         .into_iter()

@@ -14,7 +14,7 @@ use crate::hub::Hub;
 #[utoipa::path(get, path = "/updates", tag = "updates", responses((status = 200, body = UpdatesView)))]
 pub(crate) async fn check(State(hub): State<Hub>, Caller(me): Caller) -> Answer<UpdatesView> {
     let by = me.clone();
-    let found = hub.read(move |tx, _| updates::check(tx, &by)).await?;
+    let found = hub.read(move |tx, now| updates::check(tx, &by, now)).await?;
     let waiting = found.tasks.iter().chain(&found.approvals);
     let first_seen = waiting.filter(|news| news.fetched_at.is_none()).map(|news| news.task.clone()).collect();
     hub.note_fetched(&me, first_seen).await?;

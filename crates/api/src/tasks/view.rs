@@ -1,142 +1,11 @@
-//! Tasks.
+//! How tasks look.
 
-use serde::{Deserialize, Serialize};
-use tandem_core::tasks::{Priority, Task};
-use tandem_core::text::{Alias, Body, Reason, SearchText, SessionKey, Title};
-use tandem_core::{AgentId, Approval, Role, Status, TaskId, Timestamp};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use tandem_core::tasks::{OnStall, Priority, Task};
+use tandem_core::{AgentId, Approval, MessageId, NetworkId, Role, Status, TaskId, Timestamp};
+use utoipa::ToSchema;
 
-use crate::nullable;
-
-/// A new task.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CreateTask {
-    /// Whom it is for: an agent's id, or your alias for it.
-    #[schema(value_type = String)]
-    pub target_agent_id: Alias,
-    /// A short title.
-    #[schema(value_type = String, min_length = 1, max_length = 128, example = "Review the API document")]
-    pub title: Title,
-    /// What is to be done. At most 256 KiB.
-    #[schema(value_type = Option<String>)]
-    pub description: Option<Body>,
-    /// Your own id for it, 1 to 64 of A-Z, a-z, 0-9, _ and -.
-    #[schema(value_type = Option<String>)]
-    pub id: Option<TaskId>,
-    /// Whether its content is end-to-end encrypted. This hub does not take encrypted tasks yet.
-    pub encrypted: Option<bool>,
-    /// Make it without publishing it: only you see it until you set its status to `submitted`.
-    pub draft: Option<bool>,
-    /// Whether you accept the work: the target then delivers with `input-required` and cannot complete it.
-    pub requires_review: Option<bool>,
-    /// `high`, `normal` (default) or `low`.
-    #[schema(value_type = Option<String>)]
-    pub priority: Option<Priority>,
-    /// An opaque key of yours, at most 256 bytes, that comes back in every event about the task.
-    #[schema(value_type = Option<String>)]
-    pub session_key: Option<SessionKey>,
-}
-
-/// Changes to a task. What is left out stays.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PatchTask {
-    /// Where it should go: one of its `nextStatuses`.
-    #[schema(value_type = Option<String>, example = "working")]
-    pub status: Option<Status>,
-    /// Why; at most 1,000 characters.
-    #[schema(value_type = Option<String>)]
-    pub reason: Option<Reason>,
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
-    pub expected_status: Option<Status>,
-    /// Your own session key; null clears it.
-    #[serde(default, deserialize_with = "nullable")]
-    #[schema(value_type = Option<String>)]
-    pub session_key: Option<Option<SessionKey>>,
-    /// A draft's new title.
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
-    pub title: Option<Title>,
-    /// A draft's new description; null clears it.
-    #[serde(default, deserialize_with = "nullable")]
-    #[schema(value_type = Option<String>)]
-    pub description: Option<Option<Body>>,
-}
-
-/// How to give a task up; nothing has to be said.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CancelTask {
-    /// Why; at most 1,000 characters.
-    #[schema(value_type = Option<String>)]
-    pub reason: Option<Reason>,
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
-    pub expected_status: Option<Status>,
-}
-
-/// Why; nothing has to be said.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WithReason {
-    /// At most 1,000 characters.
-    #[schema(value_type = Option<String>)]
-    pub reason: Option<Reason>,
-}
-
-/// Which of the two parties the caller is.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum PartyRole {
-    /// It made the task.
-    Initiator,
-    /// The task is for it.
-    Target,
-}
-
-impl From<PartyRole> for Role {
-    fn from(role: PartyRole) -> Self {
-        match role {
-            PartyRole::Initiator => Self::Initiator,
-            PartyRole::Target => Self::Target,
-        }
-    }
-}
-
-/// Which tasks to list.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase")]
-#[into_params(parameter_in = Query)]
-pub struct TasksQuery {
-    /// Only in this status.
-    #[param(value_type = Option<String>)]
-    pub status: Option<Status>,
-    /// Only where you are the initiator or the target.
-    #[param(inline)]
-    pub role: Option<PartyRole>,
-    /// Only with this other agent; looks at your newest 5,000 tasks in each role and status.
-    #[param(value_type = Option<String>)]
-    pub with: Option<AgentId>,
-    /// Only with this in their title; looks at your newest 5,000 tasks in each role and status.
-    #[param(value_type = Option<String>)]
-    pub q: Option<SearchText>,
-    /// How many at most (default 50, at most 500).
-    pub limit: Option<i64>,
-    /// Where the page begins, from the `Link` header of the one before.
-    pub cursor: Option<String>,
-}
-
-/// A page of a list.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase")]
-#[into_params(parameter_in = Query)]
-pub struct PageQuery {
-    /// How many at most.
-    pub limit: Option<i64>,
-    /// Where the page begins, from the `Link` header of the one before.
-    pub cursor: Option<String>,
-}
+use crate::messages::MessageView;
 
 /// Where a task is on its way to being done.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -157,7 +26,8 @@ pub struct Delivery {
     /// When work began.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
-    /// How many open tasks the target has before it.
+    /// How many live tasks the target has before it, up to 1,000, while it waits; only shown when one task is
+    /// asked for.
     pub ahead: Option<i64>,
 }
 
@@ -214,12 +84,14 @@ pub struct TaskView {
     /// When it expires.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
-    /// How soon it should be acknowledged.
-    pub check_in_seconds: Option<i64>,
+    /// Within how many seconds it should be acknowledged; 0 for never.
+    pub check_in_seconds: i64,
     /// The task it is part of.
-    pub parent_task_id: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub parent_task_id: Option<TaskId>,
     /// The network it was sent in.
-    pub network_id: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub network_id: Option<NetworkId>,
     /// The initiator's own key for it.
     pub initiator_session_key: Option<String>,
     /// The target's own key for it.
@@ -233,11 +105,12 @@ pub struct TaskView {
     /// How often the target must show a sign of life.
     pub lease_seconds: Option<i64>,
     /// What happens when it does not.
-    pub on_stall: Option<String>,
-    /// How many tries there may be.
-    pub max_attempts: Option<i64>,
+    #[schema(value_type = String)]
+    pub on_stall: OnStall,
+    /// How many attempts there may be when it stalls.
+    pub max_attempts: i64,
     /// How many messages there may be.
-    pub max_messages: Option<i64>,
+    pub max_messages: i64,
     /// What the target has reported to have cost, in US dollars.
     pub usage_reported: f64,
     /// Where it is on its way.
@@ -266,7 +139,9 @@ impl TaskView {
         let role = task.role_of(viewer).unwrap_or(Role::Target);
         let standing = task.standing(role);
         Self {
-            unread_count: task.unread(role),
+            unread_count: task.side(role).map_or(0, |side| side.unread),
+            // Who has no part in the parent must not learn of it.
+            parent_task_id: task.parent.filter(|_| role == Role::Initiator || task.parent_shared),
             id: task.id,
             title: task.title,
             description: task.description,
@@ -284,30 +159,29 @@ impl TaskView {
             target_agent_id: task.target,
             target_agent_name: task.target_name,
             approval_status: task.approval,
-            ttl_seconds: None,
-            expires_at: None,
-            check_in_seconds: None,
-            parent_task_id: None,
-            network_id: None,
-            initiator_session_key: task.initiator_session_key,
-            target_session_key: task.target_session_key,
-            result: None,
-            progress: None,
-            progress_note: None,
-            lease_seconds: None,
-            on_stall: None,
-            max_attempts: None,
-            max_messages: None,
+            ttl_seconds: task.terms.ttl_seconds,
+            expires_at: task.expires_at,
+            check_in_seconds: task.terms.check_in_seconds,
+            network_id: task.network,
+            initiator_session_key: task.initiator_side.session_key,
+            target_session_key: task.target_side.session_key,
+            result: task.result,
+            progress: task.progress,
+            progress_note: task.progress_note,
+            lease_seconds: task.terms.lease_seconds,
+            on_stall: task.terms.on_stall,
+            max_attempts: task.terms.max_attempts,
+            max_messages: task.terms.max_messages,
             usage_reported: 0.0,
             delivery: Delivery {
                 queued_at: task.queued_at,
                 pushed_at: task.pushed_at,
                 fetched_at: task.fetched_at,
-                acknowledged_at: None,
+                acknowledged_at: task.acknowledged_at,
                 started_at: task.started_at,
                 ahead: None,
             },
-            acknowledged_at: None,
+            acknowledged_at: task.acknowledged_at,
             started_at: task.started_at,
             completed_at: task.completed_at,
             created_at: task.created_at,
@@ -347,4 +221,111 @@ pub struct TaskLogView {
     /// When.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+}
+
+/// What the caller had not read.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadView {
+    /// The messages, oldest first, at most 1,000.
+    pub messages: Vec<MessageView>,
+    /// How many are left unread.
+    pub unread_count: i64,
+}
+
+/// What was acknowledged.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AcknowledgedView {
+    /// Always true.
+    pub acknowledged: bool,
+    /// The messages that were outstanding, oldest first.
+    #[schema(value_type = Vec<String>)]
+    pub message_ids: Vec<MessageId>,
+    /// When the target first acknowledged the task itself.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub acknowledged_at: Option<Timestamp>,
+    /// How many messages you have not read: none.
+    pub unread_count: i64,
+}
+
+/// What came of a reply: the task, and the message.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RepliedView {
+    /// The task.
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The reply itself.
+    pub message: MessageView,
+    /// What to know about it: that a reviewed task waits for its initiator.
+    pub note: Option<String>,
+}
+
+/// A task in a tree: where it stands and whose it is, and nothing of what it says.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeTask {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: TaskId,
+    /// The task it is part of.
+    #[schema(value_type = Option<String>)]
+    pub parent_task_id: Option<TaskId>,
+    /// How far below the root it is.
+    pub depth: i64,
+    /// Where it stands.
+    #[schema(value_type = String)]
+    pub status: Status,
+    /// Which try this is.
+    pub attempt: i64,
+    /// Who made it.
+    #[schema(value_type = String)]
+    pub initiator_agent_id: AgentId,
+    /// That agent's name.
+    pub initiator_agent_name: String,
+    /// Whom it is for.
+    #[schema(value_type = String)]
+    pub target_agent_id: AgentId,
+    /// That agent's name.
+    pub target_agent_name: String,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+impl TreeTask {
+    /// The task at this depth below the root; the root itself does not tell what it is part of.
+    #[must_use]
+    pub fn new(depth: i64, task: Task) -> Self {
+        Self {
+            id: task.id,
+            parent_task_id: task.parent.filter(|_| depth > 0),
+            depth,
+            status: task.status,
+            attempt: task.attempt,
+            initiator_agent_id: task.initiator,
+            initiator_agent_name: task.initiator_name,
+            target_agent_id: task.target,
+            target_agent_name: task.target_name,
+            created_at: task.created_at,
+            updated_at: task.updated_at,
+        }
+    }
+}
+
+/// A task and what others made of it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeView {
+    /// The task itself.
+    #[serde(flatten)]
+    pub root: TreeTask,
+    /// The tasks below it, those nearer to it first, at most 500.
+    pub descendants: Vec<TreeTask>,
+    /// Whether there are more.
+    pub has_more: bool,
 }

@@ -1,0 +1,34 @@
+//! What waits for the caller: tasks to take, approvals, unread threads, broadcasts.
+
+use tandem_core::tasks::Priority;
+use tandem_core::{AgentId, Now, Role};
+use tandem_store::inbox::{self as rows, Item, Kind, Place};
+use tandem_store::{Tx, events};
+
+use crate::tasks::overdue_or;
+use crate::{Error, Page};
+
+/// The inbox from after a place in it: by priority, then oldest first. A broadcast has no priority of its own
+/// and leaves the inbox when its event has been acknowledged.
+pub fn list(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    after: Option<&Place>,
+    limit: i64,
+    now: &Now,
+) -> Result<Page<Item, Place>, Error> {
+    let more = limit + 1;
+    let mut items = rows::waiting(tx, by, Kind::Task, after, more, now.at)?;
+    items.extend(rows::waiting(tx, by, Kind::Approval, after, more, now.at)?);
+    let overdue = items.iter().filter(|item| item.overdue).filter_map(|item| item.task.clone());
+    overdue_or(overdue.collect())?;
+    for role in [Role::Initiator, Role::Target] {
+        items.extend(rows::threads(tx, by, role, after, more)?);
+    }
+    let cursors = events::cursors(tx, by)?;
+    let seen = cursors.events_acked.max(cursors.updates_acked);
+    let broadcasts = rows::broadcasts(tx, by, seen, Priority::Normal.rank())?;
+    items.extend(broadcasts.into_iter().filter(|item| after.is_none_or(|after| item.place() > *after)));
+    items.sort_by_key(Item::place);
+    Ok(Page::cut(items, limit, Item::place))
+}

@@ -1,0 +1,48 @@
+//! What has become of a task: the tasks that others made for it.
+
+use std::collections::VecDeque;
+
+use tandem_core::{AgentId, Now, Refusal, Role, Task, TaskId};
+use tandem_store::{Tx, tasks as rows};
+
+use super::on_task;
+use crate::Error;
+
+/// How many tasks one look shows.
+pub const TREE_MAX: usize = 500;
+
+/// A task and what is part of it. Nobody but its initiator sees this, and no content of it.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// The task that was asked about.
+    pub root: Task,
+    /// Its descendants with their depth, those nearer to it first.
+    pub descendants: Vec<(i64, Task)>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+/// The published descendants of a task, for its initiator.
+pub fn tree(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Tree, Error> {
+    on_task(tx, by, id, now, |tx, root, role| {
+        if role != Role::Initiator {
+            return Err(Refusal::NotYourMove.into());
+        }
+        let mut tree = Tree { root, descendants: Vec::new(), has_more: false };
+        let mut parents = VecDeque::from([(0, tree.root.id.clone())]);
+        while let Some((depth, parent)) = parents.pop_front() {
+            let room = TREE_MAX - tree.descendants.len();
+            let found = rows::children(tx, &parent, i64::try_from(room).unwrap_or(0) + 1)?;
+            for child in found {
+                if tree.descendants.len() == TREE_MAX {
+                    tree.has_more = true;
+                    return Ok(tree);
+                }
+                parents.push_back((depth + 1, child.id.clone()));
+                tree.descendants.push((depth + 1, child));
+            }
+        }
+        super::check_time(tree.descendants.iter().map(|found| &found.1), now)?;
+        Ok(tree)
+    })
+}

@@ -1,0 +1,189 @@
+//! What is done with a task beyond a change of its status.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use tandem_api::messages::{MessageView, SendMessage};
+use tandem_api::tasks::{
+    AcknowledgedView, Heartbeat, ReadView, ReassignTask, RepliedView, ReplyOutcome, ReplyTask, TaskView,
+    TreeTask, TreeView,
+};
+use tandem_app::tasks::{self, NewReply, Outcome, Sign};
+use tandem_core::TaskId;
+
+use crate::http::front::Caller;
+use crate::http::{Answer, ApiError, Input, Json, Param};
+use crate::hub::Hub;
+use crate::rest::connections::Nothing;
+use crate::rest::id;
+use crate::rest::messages::{checked, count_message};
+
+/// Try a task again.
+///
+/// Of a task that failed, was cancelled or expired, its initiator can make another attempt: the same task, from
+/// the beginning. The target gets `task.created`.
+#[utoipa::path(post, path = "/tasks/{id}/retry", tag = "tasks", params(("id" = String, Path)),
+    responses((status = 200, body = TaskView)))]
+pub(crate) async fn retry(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<Nothing>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    hub.body_on_task(&me, &task, input.body).await?;
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        Ok(TaskView::new(tasks::retry(tx, &by, &task, now)?, &by))
+    })
+    .await
+}
+
+/// Give a live task to another agent.
+///
+/// The new target gets `task.created` and the whole thread; the one before gets `task.reassigned` and no longer
+/// sees the task.
+#[utoipa::path(post, path = "/tasks/{id}/reassign", tag = "tasks", params(("id" = String, Path)),
+    request_body = ReassignTask, responses((status = 200, body = TaskView)))]
+pub(crate) async fn reassign(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<ReassignTask>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let to = hub.body_on_task(&me, &task, input.body).await?.target_agent_id;
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        Ok(TaskView::new(tasks::reassign(tx, &by, &task, &to, now)?, &by))
+    })
+    .await
+}
+
+/// Answer a task, as its target.
+///
+/// The message becomes the task's `result`, and the task ends with its outcome, all at once. A reviewed task is
+/// not completed by this: it goes to `input-required`, and the initiator completes it.
+#[utoipa::path(post, path = "/tasks/{id}/reply", tag = "tasks", params(("id" = String, Path)),
+    request_body = ReplyTask, responses((status = 200, body = RepliedView)))]
+pub(crate) async fn reply(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<ReplyTask>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let new = hub.body_on_task(&me, &task, input.body.and_then(new_reply)).await?;
+    count_message(&hub, &me, task.as_str())?;
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        let replied = tasks::reply(tx, &by, &task, &new, now)?;
+        let note = "This task is reviewed: the result waits for its initiator, who completes it.";
+        Ok(RepliedView {
+            task: TaskView::new(replied.task, &by),
+            message: MessageView::from(replied.message),
+            note: replied.for_review.then(|| note.to_owned()),
+        })
+    })
+    .await
+}
+
+fn new_reply(body: ReplyTask) -> Result<NewReply, ApiError> {
+    let outcome = match body.outcome.unwrap_or_default() {
+        ReplyOutcome::Completed => Outcome::Completed,
+        ReplyOutcome::Failed => Outcome::Failed,
+        ReplyOutcome::Cancelled => Outcome::Cancelled,
+    };
+    let message =
+        SendMessage { content: body.content, content_type: body.content_type, check_in_seconds: None };
+    Ok(NewReply { message: checked(message)?, outcome })
+}
+
+/// Read what you have not read.
+///
+/// Gives your unread messages, oldest first, and marks them as read; their author gets `message.read`.
+#[utoipa::path(post, path = "/tasks/{id}/read", tag = "messages", params(("id" = String, Path)),
+    responses((status = 200, body = ReadView)))]
+pub(crate) async fn read(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<Nothing>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    hub.body_on_task(&me, &task, input.body).await?;
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        let read = tasks::read(tx, &by, &task, now)?;
+        let messages = read.messages.into_iter().map(MessageView::from).collect();
+        Ok(ReadView { messages, unread_count: read.unread })
+    })
+    .await
+}
+
+/// Acknowledge everything outstanding on a task.
+///
+/// The other party's messages and, for the target, the task itself; their author gets `message.acknowledged`. Any
+/// later act of yours on the task says the same.
+#[utoipa::path(post, path = "/tasks/{id}/ack", tag = "messages", params(("id" = String, Path)),
+    responses((status = 200, body = AcknowledgedView)))]
+pub(crate) async fn acknowledge(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<Nothing>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    hub.body_on_task(&me, &task, input.body).await?;
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        let done = tasks::acknowledge(tx, &by, &task, now)?;
+        Ok(AcknowledgedView {
+            acknowledged: true,
+            message_ids: done.messages,
+            acknowledged_at: done.task_at,
+            unread_count: 0,
+        })
+    })
+    .await
+}
+
+/// Show a sign of life, as the target of a task under way.
+///
+/// Renews the task's lease, if it has one, and says how far the work is. Raises no event.
+#[utoipa::path(post, path = "/tasks/{id}/heartbeat", tag = "tasks", params(("id" = String, Path)),
+    request_body = Heartbeat, responses((status = 200, body = TaskView)))]
+pub(crate) async fn heartbeat(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<Heartbeat>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let body = hub.body_on_task(&me, &task, input.body).await?;
+    let sign = Sign { progress: body.progress, note: body.note };
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        Ok(TaskView::new(tasks::heartbeat(tx, &by, &task, &sign, now)?, &by))
+    })
+    .await
+}
+
+/// What became of a task of yours: the tasks that others made for it.
+///
+/// For the task's initiator: where each stands and between whom it is, and nothing of what it says.
+#[utoipa::path(get, path = "/tasks/{id}/tree", tag = "tasks", params(("id" = String, Path)),
+    responses((status = 200, body = TreeView)))]
+pub(crate) async fn tree(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+) -> Answer<TreeView> {
+    let task: TaskId = id(&task, "task")?;
+    let tree = hub.read(move |tx, now| tasks::tree(tx, &me, &task, now)).await?;
+    Ok(Json(TreeView {
+        root: TreeTask::new(0, tree.root),
+        descendants: tree.descendants.into_iter().map(|(depth, task)| TreeTask::new(depth, task)).collect(),
+        has_more: tree.has_more,
+    }))
+}

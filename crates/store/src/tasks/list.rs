@@ -1,0 +1,213 @@
+//! Tasks found by their parties, their status or their parent.
+
+use tandem_core::tasks::{HELD_LANES, Priority, Task};
+use tandem_core::text::{SearchText, searchable};
+use tandem_core::{AgentId, Role, Status, TaskId, Timestamp};
+
+use super::{COLUMNS, JOINED, from_row};
+use crate::query::{Query, contains_pattern};
+use crate::{Error, Tx};
+
+/// How many of an agent's tasks, in each role and status, one search by title or party goes through.
+const SEARCH_SCAN_MAX: i64 = 5_000;
+/// How far the tasks before another are counted.
+const AHEAD_MAX: i64 = 1_000;
+
+/// The live tasks of two agents, oldest first. The target is compared in a way that no index serves: the
+/// index by status finds the few live ones, the one by parties would go through all there ever were.
+pub fn live_between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, limit: i64) -> Result<Vec<Task>, Error> {
+    let mut found = Vec::new();
+    for (initiator, target) in [(one, other), (other, one)] {
+        let sql = format!(
+            "select {COLUMNS} from tasks t{JOINED}where t.initiator_id = $1 and t.target_id || '' = $2
+                 and t.status in ('submitted', 'working', 'input-required', 'auth-required')
+             order by t.created_at, t.id limit $3"
+        );
+        let rows = tx.rows(&sql, &[initiator.into(), target.into(), limit.into()])?;
+        for row in rows {
+            found.push(from_row(row)?);
+        }
+    }
+    found.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+    Ok(found)
+}
+
+/// Which tasks a list is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only in this status.
+    pub status: Option<Status>,
+    /// Only where the caller has this role.
+    pub role: Option<Role>,
+    /// Only with this other party.
+    pub with: Option<AgentId>,
+    /// Only with this in their title.
+    pub text: Option<SearchText>,
+    /// Only from before this place in the order.
+    pub before: Option<(Timestamp, TaskId)>,
+    /// How many at most.
+    pub limit: i64,
+}
+
+/// An agent's tasks, newest first. Drafts for it are not among them.
+pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Vec<Task>, Error> {
+    let mut sides = Vec::new();
+    for role in [Role::Initiator, Role::Target] {
+        if filter.role.is_some_and(|only| only != role) {
+            continue;
+        }
+        for status in Status::ALL {
+            let hidden = role == Role::Target && status == Status::Draft;
+            if !hidden && filter.status.is_none_or(|only| only == status) {
+                sides.extend(lanes(role, status).map(|lane| Lane { role, status, lane }));
+            }
+        }
+    }
+    newest_of(tx, by, &sides, filter)
+}
+
+/// The tasks held at an agent's gate, newest first.
+pub fn held(
+    tx: &mut Tx<'_>,
+    target: &AgentId,
+    before: Option<&(Timestamp, TaskId)>,
+    limit: i64,
+) -> Result<Vec<Task>, Error> {
+    let lanes = (HELD_LANES..2 * HELD_LANES).map(Some);
+    let sides: Vec<Lane> =
+        lanes.map(|lane| Lane { role: Role::Target, status: Status::Submitted, lane }).collect();
+    newest_of(tx, target, &sides, &Filter { before: before.cloned(), limit, ..Filter::default() })
+}
+
+/// A part of an index in which an agent's tasks stand in the order of their age.
+#[derive(Debug, Clone, Copy)]
+struct Lane {
+    role: Role,
+    status: Status,
+    lane: Option<i64>,
+}
+
+/// The lanes that an index keeps apart. Only the target's has any, and more than one only for what waits.
+fn lanes(role: Role, status: Status) -> impl Iterator<Item = Option<i64>> {
+    let (count, known) = match (role, status) {
+        (Role::Target, Status::Submitted) => (2 * HELD_LANES, true),
+        (Role::Target, _) => (1, true),
+        (Role::Initiator | Role::Hub, _) => (1, false),
+    };
+    (0..count).map(move |lane| known.then_some(lane))
+}
+
+/// The newest tasks of several lanes together: each lane is in order, the list of all is put together.
+fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> Result<Vec<Task>, Error> {
+    // Drafts for it: there are none that it may see.
+    if sides.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Query::default();
+    query.push("select ").push(COLUMNS).push(" from (");
+    for (number, side) in sides.iter().enumerate() {
+        if number > 0 {
+            query.push(" union all ");
+        }
+        push_side(&mut query, by, side, filter);
+    }
+    query.push(") found join tasks t on t.id = found.id").push(JOINED);
+    query.push("order by t.created_at desc, t.id desc limit ").bind(filter.limit);
+    tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
+}
+
+/// The ids of one lane's tasks, found by an index and cut to a page. What the index does not hold is looked
+/// for among a bounded number of the newest.
+fn push_side(query: &mut Query, by: &AgentId, side: &Lane, filter: &Filter) {
+    let (own, other) = match side.role {
+        Role::Target => ("target_id", "initiator_id"),
+        Role::Initiator | Role::Hub => ("initiator_id", "target_id"),
+    };
+    let searched = filter.text.is_some() || filter.with.is_some();
+    let more = if searched { ", search_title, initiator_id, target_id" } else { "" };
+    query
+        .push("select id from (select id")
+        .push(more)
+        .push(" from tasks where ")
+        .push(own)
+        .push(" = ")
+        .bind(by);
+    query.push(" and status = ").bind(side.status);
+    if let Some(lane) = side.lane {
+        query.push(" and lane = ").bind(lane);
+    }
+    // A draft that was given up was never published.
+    if side.role == Role::Target && side.status == Status::Cancelled {
+        query.push(" and queued_at is not null");
+    }
+    if let Some((at, id)) = &filter.before {
+        query.push(" and (created_at, id) < (").bind(*at).push(", ").bind(id).push(")");
+    }
+    let scan = if searched { SEARCH_SCAN_MAX } else { filter.limit };
+    query.push(" order by created_at desc, id desc limit ").bind(scan).push(") newest where 1 = 1");
+    if let Some(with) = &filter.with {
+        query.push(" and ").push(other).push(" = ").bind(with);
+    }
+    if let Some(text) = &filter.text {
+        query.push(" and search_title like ").bind(contains_pattern(&searchable(text.as_str())));
+        query.push(" escape '!'");
+    }
+}
+
+/// The newest task between two agents that is open to messages, among a bounded number of each's newest.
+pub fn newest_open(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<TaskId>, Error> {
+    let mut query = Query::default();
+    query.push("select id from (");
+    let mut first = true;
+    for (initiator, target) in [(one, other), (other, one)] {
+        for status in Status::ALL.into_iter().filter(|status| status.is_live()) {
+            if !first {
+                query.push(" union all ");
+            }
+            first = false;
+            query.push("select id, created_at from (select id, created_at, target_id, lane from tasks");
+            query.push(" where initiator_id = ").bind(initiator).push(" and status = ").bind(status);
+            query.push(" order by created_at desc, id desc limit ").bind(SEARCH_SCAN_MAX);
+            query.push(") newest where target_id = ").bind(target).push(" and lane < ").bind(HELD_LANES);
+        }
+    }
+    query.push(") found order by created_at desc, id desc limit 1");
+    tx.optional(&query.sql, &query.params)?.map(|mut row| row.take()).transpose()
+}
+
+/// How many live tasks their target has before this one that waits for it, up to a thousand.
+pub fn ahead(tx: &mut Tx<'_>, task: &Task) -> Result<i64, Error> {
+    let rank = task.priority.rank();
+    let mut query = Query::default();
+    query.push("select count(*) from (select 1 from (");
+    for (number, urgent) in Priority::ALL.into_iter().filter(|other| other.rank() <= rank).enumerate() {
+        if number > 0 {
+            query.push(" union all ");
+        }
+        query.push("select id from tasks where target_id = ").bind(&task.target);
+        query.push(" and status = 'submitted' and lane = ").bind(urgent.rank());
+        if urgent == task.priority {
+            push_older(&mut query, task);
+        }
+    }
+    for status in [Status::Working, Status::InputRequired, Status::AuthRequired] {
+        query.push(" union all select id from tasks where target_id = ").bind(&task.target);
+        query.push(" and status = ").bind(status).push(" and lane = 0");
+        push_older(&mut query, task);
+    }
+    query.push(") before limit ").bind(AHEAD_MAX).push(") counted");
+    tx.one(&query.sql, &query.params)?.take()
+}
+
+fn push_older(query: &mut Query, task: &Task) {
+    query.push(" and (created_at, id) < (").bind(task.created_at).push(", ").bind(&task.id).push(")");
+}
+
+/// The published tasks that are part of another, oldest first.
+pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task>, Error> {
+    let sql = format!(
+        "select {COLUMNS} from tasks t{JOINED}where t.parent_id = $1 and t.queued_at is not null
+         order by t.created_at, t.id limit $2"
+    );
+    tx.rows(&sql, &[parent.into(), limit.into()])?.into_iter().map(from_row).collect()
+}
