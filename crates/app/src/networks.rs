@@ -152,6 +152,9 @@ pub fn remove_member(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId, agent: &Agen
     if rows::remove_member(tx, id, agent)? { Ok(()) } else { Err(Error::NotFound("member")) }
 }
 
+/// A page of a network's members.
+pub type Members = Page<Member, (Timestamp, AgentId)>;
+
 /// Who is in a network of the caller's, in the order in which they joined.
 pub fn members(
     tx: &mut Tx<'_>,
@@ -159,7 +162,7 @@ pub fn members(
     id: &NetworkId,
     after: Option<&(Timestamp, AgentId)>,
     limit: i64,
-) -> Result<(Network, Page<Member, (Timestamp, AgentId)>), Error> {
+) -> Result<(Network, Members), Error> {
     let network = view(tx, by, id)?;
     let found = rows::members(tx, id, after, limit + 1)?;
     let page = Page::cut(found, limit, |member| (member.joined_at, member.agent.id.clone()));

@@ -185,10 +185,10 @@ fn edit(task: &mut Task, role: Role, change: &Change) {
     if let Some(description) = &change.description {
         task.description = description.as_ref().map(ToString::to_string);
     }
-    if let Some(key) = &change.session_key {
-        if let Some(side) = task.side_mut(role) {
-            side.session_key = key.as_ref().map(ToString::to_string);
-        }
+    if let Some(key) = &change.session_key
+        && let Some(side) = task.side_mut(role)
+    {
+        side.session_key = key.as_ref().map(ToString::to_string);
     }
     if let Some(max) = change.max_messages {
         task.terms.max_messages = max.get();
