@@ -5,12 +5,12 @@ use tandem_core::deadlines::Deadline;
 
 use crate::{Error, Tx};
 
-/// Sets a deadline; one that is set already stays.
+/// Sets a deadline. One for the same moment that an earlier attempt set means this one from now on.
 pub fn insert(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
     tx.send(
         "insert into deadlines (due_at, task_id, kind, number, attempt, lease_until)
          values ($1, $2, $3, $4, $5, 0)
-         on conflict (due_at, task_id, kind, number) do nothing",
+         on conflict (due_at, task_id, kind, number) do update set attempt = excluded.attempt, lease_until = 0",
         &[
             deadline.due_at.into(),
             (&deadline.task).into(),

@@ -1,7 +1,7 @@
 //! A task handed over once more: to the same agent, or to another.
 
 use tandem_core::events::EventKind;
-use tandem_core::tasks::Task;
+use tandem_core::tasks::{Side, Task};
 use tandem_core::text::Alias;
 use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
 use tandem_store::{Tx, connections, events as event_rows, messages, tasks as rows};
@@ -64,7 +64,8 @@ pub fn reassign(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, to: &Alias, now: &No
         task.target = way.target;
         task.target_name = way.reach.target_name.clone();
         task.network = way.network;
-        task.target_side = tandem_core::tasks::Side::default();
+        // What the one before wrote is still for the initiator to look at.
+        task.target_side = Side { said: task.target_side.said, ..Side::default() };
         task.target_side.unread = messages::clear_marks(tx, &task.id, &task.initiator)?;
         task.target_side.unread_since = (task.target_side.unread > 0).then_some(now.at);
         rows::set_target(tx, &task)?;

@@ -16,6 +16,7 @@ mod foreign;
 mod harness;
 mod idempotency;
 mod inbox;
+mod invariants;
 mod limits;
 mod machine;
 mod messages;

@@ -1,0 +1,454 @@
+//! What holds whatever happens: three agents and the clock do things at random, on the real store, and after
+//! each of them the invariants of the task machine are asked.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::{Strategy, any};
+use proptest::test_runner::{Config as Runs, TestRunner};
+use rstest::rstest;
+use tandem_app::messages::NewMessage;
+use tandem_app::tasks::{self, Change, Defaults, NewReply, NewTask, Outcome, Sign};
+use tandem_app::{Error, agents, approvals, deadlines, messages, pairing};
+use tandem_core::messages::{Kind, Message};
+use tandem_core::tasks::{OnStall, Task};
+use tandem_core::{AgentId, Approval, IdSource, Now, Rule, Status, TaskId, Timestamp};
+use tandem_store::events::Logged;
+use tandem_store::tasks::LogLine;
+use tandem_store::{Database, Options, Store, Told, Tx};
+
+use crate::harness::{Db, Place};
+
+const DEFAULTS: Defaults = Defaults { ttl_seconds: None, check_in_seconds: 30, max_messages: 200 };
+
+/// What may happen. Agents are 0 to 2, and all connected; tasks are counted in the order they were made.
+#[derive(Debug, Clone)]
+enum Act {
+    Create {
+        by: usize,
+        to: usize,
+        terms: [bool; 6],
+        stall: u8,
+    },
+    Move {
+        task: usize,
+        by: usize,
+        to: Status,
+    },
+    Say {
+        task: usize,
+        by: usize,
+    },
+    Reply {
+        task: usize,
+        by: usize,
+        outcome: u8,
+    },
+    Read {
+        task: usize,
+        by: usize,
+    },
+    Ack {
+        task: usize,
+        by: usize,
+    },
+    Beat {
+        task: usize,
+        by: usize,
+    },
+    Retry {
+        task: usize,
+        by: usize,
+    },
+    Reassign {
+        task: usize,
+        by: usize,
+        to: usize,
+    },
+    Approve {
+        task: usize,
+        by: usize,
+    },
+    Reject {
+        task: usize,
+        by: usize,
+    },
+    Delete {
+        task: usize,
+        by: usize,
+    },
+    Budget {
+        task: usize,
+        by: usize,
+    },
+    Gate {
+        of: usize,
+        hold: bool,
+    },
+    /// Time goes by; the timer may or may not come round.
+    Wait {
+        seconds: i64,
+        timer: bool,
+    },
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let agent = || 0..3_usize;
+    let pair = || (0..3_usize, 0..3_usize);
+    let status = (0..Status::ALL.len()).prop_map(|index| Status::ALL[index]);
+    let act = proptest::prop_oneof![
+        5 => (agent(), agent(), any::<[bool; 6]>(), 0..3_u8)
+            .prop_map(|(by, to, terms, stall)| Act::Create { by, to, terms, stall }),
+        14 => (pair(), status).prop_map(|((task, by), to)| Act::Move { task, by, to }),
+        7 => pair().prop_map(|(task, by)| Act::Say { task, by }),
+        3 => (pair(), 0..3_u8).prop_map(|((task, by), outcome)| Act::Reply { task, by, outcome }),
+        3 => pair().prop_map(|(task, by)| Act::Read { task, by }),
+        3 => pair().prop_map(|(task, by)| Act::Ack { task, by }),
+        2 => pair().prop_map(|(task, by)| Act::Beat { task, by }),
+        4 => pair().prop_map(|(task, by)| Act::Retry { task, by }),
+        4 => (pair(), agent()).prop_map(|((task, by), to)| Act::Reassign { task, by, to }),
+        2 => pair().prop_map(|(task, by)| Act::Approve { task, by }),
+        1 => pair().prop_map(|(task, by)| Act::Reject { task, by }),
+        1 => pair().prop_map(|(task, by)| Act::Delete { task, by }),
+        1 => pair().prop_map(|(task, by)| Act::Budget { task, by }),
+        2 => (agent(), any::<bool>()).prop_map(|(of, hold)| Act::Gate { of, hold }),
+        8 => (1..25_i64, any::<bool>()).prop_map(|(seconds, timer)| Act::Wait { seconds, timer }),
+    ];
+    proptest::collection::vec(act, 1..100)
+}
+
+/// Everything that is stored about the tasks of one run.
+#[derive(Debug, Clone, PartialEq)]
+struct Stored {
+    tasks: Vec<Option<(Task, Vec<String>, Vec<Message>)>>,
+    events: Vec<Vec<(i64, String, Option<TaskId>, String)>>,
+    ends: Vec<i64>,
+}
+
+struct World<'s> {
+    store: &'s Store,
+    runtime: &'s tokio::runtime::Runtime,
+    ids: Arc<IdSource>,
+    at: Timestamp,
+    agents: Vec<AgentId>,
+    tasks: Vec<TaskId>,
+    holds: [bool; 3],
+}
+
+impl World<'_> {
+    fn now(&self) -> Now {
+        Now::new(self.at, Arc::clone(&self.ids))
+    }
+
+    /// Runs a use case the way the hub does.
+    fn run<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Result<T, Error> {
+        let use_case = Arc::new(use_case);
+        loop {
+            let (now, case) = (self.now(), Arc::clone(&use_case));
+            let overdue = match self.runtime.block_on(self.store.write(move |tx| case(tx, &now))) {
+                Err(Error::Overdue(overdue)) => overdue,
+                other => return other,
+            };
+            let now = self.now();
+            self.runtime.block_on(self.store.write(move |tx| tasks::expire(tx, &overdue, &now))).unwrap();
+        }
+    }
+
+    fn timer(&self) {
+        loop {
+            let claimed = self.run(deadlines::claim).unwrap();
+            if claimed.is_empty() {
+                return;
+            }
+            for deadline in claimed {
+                self.run(move |tx, now| deadlines::meet(tx, &deadline, now)).unwrap();
+            }
+        }
+    }
+
+    fn stored(&self) -> Stored {
+        let (agents, tasks) = (self.agents.clone(), self.tasks.clone());
+        self.run(move |tx, _| {
+            let mut found = Vec::new();
+            for id in &tasks {
+                let task = tandem_store::tasks::find(tx, id)?;
+                let log: Vec<LogLine> = tandem_store::tasks::log_lines(tx, id, 0, 10_000)?;
+                let thread = tandem_store::messages::before(tx, id, i64::MAX, 10_000)?;
+                found.push(task.map(|task| (task, log.iter().map(|l| format!("{l:?}")).collect(), thread)));
+            }
+            let mut events = Vec::new();
+            let mut ends = Vec::new();
+            for agent in &agents {
+                let log: Vec<Logged> = tandem_store::events::after(tx, agent, 0, 100_000)?;
+                events.push(log.into_iter().map(|e| (e.seq, e.kind, e.task, e.data)).collect());
+                ends.push(tandem_store::events::cursors(tx, agent)?.last);
+            }
+            Ok(Stored { tasks: found, events, ends })
+        })
+        .unwrap()
+    }
+
+    fn log_of(&self, task: &TaskId) -> Vec<LogLine> {
+        let task = task.clone();
+        self.run(move |tx, _| Ok(tandem_store::tasks::log_lines(tx, &task, 0, 10_000)?)).unwrap()
+    }
+
+    fn act(&mut self, act: &Act) -> Result<(), Error> {
+        let agents = self.agents.clone();
+        let id = |task: usize| self.tasks.get(task).cloned().unwrap_or_else(|| "task_none".parse().unwrap());
+        let text = || NewMessage {
+            content: "hi".to_owned().try_into().unwrap(),
+            content_type: tandem_core::messages::ContentType::Text,
+            check_in_seconds: None,
+        };
+        match *act {
+            Act::Create { by, to, terms, stall } => {
+                let [draft, reviewed, ttl, lease, window, short] = terms;
+                let target = agents[to].as_str().to_owned().try_into().unwrap();
+                let new = NewTask {
+                    draft,
+                    requires_review: reviewed,
+                    ttl_seconds: ttl.then(|| 20.try_into().unwrap()),
+                    lease_seconds: lease.then(|| 10.try_into().unwrap()),
+                    check_in_seconds: window.then(|| 5.try_into().unwrap()),
+                    max_messages: short.then(|| 3.try_into().unwrap()),
+                    on_stall: Some([OnStall::Notify, OnStall::Expire, OnStall::Retry][usize::from(stall)]),
+                    ..NewTask::plain(target, "T".to_owned().try_into().unwrap())
+                };
+                let made = self.run(move |tx, now| tasks::create(tx, &agents[by], &new, &DEFAULTS, now))?;
+                self.tasks.push(made.id);
+                Ok(())
+            }
+            Act::Move { task, by, to } => {
+                let task = id(task);
+                let change = Change { status: Some(to), ..Change::default() };
+                self.run(move |tx, now| tasks::change(tx, &agents[by], &task, &change, now).map(drop))
+            }
+            Act::Say { task, by } => {
+                let (task, new) = (id(task), text());
+                self.run(move |tx, now| messages::send(tx, &agents[by], &task, &new, now).map(drop))
+            }
+            Act::Reply { task, by, outcome } => {
+                let outcome = [Outcome::Completed, Outcome::Failed, Outcome::Cancelled][usize::from(outcome)];
+                let (task, new) = (id(task), NewReply { message: text(), outcome });
+                self.run(move |tx, now| tasks::reply(tx, &agents[by], &task, &new, now).map(drop))
+            }
+            Act::Read { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| tasks::read(tx, &agents[by], &task, now).map(drop))
+            }
+            Act::Ack { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| tasks::acknowledge(tx, &agents[by], &task, now).map(drop))
+            }
+            Act::Beat { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| {
+                    tasks::heartbeat(tx, &agents[by], &task, &Sign::default(), now).map(drop)
+                })
+            }
+            Act::Retry { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| tasks::retry(tx, &agents[by], &task, now).map(drop))
+            }
+            Act::Reassign { task, by, to } => {
+                let task = id(task);
+                let to = agents[to].as_str().to_owned().try_into().unwrap();
+                self.run(move |tx, now| tasks::reassign(tx, &agents[by], &task, &to, now).map(drop))
+            }
+            Act::Approve { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| approvals::approve(tx, &agents[by], &task, now).map(drop))
+            }
+            Act::Reject { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| approvals::reject(tx, &agents[by], &task, None, now).map(drop))
+            }
+            Act::Delete { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| tasks::delete(tx, &agents[by], &task, None, now).map(drop))
+            }
+            Act::Budget { task, by } => {
+                let task = id(task);
+                let change = Change { max_messages: Some(9.try_into().unwrap()), ..Change::default() };
+                self.run(move |tx, now| tasks::change(tx, &agents[by], &task, &change, now).map(drop))
+            }
+            Act::Gate { of, hold } => {
+                self.holds[of] = hold;
+                let rule = if hold { Rule::Require } else { Rule::Auto };
+                let change = agents::Change { default_approval: Some(Some(rule)), ..Default::default() };
+                self.run(move |tx, _| agents::change(tx, &agents[of], &change).map(drop))
+            }
+            Act::Wait { seconds, timer } => {
+                self.at = self.at.plus_seconds(seconds);
+                if timer {
+                    self.timer();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What follows from one step to the next.
+    fn check_step(&self, act: &Act, answer: &Result<(), Error>, before: &Stored, after: &Stored) {
+        if answer.is_err() {
+            // Meeting an expired task lets it expire; besides that, a refusal changes nothing.
+            let expired = |stored: &Stored| {
+                stored.tasks.iter().flatten().filter(|found| found.0.status == Status::Expired).count()
+            };
+            assert!(before == after || expired(before) < expired(after), "{act:?} was refused: {answer:?}");
+        }
+        if let (Act::Say { task, .. } | Act::Reply { task, .. }, Ok(())) = (act, answer) {
+            let found = &before.tasks[*task].as_ref().unwrap().0;
+            assert!(found.status.is_live() && !found.position().held, "5: a message on {:?}", found.status);
+        }
+        for (old, new) in before.tasks.iter().zip(&after.tasks) {
+            let (Some(old), Some(new)) = (old, new) else { continue };
+            if old.0.attempt < new.0.attempt {
+                let target = self.agents.iter().position(|agent| *agent == new.0.target).unwrap();
+                let held = new.0.approval == Some(Approval::Pending);
+                let asked = new.0.status == Status::Submitted;
+                assert!(!asked || held == self.holds[target], "4: the gate is asked, whoever hands it over");
+            }
+        }
+    }
+
+    /// What holds at any moment.
+    fn check(&self, stored: &Stored, told: &HashMap<AgentId, Vec<i64>>) {
+        for (task, log, thread) in stored.tasks.iter().flatten() {
+            let lines = self.log_of(&task.id);
+            assert_eq!(lines.len(), log.len());
+            assert_eq!(lines[0].from, None);
+            assert_eq!(lines.last().unwrap().to, task.status, "2: the last line is where it stands");
+            assert!(lines.windows(2).all(|pair| pair[1].from == Some(pair[0].to)), "2: no hole in the log");
+            for pair in lines.windows(2).filter(|pair| pair[0].to.is_terminal()) {
+                let reopened = pair[0].to == Status::Completed
+                    && pair[1].to == Status::Working
+                    && !task.requires_review
+                    && pair[1].actor == task.initiator.as_str();
+                let retried = matches!(pair[0].to, Status::Failed | Status::Cancelled | Status::Expired)
+                    && pair[1].to == Status::Submitted
+                    && pair[1].attempt == pair[0].attempt + 1;
+                assert!(reopened || retried, "1: {pair:?}");
+            }
+            let ends = lines.iter().filter(|line| line.to.is_terminal()).count();
+            let said = thread.iter().filter(|message| message.kind == Kind::System);
+            let farewells = said.filter(|message| !message.content.starts_with("The hub paused")).count();
+            assert_eq!(ends, farewells, "2: one system message for each end");
+            for message in thread {
+                assert!(message.acknowledged_at.is_none() || message.read_at.is_some(), "6: {message:?}");
+            }
+            let unread = |to_target: bool| {
+                let counted = thread.iter().filter(|message| {
+                    let by_initiator = message.sender.as_ref() == Some(&task.initiator);
+                    message.sender.is_some() && by_initiator == to_target && message.read_at.is_none()
+                });
+                counted.count() as i64
+            };
+            assert_eq!((task.target_side.unread, task.initiator_side.unread), (unread(true), unread(false)));
+            assert_eq!(task.target_side.unread > 0, task.target_side.unread_since.is_some());
+            for agent in &self.agents {
+                let party = *agent == task.initiator || (*agent == task.target && task.queued_at.is_some());
+                let (agent, id) = (agent.clone(), task.id.clone());
+                let seen = self.run(move |tx, now| tasks::view(tx, &agent, &id, now).map(drop));
+                assert_eq!(seen.is_ok(), party, "7: {seen:?}");
+            }
+        }
+        for (agent, (events, end)) in self.agents.iter().zip(stored.events.iter().zip(&stored.ends)) {
+            assert!(events.windows(2).all(|pair| pair[0].0 < pair[1].0), "8: in order");
+            assert!(events.last().is_none_or(|last| last.0 <= *end));
+            let pushed = told.get(agent).cloned().unwrap_or_default();
+            assert_eq!(pushed, (1..=*end).collect::<Vec<_>>(), "8: every number once, and in order");
+            let mut no_acks: Vec<&String> =
+                events.iter().filter(|event| event.1 == "message.no_ack").map(|event| &event.3).collect();
+            no_acks.sort();
+            let all = no_acks.len();
+            no_acks.dedup();
+            let attempts: i64 = stored.tasks.iter().flatten().map(|found| found.0.attempt - 1).sum();
+            assert!(all as i64 - no_acks.len() as i64 <= attempts, "a silence is reported once an attempt");
+        }
+    }
+}
+
+/// Three agents, each connected with the others.
+fn people(world: &mut World<'_>) {
+    for name in ["Ada", "Bob", "Eve"] {
+        let mut key_hash = [0; 32];
+        tandem_app::keys::fill_random(&mut key_hash);
+        let new = agents::NewAgent {
+            name: name.to_owned().try_into().unwrap(),
+            description: None,
+            capabilities: Default::default(),
+            metadata: None,
+            public_key: None,
+            key_hash,
+            solved: None,
+            credits_micro: 0,
+        };
+        let made = world.run(move |tx, now| agents::register(tx, &new, now)).unwrap();
+        world.agents.push(made.id);
+    }
+    for (one, other) in [(0, 1), (1, 2), (2, 0)] {
+        let (one, other) = (world.agents[one].clone(), world.agents[other].clone());
+        let paired = world.run(move |tx, now| {
+            let (code, _) = pairing::generate(tx, &one, now)?;
+            pairing::connect(tx, &other, &code, now).map(drop)
+        });
+        paired.unwrap();
+    }
+}
+
+#[rstest]
+fn the_invariants_hold(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let (database, cases) = match &place.database {
+        Some(url) => (Database::Postgres(url.clone()), 64),
+        None => (Database::Sqlite(place.folder.join("tandem.db")), 200),
+    };
+    let told = Arc::new(Mutex::new(HashMap::<AgentId, Vec<i64>>::new()));
+    let heard = Arc::clone(&told);
+    let on_commit = move |news: Vec<Told>| {
+        let mut heard = heard.lock().unwrap();
+        for event in news {
+            heard.entry(event.agent).or_default().push(event.seq);
+        }
+    };
+    let store = Store::open_with(&database, &Options::default(), Arc::new(on_commit), 0).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ids = Arc::new(IdSource::new(tandem_app::keys::fill_random));
+    let runs = Runs { cases, failure_persistence: None, max_shrink_iters: 2_000, ..Runs::default() };
+    TestRunner::new(runs)
+        .run(&acts(), |acts| {
+            let mut world = World {
+                store: &store,
+                runtime: &runtime,
+                ids: Arc::clone(&ids),
+                at: Timestamp(1_800_000_000_000),
+                agents: Vec::new(),
+                tasks: Vec::new(),
+                holds: [false; 3],
+            };
+            people(&mut world);
+            let mut before = world.stored();
+            for act in &acts {
+                let answer = world.act(act);
+                let after = world.stored();
+                world.check_step(act, &answer, &before, &after);
+                before = after;
+            }
+            world.timer();
+            let stored = world.stored();
+            for (task, ..) in stored.tasks.iter().flatten() {
+                assert!(!task.is_overdue(world.at), "nothing overdue is left by the timer");
+                let silent = task.lease_until.is_some_and(|until| until <= world.at);
+                assert!(!(task.status == Status::Working && silent), "nor a lease that ran out");
+            }
+            let told = told.lock().unwrap().clone();
+            world.check(&stored, &told);
+            Ok(())
+        })
+        .unwrap();
+}
