@@ -140,7 +140,7 @@ pub struct BroadcastFilter {
     /// Only those with this tag.
     #[schema(value_type = Option<String>)]
     pub capability: Option<Capability>,
-    /// With true, only those that are online.
+    /// Only those that are online; with false, only those that are not.
     pub online: Option<bool>,
 }
 

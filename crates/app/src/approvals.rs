@@ -6,7 +6,7 @@ use tandem_core::{AgentId, Approval, Now, Refusal, Role, Status, Task, TaskId, T
 use tandem_store::{Tx, tasks as rows};
 
 use crate::events::{Event, tell};
-use crate::tasks::{Cause, check_time, on_task, set_check_in, shift};
+use crate::tasks::{Cause, Expected, check_time, on_task, set_check_in, shift};
 use crate::{Error, Page};
 
 /// The tasks that wait for the caller's approval, newest first.
@@ -22,7 +22,8 @@ pub fn list(
     Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
 }
 
-fn check_held(task: &Task, role: Role) -> Result<(), Error> {
+fn check_held(task: &Task, role: Role, expected: &Expected) -> Result<(), Error> {
+    expected.check(task)?;
     if role != Role::Target {
         return Err(Refusal::NotYourMove.into());
     }
@@ -33,9 +34,15 @@ fn check_held(task: &Task, role: Role) -> Result<(), Error> {
 }
 
 /// Lets a held task in.
-pub fn approve(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Task, Error> {
+pub fn approve(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    expected: &Expected,
+    now: &Now,
+) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
-        check_held(&task, role)?;
+        check_held(&task, role, expected)?;
         task.approval = Some(Approval::Approved);
         task.version += 1;
         task.updated_at = now.at;
@@ -58,10 +65,11 @@ pub fn reject(
     by: &AgentId,
     id: &TaskId,
     reason: Option<&Reason>,
+    expected: &Expected,
     now: &Now,
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
-        check_held(&task, role)?;
+        check_held(&task, role, expected)?;
         task.approval = Some(Approval::Rejected);
         let cause = Cause { by: role, reason: reason.map(Reason::as_str), did: Some("declined") };
         shift(tx, &mut task, Status::Cancelled, &cause, now)?;

@@ -5,6 +5,7 @@ use tandem_store::blocks::{self as rows, Block};
 use tandem_store::{Tx, agents, connections};
 
 use crate::connections::{ENDED, part};
+use crate::tasks::Which;
 use crate::{Error, Invalid, Page, tasks};
 
 /// Blocks an agent; an existing connection ends. Tells how many tasks were cancelled.
@@ -16,11 +17,11 @@ pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Resul
         return Err(Error::NotFound("agent"));
     }
     rows::insert(tx, by, agent, now.at)?;
-    match connections::between(tx, by, agent)? {
-        Some(id) => part(tx, by, agent, &id, ENDED, now),
-        // They may have reached each other through a network.
-        None => tasks::cancel_between(tx, by, agent, ENDED, now),
+    if let Some(id) = connections::between(tx, by, agent)? {
+        part(tx, by, agent, &id, now)?;
     }
+    // They may have reached each other through a network, too.
+    tasks::cancel_between(tx, by, agent, Which::All, ENDED, now)
 }
 
 /// Takes a block back.

@@ -9,6 +9,7 @@ use tandem_core::{AgentId, ConnectionId, Now, Rule, Timestamp};
 use tandem_store::{Tx, agents, blocks, connections as rows};
 
 use crate::events::{Event, tell};
+use crate::tasks::Which;
 use crate::{Error, Invalid, Page, tasks};
 
 /// What both parties read on tasks that end with their connection, whether by a block or not.
@@ -116,23 +117,24 @@ pub fn change(
 /// Ends a connection and cancels what is live on it; tells how many tasks that were.
 pub fn disconnect(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId, now: &Now) -> Result<i64, Error> {
     let connection = rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))?;
-    part(tx, by, &connection.peer.id, id, ENDED, now)
+    part(tx, by, &connection.peer.id, id, now)?;
+    // What was sent inside a network is not the connection's.
+    tasks::cancel_between(tx, by, &connection.peer.id, Which::OfConnection, ENDED, now)
 }
 
-/// The other side is told first of the connection, then of each of its tasks.
+/// Ends a connection. The other side is told of it first, then of each task that ends with it.
 pub(crate) fn part(
     tx: &mut Tx<'_>,
     by: &AgentId,
     peer: &AgentId,
     id: &ConnectionId,
-    why: &str,
     now: &Now,
-) -> Result<i64, Error> {
+) -> Result<(), Error> {
     let me = agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     rows::remove(tx, id)?;
     let event = Event::from_agent(EventKind::AgentDisconnected, (&me.id, &me.name))
         .with("connectionId", id.as_str())
         .with("byAgentId", by.as_str());
     tell(tx, peer, event, now)?;
-    tasks::cancel_between(tx, by, peer, why, now)
+    Ok(())
 }

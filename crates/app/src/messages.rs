@@ -1,7 +1,7 @@
 //! Talking within a task.
 
 use tandem_core::events::EventKind;
-use tandem_core::messages::{ContentType, Kind, Message};
+use tandem_core::messages::{ContentType, DELETED, Kind, Message};
 use tandem_core::tasks::CheckInSeconds;
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
 use tandem_core::{AgentId, MessageId, Now, Refusal, Role, Task, TaskId};
@@ -172,6 +172,10 @@ pub fn delete(
                 .with_sender()
                 .with_message(message);
             tell(tx, task.other(role).0, event, now)?;
+            if found.kind == Kind::Reply && task.result.as_ref() == Some(&found.content) {
+                task.result = Some(DELETED.to_owned());
+                tasks::update(tx, &task)?;
+            }
             // There is nothing left to read.
             if found.read_at.is_none() {
                 if let Some(reader) = task.side_mut(role.opposite()) {

@@ -176,7 +176,7 @@ pub struct NewBroadcast {
     pub content: Body,
     /// Only to members with this tag.
     pub capability: Option<Capability>,
-    /// Only to these: those that are online, if that was asked.
+    /// Only to these: those that are online, or those that are not, if that was asked.
     pub only: Option<HashSet<AgentId>>,
 }
 
@@ -227,6 +227,6 @@ pub fn messages(
     limit: i64,
 ) -> Result<Page<Broadcast, i64>, Error> {
     view(tx, by, id)?;
-    let found = rows::messages_before(tx, id, before.unwrap_or(i64::MAX), limit + 1)?;
+    let found = rows::messages_before(tx, id, by, before.unwrap_or(i64::MAX), limit + 1)?;
     Ok(Page::newest(found, limit, |message| message.number))
 }

@@ -78,7 +78,7 @@ impl Default for Config {
             max_streams: 20_000,
             webhook_allow_http: false,
             webhook_allow_private: false,
-            database_writers: 2,
+            database_writers: 1,
             database_readers: 2,
             rate_limit_max: 600,
             rate_limit_register_max: 5,

@@ -144,13 +144,17 @@ impl HubParts {
         Seen { online: open.is_some() || self.presence.is_online(&agent.id, now), last_seen_at, reach }
     }
 
-    /// Notes that their target has seen these tasks; the sender can tell by their `delivery`.
-    pub async fn note_fetched(&self, target: &AgentId, ids: Vec<TaskId>) -> Result<(), Error> {
+    /// Notes that their target has seen these tasks, and when; the sender can tell by their `delivery`.
+    pub async fn note_fetched(&self, target: &AgentId, ids: Vec<TaskId>) -> Result<Option<Timestamp>, Error> {
         if ids.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let target = target.clone();
-        self.write(move |tx, now| tasks::mark_fetched(tx, &target, &ids, now)).await
+        self.write(move |tx, now| {
+            tasks::mark_fetched(tx, &target, &ids, now)?;
+            Ok(Some(now.at))
+        })
+        .await
     }
 
     /// Writes down who was heard of since the last time.

@@ -239,18 +239,23 @@ pub fn insert_message(tx: &mut Tx<'_>, message: &Broadcast) -> Result<(), Error>
     )
 }
 
-/// What was said to a network before a number: the newest of it, oldest first.
+/// What was said to a network before a number, as far as no block stands between writer and reader: the newest
+/// of it, oldest first.
 pub fn messages_before(
     tx: &mut Tx<'_>,
     id: &NetworkId,
+    reader: &AgentId,
     before: i64,
     limit: i64,
 ) -> Result<Vec<Broadcast>, Error> {
     let rows = tx.rows(
         "select m.id, m.network_id, m.number, m.sender_id, a.name, m.content, m.recipients, m.created_at
          from network_messages m join agents a on a.id = m.sender_id
-         where m.network_id = $1 and m.number < $2 order by m.number desc limit $3",
-        &[id.into(), before.into(), limit.into()],
+         where m.network_id = $1 and m.number < $2
+             and not exists (select 1 from blocks b where b.agent_id = $4 and b.blocked_id = m.sender_id)
+             and not exists (select 1 from blocks b where b.blocked_id = $4 and b.agent_id = m.sender_id)
+         order by m.number desc limit $3",
+        &[id.into(), before.into(), limit.into(), reader.into()],
     )?;
     rows.into_iter()
         .rev()

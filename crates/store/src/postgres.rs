@@ -22,8 +22,12 @@ pub(crate) struct PostgresConn {
     client: Option<Client>,
     statements: HashMap<String, Statement>,
     waiting: Vec<Waiting>,
+    /// Whether the server has been told of a transaction that has not ended.
+    begun: bool,
 }
 
+/// How long a statement waits for another transaction's row.
+const LOCK_TIMEOUT_MS: u32 = 100;
 /// How many statements may be held back.
 const WAITING_MAX: usize = 128;
 
@@ -55,7 +59,8 @@ impl ToSql for Value {
 }
 
 fn failure(error: tokio_postgres::Error) -> Error {
-    let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+    let lost =
+        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
     match error.code() {
         Some(code) if lost.contains(code) => Error::LostRace,
         Some(code) if *code == SqlState::UNIQUE_VIOLATION => Error::Taken(describe(&error)),
@@ -96,8 +101,14 @@ impl PostgresConn {
             .enable_all()
             .build()
             .map_err(|error| Error::failed(error.to_string()))?;
-        let mut conn =
-            Self { runtime, config, client: None, statements: HashMap::new(), waiting: Vec::new() };
+        let mut conn = Self {
+            runtime,
+            config,
+            client: None,
+            statements: HashMap::new(),
+            waiting: Vec::new(),
+            begun: false,
+        };
         conn.connect()?;
         Ok(conn)
     }
@@ -105,7 +116,13 @@ impl PostgresConn {
     fn connect(&mut self) -> Result<(), Error> {
         self.statements.clear();
         self.waiting.clear();
+        self.begun = false;
         let mut config = self.config.clone();
+        // A writer that waits for another's row has lost the race already, most likely; the server would
+        // look for a deadlock only after a second.
+        let options = config.get_options().unwrap_or_default();
+        let options = format!("{options} -c lock_timeout={LOCK_TIMEOUT_MS}");
+        config.options(options.trim());
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(5));
         }
@@ -140,21 +157,24 @@ impl PostgresConn {
 
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
         self.waiting.push(Waiting::Plain("commit"));
-        self.flush().map_err(|error| match error {
+        let committed = self.flush();
+        // Whether it was kept or not, it is over.
+        self.begun = false;
+        committed.map_err(|error| match error {
             Error::Unreachable(why) => Error::Unknown(why),
             other => other,
         })
     }
 
     pub(crate) fn rollback(&mut self) -> Result<(), Error> {
-        let begun =
-            !matches!(self.waiting.first(), Some(Waiting::Plain(first)) if first.starts_with("begin"));
         self.waiting.clear();
-        if !begun {
+        if !std::mem::take(&mut self.begun) {
             return Ok(());
         }
         self.waiting.push(Waiting::Plain("rollback"));
-        self.flush()
+        let rolled_back = self.flush();
+        self.begun = false;
+        rolled_back
     }
 
     pub(crate) fn pause(&mut self, pause: Duration) {
@@ -186,7 +206,7 @@ impl PostgresConn {
 
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
         let statement = self.statement(sql)?;
-        let waiting = std::mem::take(&mut self.waiting);
+        let waiting = self.take_waiting();
         let client = connected(&self.client)?;
         self.runtime.block_on(async {
             let (sent, answer) =
@@ -198,7 +218,7 @@ impl PostgresConn {
 
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
         let statement = self.statement(sql)?;
-        let waiting = std::mem::take(&mut self.waiting);
+        let waiting = self.take_waiting();
         let client = connected(&self.client)?;
         let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| param as _).collect();
         let found = self.runtime.block_on(async {
@@ -209,11 +229,17 @@ impl PostgresConn {
         found.iter().map(row).collect()
     }
 
+    /// What is to be sent now; with it goes the beginning of a transaction.
+    fn take_waiting(&mut self) -> Vec<Waiting> {
+        self.begun |= !self.waiting.is_empty();
+        std::mem::take(&mut self.waiting)
+    }
+
     fn flush(&mut self) -> Result<(), Error> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let waiting = std::mem::take(&mut self.waiting);
+        let waiting = self.take_waiting();
         let client = connected(&self.client)?;
         self.runtime.block_on(deliver(client, &waiting))
     }

@@ -99,6 +99,15 @@ pub struct PatchTask {
     pub max_messages: Option<MaxMessages>,
 }
 
+/// What you saw; nothing has to be said.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryTask {
+    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
+    #[schema(value_type = Option<String>)]
+    pub expected_status: Option<Status>,
+}
+
 /// Who gets the task now.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -106,6 +115,9 @@ pub struct ReassignTask {
     /// An agent's id, or your alias for it.
     #[schema(value_type = String)]
     pub target_agent_id: Alias,
+    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
+    #[schema(value_type = Option<String>)]
+    pub expected_status: Option<Status>,
 }
 
 /// What becomes of a task with a reply.
@@ -134,6 +146,9 @@ pub struct ReplyTask {
     pub content_type: Option<ContentType>,
     /// `completed` (default), `failed` or `cancelled`.
     pub outcome: Option<ReplyOutcome>,
+    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
+    #[schema(value_type = Option<String>)]
+    pub expected_status: Option<Status>,
 }
 
 /// A sign of life; nothing has to be said.
@@ -148,18 +163,6 @@ pub struct Heartbeat {
     pub note: Option<Reason>,
 }
 
-/// How to give a task up; nothing has to be said.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CancelTask {
-    /// Why; at most 1,000 characters.
-    #[schema(value_type = Option<String>)]
-    pub reason: Option<Reason>,
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
-    pub expected_status: Option<Status>,
-}
-
 /// Why; nothing has to be said.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -167,6 +170,9 @@ pub struct WithReason {
     /// At most 1,000 characters.
     #[schema(value_type = Option<String>)]
     pub reason: Option<Reason>,
+    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
+    #[schema(value_type = Option<String>)]
+    pub expected_status: Option<Status>,
 }
 
 /// Which of the two parties the caller is.

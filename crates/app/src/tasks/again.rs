@@ -7,7 +7,7 @@ use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
 use tandem_store::{Tx, connections, events as event_rows, messages, tasks as rows};
 
 use super::create::parent_shared;
-use super::{check_room, enter, hand_over, on_task, way, way_to, write_log};
+use super::{Expected, check_room, enter, hand_over, on_task, way, way_to, write_log};
 use crate::events::{Event, tell};
 use crate::{Error, Invalid};
 
@@ -16,18 +16,25 @@ fn check_initiator(role: Role) -> Result<(), Error> {
 }
 
 /// Tries a task again that failed, was cancelled or expired.
-pub fn retry(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Task, Error> {
+pub fn retry(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    expected: &Expected,
+    now: &Now,
+) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
+        expected.check(&task)?;
         check_initiator(role)?;
-        if !matches!(task.status, Status::Failed | Status::Cancelled | Status::Expired) {
+        // A draft that was given up was never tried: its target must not learn what became of it.
+        let tried = task.queued_at.is_some();
+        if !tried || !matches!(task.status, Status::Failed | Status::Cancelled | Status::Expired) {
             return Err(Refusal::InvalidState(task.status).into());
         }
         let way = way_to(tx, &task)?;
         let from = task.status;
-        if task.queued_at.is_some() {
-            // It is no longer one of those that ended for its target.
-            rows::count_ended(tx, &task.target, false, -1)?;
-        }
+        // It is no longer one of those that ended for its target.
+        rows::count_ended(tx, &task.target, false, -1)?;
         enter(tx, &task, &way.reach)?;
         task.begin_again();
         hand_over(tx, &mut task, &way.reach, now)?;
@@ -38,8 +45,16 @@ pub fn retry(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Ta
 
 /// Gives a live task to another agent that the initiator can reach. The one before is told, and then knows
 /// nothing of it.
-pub fn reassign(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, to: &Alias, now: &Now) -> Result<Task, Error> {
+pub fn reassign(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    to: &Alias,
+    expected: &Expected,
+    now: &Now,
+) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
+        expected.check(&task)?;
         check_initiator(role)?;
         if !task.status.is_live() {
             return Err(Refusal::InvalidState(task.status).into());

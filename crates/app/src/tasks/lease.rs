@@ -86,7 +86,6 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
                 let from = task.status;
                 task.begin_again();
                 hand_over(tx, task, &way.reach, now)?;
-                task.status_reason = Some(SILENT.into());
                 task.version += 1;
                 task.updated_at = now.at;
                 write_log(tx, task, Some(from), SYSTEM, Some(SILENT), now)?;

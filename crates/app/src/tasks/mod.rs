@@ -99,6 +99,27 @@ pub fn mark_fetched(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now
     Ok(())
 }
 
+/// What a caller saw of a task before it acts, if it says so; the act is refused when that is no longer so.
+#[derive(Debug, Clone, Default)]
+pub struct Expected {
+    /// The status it saw.
+    pub status: Option<Status>,
+    /// Versions, one of which it saw.
+    pub versions: Option<Vec<i64>>,
+}
+
+impl Expected {
+    pub(crate) fn check(&self, task: &Task) -> Result<(), Error> {
+        if self.status.is_some_and(|status| status != task.status) {
+            return Err(Refusal::Conflict.into());
+        }
+        match &self.versions {
+            Some(versions) if !versions.contains(&task.version) => Err(Error::Changed),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What a caller changes about a task; what is nothing stays as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
@@ -106,10 +127,8 @@ pub struct Change {
     pub status: Option<Status>,
     /// Why.
     pub reason: Option<Reason>,
-    /// The status the caller saw.
-    pub expected: Option<Status>,
-    /// The versions the caller would take for the one it saw.
-    pub seen: Option<Seen>,
+    /// What the caller saw.
+    pub expected: Expected,
     /// The caller's own session key, or none any more.
     pub session_key: Option<Option<SessionKey>>,
     /// A draft's new title.
@@ -123,10 +142,7 @@ pub struct Change {
 /// Changes a task: a draft's text, the caller's session key, the status, in this order and all together.
 pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: &Now) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
-        if change.expected.is_some_and(|expected| expected != task.status) {
-            return Err(Refusal::Conflict.into());
-        }
-        check_seen(&task, change.seen.as_ref())?;
+        change.expected.check(&task)?;
         check_size(change.description.as_ref().and_then(Option::as_ref))?;
         if (change.title.is_some() || change.description.is_some()) && task.status != Status::Draft {
             return Err(Refusal::InvalidState(task.status).into());
@@ -158,16 +174,6 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         }
         Ok(task)
     })
-}
-
-/// Versions of a task, one of which the caller saw.
-pub type Seen = Vec<i64>;
-
-fn check_seen(task: &Task, seen: Option<&Seen>) -> Result<(), Error> {
-    match seen {
-        Some(versions) if !versions.contains(&task.version) => Err(Error::Changed),
-        _ => Ok(()),
-    }
 }
 
 /// The budget is the initiator's to change, as long as anything can still be said.
@@ -211,29 +217,39 @@ fn publish_draft(
     Ok(rows::update(tx, task)?)
 }
 
-/// Cancels everything live between two agents at the wish of one; tells how many tasks that were.
+/// Which tasks between two agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Those that came over their connection, and not inside a network.
+    OfConnection,
+    /// All of them.
+    All,
+}
+
+/// Cancels what is live between two agents at the wish of one; tells how many tasks that were.
 pub(crate) fn cancel_between(
     tx: &mut Tx<'_>,
     by: &AgentId,
     peer: &AgentId,
+    which: Which,
     why: &str,
     now: &Now,
 ) -> Result<i64, Error> {
-    let live = rows::live_between(tx, by, peer, LIVE_TASKS_MAX)?;
+    let mut live = rows::live_between(tx, by, peer, LIVE_TASKS_MAX)?;
+    live.retain(|task| which == Which::All || task.network.is_none());
     shift::cancel_all(tx, live, peer, why, now)
 }
 
 /// Deletes an ended task or a draft, with its thread and its events; tells how many messages went.
-/// `seen` are the versions the caller would take for the one it saw, if it says so.
 pub fn delete(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
-    seen: Option<&Seen>,
+    expected: &Expected,
     now: &Now,
 ) -> Result<u64, Error> {
     on_task(tx, by, id, now, |tx, task, _| {
-        check_seen(&task, seen)?;
+        expected.check(&task)?;
         if task.status.is_live() {
             return Err(Refusal::Live.into());
         }

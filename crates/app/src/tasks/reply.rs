@@ -4,7 +4,7 @@ use tandem_core::messages::{Kind, Message};
 use tandem_core::{AgentId, Now, Refusal, Role, Status, Task, TaskId};
 use tandem_store::{Tx, tasks as rows};
 
-use super::{Cause, on_task, shift};
+use super::{Cause, Expected, on_task, shift};
 use crate::Error;
 use crate::messages::{NewMessage, add, check_message, pause_if_spent};
 
@@ -27,6 +27,8 @@ pub struct NewReply {
     pub message: NewMessage,
     /// What becomes of the task.
     pub outcome: Outcome,
+    /// What the target saw.
+    pub expected: Expected,
 }
 
 /// What came of an answer.
@@ -52,6 +54,7 @@ pub fn reply(
     now: &Now,
 ) -> Result<Replied, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
+        new.expected.check(&task)?;
         check_message(&task, &new.message)?;
         if role != Role::Target {
             return Err(Refusal::NotYourMove.into());

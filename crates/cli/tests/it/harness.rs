@@ -72,6 +72,8 @@ impl Place {
             data: self.folder.clone(),
             database: self.database.clone(),
             admin_token: Some(ADMIN_TOKEN.into()),
+            // More than the default, so that writers get into each other's way.
+            database_writers: 2,
             rate_limit_max: 0,
             rate_limit_register_max: 0,
             rate_limit_discover_max: 0,

@@ -8,7 +8,7 @@ use proptest::prelude::{Strategy, any};
 use proptest::test_runner::{Config as Runs, TestRunner};
 use rstest::rstest;
 use tandem_app::messages::NewMessage;
-use tandem_app::tasks::{self, Change, Defaults, NewReply, NewTask, Outcome, Sign};
+use tandem_app::tasks::{self, Change, Defaults, Expected, NewReply, NewTask, Outcome, Sign};
 use tandem_app::{Error, agents, approvals, deadlines, messages, pairing};
 use tandem_core::messages::{Kind, Message};
 use tandem_core::tasks::{OnStall, Task};
@@ -117,11 +117,16 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..100)
 }
 
+/// A task with its history and its thread.
+type Whole = (Task, Vec<String>, Vec<Message>);
+/// An event: its number, its kind, its task and all of it.
+type Line = (i64, String, Option<TaskId>, String);
+
 /// Everything that is stored about the tasks of one run.
 #[derive(Debug, Clone, PartialEq)]
 struct Stored {
-    tasks: Vec<Option<(Task, Vec<String>, Vec<Message>)>>,
-    events: Vec<Vec<(i64, String, Option<TaskId>, String)>>,
+    tasks: Vec<Option<Whole>>,
+    events: Vec<Vec<Line>>,
     ends: Vec<i64>,
 }
 
@@ -233,7 +238,8 @@ impl World<'_> {
             }
             Act::Reply { task, by, outcome } => {
                 let outcome = [Outcome::Completed, Outcome::Failed, Outcome::Cancelled][usize::from(outcome)];
-                let (task, new) = (id(task), NewReply { message: text(), outcome });
+                let (task, new) =
+                    (id(task), NewReply { message: text(), outcome, expected: Expected::default() });
                 self.run(move |tx, now| tasks::reply(tx, &agents[by], &task, &new, now).map(drop))
             }
             Act::Read { task, by } => {
@@ -252,24 +258,34 @@ impl World<'_> {
             }
             Act::Retry { task, by } => {
                 let task = id(task);
-                self.run(move |tx, now| tasks::retry(tx, &agents[by], &task, now).map(drop))
+                self.run(move |tx, now| {
+                    tasks::retry(tx, &agents[by], &task, &Expected::default(), now).map(drop)
+                })
             }
             Act::Reassign { task, by, to } => {
                 let task = id(task);
                 let to = agents[to].as_str().to_owned().try_into().unwrap();
-                self.run(move |tx, now| tasks::reassign(tx, &agents[by], &task, &to, now).map(drop))
+                self.run(move |tx, now| {
+                    tasks::reassign(tx, &agents[by], &task, &to, &Expected::default(), now).map(drop)
+                })
             }
             Act::Approve { task, by } => {
                 let task = id(task);
-                self.run(move |tx, now| approvals::approve(tx, &agents[by], &task, now).map(drop))
+                self.run(move |tx, now| {
+                    approvals::approve(tx, &agents[by], &task, &Expected::default(), now).map(drop)
+                })
             }
             Act::Reject { task, by } => {
                 let task = id(task);
-                self.run(move |tx, now| approvals::reject(tx, &agents[by], &task, None, now).map(drop))
+                self.run(move |tx, now| {
+                    approvals::reject(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
+                })
             }
             Act::Delete { task, by } => {
                 let task = id(task);
-                self.run(move |tx, now| tasks::delete(tx, &agents[by], &task, None, now).map(drop))
+                self.run(move |tx, now| {
+                    tasks::delete(tx, &agents[by], &task, &Expected::default(), now).map(drop)
+                })
             }
             Act::Budget { task, by } => {
                 let task = id(task);

@@ -184,8 +184,11 @@ async fn a_broadcast_goes_to_every_other_member(#[values(Db::Sqlite, Db::Postgre
     bob.get("/agents/me").await.ok(200);
     let online = json!({ "content": "x", "filter": { "online": true } });
     assert_eq!(ada.post(&path, online).await.ok(201)["recipients"], 1);
-    eve.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);
+    let offline = json!({ "content": "x", "filter": { "online": false } });
+    assert_eq!(ada.post(&path, offline).await.ok(201)["recipients"], 1);
+    bob.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);
     assert_eq!(ada.post(&path, json!({ "content": "x" })).await.ok(201)["recipients"], 1);
+    assert_eq!(bob.get(&format!("/networks/{id}/messages")).await.ok(200), json!([]));
     for wrong in
         [json!({}), json!({ "content": "" }), json!({ "content": "x", "filter": { "capability": "A" } })]
     {
@@ -193,12 +196,34 @@ async fn a_broadcast_goes_to_every_other_member(#[values(Db::Sqlite, Db::Postgre
     }
     ada.post(&path, json!({ "content": "x".repeat(256 * 1024 + 1) })).await.refused(413, "too_large");
 
-    let said = eve.get(&format!("/networks/{id}/messages?limit=3")).await;
+    let said = eve.get(&format!("/networks/{id}/messages?limit=4")).await;
     let page = said.ok(200);
-    assert_eq!(page.as_array().unwrap().len(), 3);
+    assert_eq!(page.as_array().unwrap().len(), 4);
     assert_eq!((&page[0]["kind"], &page[0]["senderAgentName"]), (&json!("broadcast"), &json!("Ada")));
     let older = eve.get(&said.next_link().unwrap()).await.ok(200);
     assert_eq!(older[0]["content"], "Stand-up in five");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_disconnect_leaves_what_belongs_to_a_network(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    let connection = ada.pair_with(&bob).await;
+    let id = network_of(&ada, &[&bob]).await;
+    let own = ada.task(&bob).await;
+    let shared = ada.task_with(&bob, json!({ "networkId": id })).await;
+    ada.post(&format!("/networks/{id}/broadcast"), json!({ "content": "hi" })).await.ok(201);
+    let ended = bob.delete(&format!("/connections/{connection}")).await.ok(200);
+    assert_eq!(ended["cancelledTasks"], 1);
+    assert_eq!(ada.view(&own).await["status"], "cancelled");
+    assert_eq!(ada.view(&shared).await["status"], "submitted");
+    // Who leaves the network has nothing of it in the inbox any more; the task goes on.
+    bob.post_empty(&format!("/networks/{id}/leave")).await.ok(200);
+    let inbox = bob.get("/inbox").await.ok(200);
+    let kinds: Vec<&Value> = inbox["items"].as_array().unwrap().iter().map(|item| &item["kind"]).collect();
+    assert_eq!(kinds, [&json!("task")]);
+    bob.set(&shared, "working").await.ok(200);
 }
 
 #[rstest]

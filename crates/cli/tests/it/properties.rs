@@ -5,6 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::{Just, Strategy, any};
 use proptest::test_runner::{Config as Runs, TestRunner};
 use rstest::rstest;
+use tandem_app::tasks::Expected;
 use tandem_app::{Error, agents, approvals, connections, messages, pairing, tasks};
 use tandem_core::{AgentId, IdSource, Now, Refusal, Role, Rule, Status, TaskId, Timestamp};
 use tandem_store::{Database, Options, Store, Tx};
@@ -309,15 +310,21 @@ impl Real<'_> {
             }
             Act::Approve { task, by } => {
                 let task = self.task(task);
-                self.write(move |tx, now| approvals::approve(tx, &agents[by], &task, now).map(drop))
+                self.write(move |tx, now| {
+                    approvals::approve(tx, &agents[by], &task, &Expected::default(), now).map(drop)
+                })
             }
             Act::Reject { task, by } => {
                 let task = self.task(task);
-                self.write(move |tx, now| approvals::reject(tx, &agents[by], &task, None, now).map(drop))
+                self.write(move |tx, now| {
+                    approvals::reject(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
+                })
             }
             Act::Delete { task, by } => {
                 let task = self.task(task);
-                self.write(move |tx, now| tasks::delete(tx, &agents[by], &task, None, now).map(drop))
+                self.write(move |tx, now| {
+                    tasks::delete(tx, &agents[by], &task, &Expected::default(), now).map(drop)
+                })
             }
             Act::Gate { of, rule } => {
                 let change = agents::Change { default_approval: Some(rule), ..agents::Change::default() };

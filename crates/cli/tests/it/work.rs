@@ -243,3 +243,55 @@ async fn a_held_task_may_be_reassigned(#[values(Db::Sqlite, Db::Postgres)] db: D
     let body = json!({ "targetAgentId": eve.id });
     ada.post(&format!("/tasks/{draft}/reassign"), body).await.refused(409, "invalid_state");
 }
+
+#[rstest]
+#[tokio::test]
+async fn whoever_says_what_it_saw_is_told_when_that_is_over(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let eve = hub.agent("Eve").await;
+    ada.pair_with(&eve).await;
+    let stale = |more: Value| {
+        let mut body = json!({ "expectedStatus": "auth-required" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let task = ada.task(&bob).await;
+    let path = |route: &str| format!("/tasks/{task}/{route}");
+    let reassign = stale(json!({ "targetAgentId": eve.id }));
+    ada.post(&path("reassign"), reassign).await.refused(409, "conflict");
+    bob.post(&path("reply"), stale(json!({ "content": "x" }))).await.refused(409, "conflict");
+    bob.post(&path("approve"), stale(json!({}))).await.refused(409, "conflict");
+    ada.post(&path("cancel"), stale(json!({}))).await.refused(409, "conflict");
+    ada.set(&task, "cancelled").await.ok(200);
+    ada.post(&path("retry"), stale(json!({}))).await.refused(409, "conflict");
+    let request = hyper::Request::post(path("retry"))
+        .header("authorization", format!("Bearer {}", ada.key))
+        .header("if-match", "\"77\"")
+        .body(http_body_util::Full::new(hyper::body::Bytes::new()))
+        .unwrap();
+    ada.client.raw(request).await.refused(412, "conflict");
+    ada.post(&path("retry"), json!({ "expectedStatus": "cancelled" })).await.ok(200);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_draft_that_was_given_up_cannot_be_retried(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let draft = ada.task_with(&bob, json!({ "draft": true })).await;
+    ada.set(&draft, "cancelled").await.ok(200);
+    ada.post_empty(&format!("/tasks/{draft}/retry")).await.refused(409, "invalid_state");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_reply_that_is_taken_back_is_no_result(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let done = bob.post(&format!("/tasks/{task}/reply"), json!({ "content": "oops" })).await.ok(200);
+    let reply = done["message"]["id"].as_str().unwrap();
+    bob.delete(&format!("/tasks/{task}/messages/{reply}")).await.ok(200);
+    assert_eq!(ada.view(&task).await["result"], "[deleted]");
+}

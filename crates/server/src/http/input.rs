@@ -27,6 +27,8 @@ pub struct Input<T> {
     pub body: Result<T, ApiError>,
     /// The idempotency key the request came with.
     pub key: Option<Key>,
+    /// The versions that its `If-Match` names.
+    pub versions: Option<Vec<i64>>,
 }
 
 impl<T: DeserializeOwned> Input<T> {
@@ -42,7 +44,7 @@ impl<T: DeserializeOwned> Input<T> {
             let about = format!("{} {}\n", parts.method, parts.uri);
             Key { key, request_hash: keys::sha256(&[about.as_bytes(), &bytes].concat()) }
         });
-        Ok(Self { body: parse(&parts.headers, &bytes), key })
+        Ok(Self { body: parse(&parts.headers, &bytes), key, versions: if_match(&parts.headers) })
     }
 }
 
@@ -50,8 +52,22 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Input<T> {
     type Rejection = std::convert::Infallible;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::read(request).await.unwrap_or_else(|error| Self { body: Err(error), key: None }))
+        Ok(Self::read(request).await.unwrap_or_else(|error| Self {
+            body: Err(error),
+            key: None,
+            versions: None,
+        }))
     }
+}
+
+/// The versions a client would take for the one it saw. A tag that we never gave out matches nothing.
+pub fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
+    let value = headers.get(header::IF_MATCH)?;
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return None;
+    }
+    Some(text.split(',').filter_map(|tag| tag.trim().trim_matches('"').parse().ok()).collect())
 }
 
 async fn collect(body: Body) -> Result<Bytes, ApiError> {

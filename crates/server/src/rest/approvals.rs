@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tandem_api::tasks::{PageQuery, TaskView, WithReason};
 use tandem_app::approvals;
+use tandem_app::tasks::Expected;
 use tandem_core::{AgentId, TaskId};
 
 use crate::http::front::{Caller, SentUri};
@@ -89,13 +90,14 @@ async fn decide(
     approve: bool,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(task, "task")?;
-    let reason = hub.body_on_task(&me, &task, input.body).await?.reason;
+    let body = hub.body_on_task(&me, &task, input.body).await?;
+    let expected = Expected { status: body.expected_status, versions: input.versions };
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
         let task = if approve {
-            approvals::approve(tx, &by, &task, now)?
+            approvals::approve(tx, &by, &task, &expected, now)?
         } else {
-            approvals::reject(tx, &by, &task, reason.as_ref(), now)?
+            approvals::reject(tx, &by, &task, body.reason.as_ref(), &expected, now)?
         };
         Ok(TaskView::new(task, &by))
     })

@@ -206,8 +206,8 @@ pub(crate) async fn broadcast(
     count_message(&hub, &me, network.as_str())?;
     let filter = body.filter.unwrap_or_default();
     let only = match filter.online {
-        Some(true) => Some(hub.members_online(&me, &network).await?),
-        _ => None,
+        Some(online) => Some(hub.members_online(&me, &network, online).await?),
+        None => None,
     };
     let new = NewBroadcast { content: body.content, capability: filter.capability, only };
     let by = me.clone();
@@ -253,11 +253,16 @@ impl HubParts {
         body
     }
 
-    /// Which members of a network are online.
-    async fn members_online(&self, by: &AgentId, id: &NetworkId) -> Result<HashSet<AgentId>, ApiError> {
+    /// Which members of a network are online, or are not.
+    async fn members_online(
+        &self,
+        by: &AgentId,
+        id: &NetworkId,
+        online: bool,
+    ) -> Result<HashSet<AgentId>, ApiError> {
         let (by, id) = (by.clone(), id.clone());
         let (_, page) = self.read(move |tx, _| networks::members(tx, &by, &id, None, MEMBERS_MAX)).await?;
-        let online = page.items.into_iter().filter(|member| self.seen(&member.agent).online);
+        let online = page.items.into_iter().filter(|member| self.seen(&member.agent).online == online);
         Ok(online.map(|member| member.agent.id).collect())
     }
 }

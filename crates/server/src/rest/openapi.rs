@@ -70,7 +70,7 @@ fn describe(operation: &mut Operation) {
     }
     // A body of which every field may be left out may be left out itself.
     if let Some(RefOr::T(body)) = &mut operation.request_body
-        && ["CancelTask", "WithReason", "Heartbeat", "CreateInvite"].iter().any(|name| refers_to(body, name))
+        && ["WithReason", "RetryTask", "Heartbeat", "CreateInvite"].iter().any(|name| refers_to(body, name))
     {
         body.required = Some(Required::False);
     }

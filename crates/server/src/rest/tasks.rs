@@ -4,15 +4,16 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use tandem_api::tasks::{
-    CancelTask, CreateTask, DeletedTask, PageQuery, PatchTask, TaskLogView, TaskView, TasksQuery,
+    CreateTask, DeletedTask, PageQuery, PatchTask, TaskLogView, TaskView, TasksQuery, WithReason,
 };
 use tandem_app::Invalid;
-use tandem_app::tasks::{self, Change, NewTask, Seen};
+use tandem_app::tasks::{self, Change, Expected, NewTask};
 use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Status, Task, TaskId};
 use tandem_store::tasks::Filter;
 
 use crate::http::front::{Caller, SentUri};
+use crate::http::input::if_match;
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
 use crate::hub::Hub;
 use crate::rest::{id, nothing_to_change};
@@ -110,8 +111,7 @@ pub(crate) async fn view(
     let by = me.clone();
     let (mut task, ahead) = hub.read(move |tx, now| tasks::view(tx, &by, &task, now)).await?;
     if task.is_unfetched_by(&me) {
-        hub.note_fetched(&me, vec![task.id.clone()]).await?;
-        task.fetched_at = Some(hub.clock.now());
+        task.fetched_at = hub.note_fetched(&me, vec![task.id.clone()]).await?;
     }
     Ok(tagged(task, ahead, &me))
 }
@@ -127,7 +127,6 @@ pub(crate) async fn change(
     State(hub): State<Hub>,
     Caller(me): Caller,
     Param(task): Param<String>,
-    headers: HeaderMap,
     input: Input<PatchTask>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
@@ -136,8 +135,7 @@ pub(crate) async fn change(
     let change = Change {
         status: body.status,
         reason: body.reason,
-        expected: body.expected_status,
-        seen: if_match(&headers),
+        expected: Expected { status: body.expected_status, versions: input.versions },
         session_key: body.session_key,
         title: body.title,
         description: body.description,
@@ -156,16 +154,6 @@ fn is_empty(body: &PatchTask) -> bool {
         && body.max_messages.is_none()
 }
 
-/// The versions a client would take for the one it saw. A tag that we never gave out matches nothing.
-fn if_match(headers: &HeaderMap) -> Option<Seen> {
-    let value = headers.get(header::IF_MATCH)?;
-    let text = value.to_str().unwrap_or_default().trim();
-    if text == "*" {
-        return None;
-    }
-    Some(text.split(',').filter_map(|tag| tag.trim().trim_matches('"').parse().ok()).collect())
-}
-
 /// Delete a task that has ended, or a draft of yours.
 ///
 /// Its messages go with it, and its events from both logs.
@@ -178,9 +166,8 @@ pub(crate) async fn delete(
     headers: HeaderMap,
 ) -> Answer<DeletedTask> {
     let task: TaskId = id(&task, "task")?;
-    let seen = if_match(&headers);
-    let deleted_messages =
-        hub.write(move |tx, now| tasks::delete(tx, &me, &task, seen.as_ref(), now)).await?;
+    let expected = Expected { status: None, versions: if_match(&headers) };
+    let deleted_messages = hub.write(move |tx, now| tasks::delete(tx, &me, &task, &expected, now)).await?;
     Ok(Json(DeletedTask { deleted: true, deleted_messages, deleted_files: 0 }))
 }
 
@@ -188,21 +175,19 @@ pub(crate) async fn delete(
 ///
 /// The same as setting its status to `cancelled`; the other party learns the reason.
 #[utoipa::path(post, path = "/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path)),
-    request_body = CancelTask, responses((status = 200, body = TaskView)))]
+    request_body = WithReason, responses((status = 200, body = TaskView)))]
 pub(crate) async fn cancel(
     State(hub): State<Hub>,
     Caller(me): Caller,
     Param(task): Param<String>,
-    headers: HeaderMap,
-    input: Input<CancelTask>,
+    input: Input<WithReason>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
     let body = hub.body_on_task(&me, &task, input.body).await?;
     let change = Change {
         status: Some(Status::Cancelled),
         reason: body.reason,
-        expected: body.expected_status,
-        seen: if_match(&headers),
+        expected: Expected { status: body.expected_status, versions: input.versions },
         ..Change::default()
     };
     let by = me.clone();

@@ -5,10 +5,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{
-    AcknowledgedView, Heartbeat, ReadView, ReassignTask, RepliedView, ReplyOutcome, ReplyTask, TaskView,
-    TreeTask, TreeView,
+    AcknowledgedView, Heartbeat, ReadView, ReassignTask, RepliedView, ReplyOutcome, ReplyTask, RetryTask,
+    TaskView, TreeTask, TreeView,
 };
-use tandem_app::tasks::{self, NewReply, Outcome, Sign};
+use tandem_app::tasks::{self, Expected, NewReply, Outcome, Sign};
 use tandem_core::TaskId;
 
 use crate::http::front::Caller;
@@ -23,18 +23,19 @@ use crate::rest::messages::{checked, count_message};
 /// Of a task that failed, was cancelled or expired, its initiator can make another attempt: the same task, from
 /// the beginning. The target gets `task.created`.
 #[utoipa::path(post, path = "/tasks/{id}/retry", tag = "tasks", params(("id" = String, Path)),
-    responses((status = 200, body = TaskView)))]
+    request_body = RetryTask, responses((status = 200, body = TaskView)))]
 pub(crate) async fn retry(
     State(hub): State<Hub>,
     Caller(me): Caller,
     Param(task): Param<String>,
-    input: Input<Nothing>,
+    input: Input<RetryTask>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    hub.body_on_task(&me, &task, input.body).await?;
+    let body = hub.body_on_task(&me, &task, input.body).await?;
+    let expected = Expected { status: body.expected_status, versions: input.versions };
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
-        Ok(TaskView::new(tasks::retry(tx, &by, &task, now)?, &by))
+        Ok(TaskView::new(tasks::retry(tx, &by, &task, &expected, now)?, &by))
     })
     .await
 }
@@ -52,10 +53,11 @@ pub(crate) async fn reassign(
     input: Input<ReassignTask>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let to = hub.body_on_task(&me, &task, input.body).await?.target_agent_id;
+    let body = hub.body_on_task(&me, &task, input.body).await?;
+    let expected = Expected { status: body.expected_status, versions: input.versions };
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
-        Ok(TaskView::new(tasks::reassign(tx, &by, &task, &to, now)?, &by))
+        Ok(TaskView::new(tasks::reassign(tx, &by, &task, &body.target_agent_id, &expected, now)?, &by))
     })
     .await
 }
@@ -73,7 +75,9 @@ pub(crate) async fn reply(
     input: Input<ReplyTask>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let new = hub.body_on_task(&me, &task, input.body.and_then(new_reply)).await?;
+    let versions = input.versions;
+    let body = input.body.and_then(|body| new_reply(body, versions));
+    let new = hub.body_on_task(&me, &task, body).await?;
     count_message(&hub, &me, task.as_str())?;
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
@@ -88,7 +92,7 @@ pub(crate) async fn reply(
     .await
 }
 
-fn new_reply(body: ReplyTask) -> Result<NewReply, ApiError> {
+fn new_reply(body: ReplyTask, versions: Option<Vec<i64>>) -> Result<NewReply, ApiError> {
     let outcome = match body.outcome.unwrap_or_default() {
         ReplyOutcome::Completed => Outcome::Completed,
         ReplyOutcome::Failed => Outcome::Failed,
@@ -96,7 +100,8 @@ fn new_reply(body: ReplyTask) -> Result<NewReply, ApiError> {
     };
     let message =
         SendMessage { content: body.content, content_type: body.content_type, check_in_seconds: None };
-    Ok(NewReply { message: checked(message)?, outcome })
+    let expected = Expected { status: body.expected_status, versions };
+    Ok(NewReply { message: checked(message)?, outcome, expected })
 }
 
 /// Read what you have not read.
