@@ -26,7 +26,7 @@ pub struct Delivery {
     /// When work began.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
-    /// How many live tasks the target has before it, up to 1,000, while it waits; only shown when one task is
+    /// How many live tasks the target has before it, up to 100, while it waits; only shown when one task is
     /// asked for.
     pub ahead: Option<i64>,
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// How many others each agent works for. With the hub's bound on live tasks of a pair this leaves room
 /// for some millions of new tasks.
-const PEERS: usize = 4;
+pub(super) const PEERS: usize = 4;
 /// Scatters consecutive requests over agents that have nothing to do with each other.
 const STRIDE: u64 = 7_919;
 /// About 300 bytes, as an agent would write them.

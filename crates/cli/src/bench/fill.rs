@@ -27,8 +27,21 @@ const SAMPLE: u64 = 10_000;
 /// Over which time the tasks were made.
 const MADE_WITHIN_MS: u64 = 600_000;
 
-/// No deadlines: what was stored long ago waits for nothing.
-const DEFAULTS: Defaults = Defaults { ttl_seconds: None, check_in_seconds: 0, max_messages: 200 };
+/// What kind of tasks is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// From a hub that has been used for a while: most of them ended, and none with a deadline.
+    Old,
+    /// All of them live, with a deadline tomorrow.
+    Waiting,
+}
+
+impl Kind {
+    fn defaults(self) -> Defaults {
+        let ttl_seconds = (self == Self::Waiting).then_some(86_400);
+        Defaults { ttl_seconds, check_in_seconds: 0, max_messages: 200 }
+    }
+}
 
 /// What every job needs.
 struct Scene {
@@ -37,13 +50,15 @@ struct Scene {
     ids: Arc<IdSource>,
     begin: Timestamp,
     count: u64,
+    kind: Kind,
 }
 
-/// Stores `count` tasks between the agents, most of them ended; tells a sample of them.
+/// Stores `count` tasks between the agents; tells a sample of them.
 pub(super) async fn fill(
     database: Database,
     agents: &[Agent],
     count: u64,
+    kind: Kind,
     progress: &Progress,
 ) -> anyhow::Result<Vec<Known>> {
     let now = Clock::System.now();
@@ -58,6 +73,7 @@ pub(super) async fn fill(
         ids: Arc::new(IdSource::new(keys::fill_random)),
         begin: now.plus_ms(-i64::try_from(MADE_WITHIN_MS)?),
         count,
+        kind,
     });
     let mut work = progress.work(&format!("storing {count} tasks"), count);
     let mut sample = Vec::new();
@@ -101,8 +117,8 @@ fn make(tx: &mut Tx<'_>, scene: &Scene, range: Range<u64>) -> Result<Vec<Known>,
         let target = scene.agents[to].to_string().try_into().map_err(unfit("agent"))?;
         let title = format!("Review the API document {number}").try_into().map_err(unfit("title"))?;
         let new = NewTask { description: Some(description.clone()), ..NewTask::plain(target, title) };
-        let task = tasks::create(tx, by, &new, &DEFAULTS, &now)?;
-        if number % LIVE_EVERY != 0 {
+        let task = tasks::create(tx, by, &new, &scene.kind.defaults(), &now)?;
+        if scene.kind == Kind::Old && number % LIVE_EVERY != 0 {
             tasks::change(tx, by, &task.id, &cancel, &now)?;
         }
         if number % keep_every == 0 {

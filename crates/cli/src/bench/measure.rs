@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Plan;
 use super::crowd::Operation::{self, CreateTask, ListTasks, Nothing, ReadEvents, ReadTask, SendMessage};
-use super::fill::fill;
+use super::fill::{Kind, fill};
 use super::load::Figures;
 use super::process::{Bystanders, Process, Scratch};
 use super::progress::Progress;
@@ -166,7 +166,8 @@ impl Run<'_> {
         let fresh = start_hub(self.plan, folder.path()).await?;
         let agents = setup::agents(fresh.address, self.plan.agents).await?;
         fresh.stop().await?;
-        let known = fill(database(self.plan, folder.path()), &agents, missing, &self.progress).await?;
+        let known =
+            fill(database(self.plan, folder.path()), &agents, missing, Kind::Old, &self.progress).await?;
         let page = self.growth_page();
         let limit = Site::limit(self.plan, page).await?;
         let process = start_hub(self.plan, folder.path()).await?;

@@ -12,6 +12,7 @@ mod report;
 mod setup;
 mod site;
 mod svg;
+mod timer;
 mod wire;
 
 use std::path::PathBuf;
@@ -69,6 +70,8 @@ pub(crate) struct Arguments {
 enum What {
     /// Measure how soon the hub reaches an agent, and what an open socket costs
     Push(push::Arguments),
+    /// Measure what deadlines cost while they wait, and how late they are when many come at once
+    Timer(timer::Arguments),
 }
 
 const ABOUT: &str = "\
@@ -152,20 +155,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "tandem bench: this is a debug build, so its figures say little; use cargo build --release"
         );
     }
-    if let Some(What::Push(arguments)) = &arguments.what {
-        return push::run(arguments);
+    match &arguments.what {
+        Some(What::Push(arguments)) => return push::run(arguments),
+        Some(What::Timer(arguments)) => return timer::run(arguments),
+        None => {}
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let report = runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        // Dropping the measurement ends the processes and removes the folders.
-        tokio::select! {
-            report = measure::run(&plan, arguments.url.as_deref()) => report,
-            _ = interrupt.recv() => bail!("stopped; nothing is left behind"),
-            _ = terminate.recv() => bail!("stopped; nothing is left behind"),
-        }
-    })?;
+    let report = until_stopped(measure::run(&plan, arguments.url.as_deref()))?;
     print!("{}", report.table());
     let written = |path: &PathBuf| format!("cannot write {}", path.display());
     std::fs::write(&arguments.svg, svg::draw(&report)).with_context(|| written(&arguments.svg))?;
@@ -175,4 +170,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         println!("Figures: {}", path.display());
     }
     Ok(())
+}
+
+/// Runs a measurement, unless somebody stops it. Dropping it ends its processes and removes its folders.
+fn until_stopped<T>(measurement: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::select! {
+            report = measurement => report,
+            _ = interrupt.recv() => bail!("stopped; nothing is left behind"),
+            _ = terminate.recv() => bail!("stopped; nothing is left behind"),
+        }
+    })
 }

@@ -87,6 +87,12 @@ impl Process {
         Some(kib * 1_024.0 / 1_000_000.0)
     }
 
+    /// How much processor time it has used; nothing where the system does not say.
+    pub(super) fn cpu_seconds(&self) -> Option<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()?)).ok()?;
+        Some(ticks(&stat, 2)?.iter().sum())
+    }
+
     /// Ends it at once, and waits until it is gone.
     pub(super) async fn stop(mut self) -> anyhow::Result<()> {
         self.child.kill().await.context("cannot stop a process of the bench")
@@ -135,15 +141,22 @@ impl Bystanders {
 
 /// What all programs together, and this one with its ended children, have used of the processors.
 fn cpu_seconds() -> Option<(f64, f64)> {
-    // In hundredths of a second on every Linux that there is.
-    let seconds = |ticks: &str| ticks.parse::<f64>().ok().map(|ticks| ticks / 100.0);
     let all = std::fs::read_to_string("/proc/stat").ok()?;
     // user, nice, system, then idle and waiting, then interrupts of both kinds.
     let fields: Vec<f64> = all.lines().next()?.split_whitespace().skip(1).filter_map(seconds).collect();
     let busy = fields.get(..3)?.iter().chain(fields.get(5..7)?).sum();
     let own = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name in brackets may hold spaces; user and system time are the 12th and 13th field after it.
-    let fields: Vec<f64> =
-        own.rsplit(')').next()?.split_whitespace().skip(11).take(4).filter_map(seconds).collect();
-    Some((busy, fields.iter().sum()))
+    Some((busy, ticks(&own, 4)?.iter().sum()))
+}
+
+/// Seconds of user and system time of a process and, with four of them, of its ended children too. The name in
+/// brackets may hold spaces; user time is the 12th field after it.
+fn ticks(stat: &str, count: usize) -> Option<Vec<f64>> {
+    let fields = stat.rsplit(')').next()?.split_whitespace().skip(11).take(count);
+    fields.map(seconds).collect()
+}
+
+/// In hundredths of a second on every Linux that there is.
+fn seconds(ticks: &str) -> Option<f64> {
+    ticks.parse::<f64>().ok().map(|ticks| ticks / 100.0)
 }

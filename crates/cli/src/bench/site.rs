@@ -90,8 +90,13 @@ pub(super) async fn start_hub(plan: &Plan, data: &Path) -> anyhow::Result<Proces
     if let Some(database) = &plan.database {
         arguments.extend(["--database".into(), database.clone()]);
     }
-    let unlimited =
-        ["rate_limit_max=0", "rate_limit_register_max=0", "max_messages_per_minute=0", "pair_attempts_max=0"];
+    let unlimited = [
+        "rate_limit_max=0",
+        "rate_limit_register_max=0",
+        "max_messages_per_minute=0",
+        "max_messages_per_task=100000",
+        "pair_attempts_max=0",
+    ];
     for setting in unlimited.into_iter().chain(plan.set.iter().map(String::as_str)) {
         arguments.extend(["--set".into(), setting.to_owned()]);
     }

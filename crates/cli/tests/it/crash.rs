@@ -136,3 +136,33 @@ async fn verify(bob: &Agent, answered: &Answered) {
         assert!(thread.as_array().unwrap().len() >= expected, "{task} lost a message");
     }
 }
+
+#[rstest]
+#[tokio::test]
+async fn a_deadline_set_before_sigkill_fires_once_afterwards(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let hub = Process::start(command(&place));
+    let (mut ada, bob) = (agent(&hub.client, "Ada").await, agent(&hub.client, "Bob").await);
+    ada.pair_with(&bob).await;
+    let more = json!({ "ttlSeconds": 2, "checkInSeconds": 1 });
+    let task = ada.task_with(&bob, more).await;
+    hub.signal("KILL");
+    drop(hub);
+    let hub = Process::start(command(&place));
+    ada.client = hub.client.clone();
+    eventually(async || (ada.view(&task).await["status"] == "expired").then_some(())).await;
+    let of_task = async |ada: &Agent, kind: &str| {
+        let events = ada.events().await;
+        events.iter().filter(|event| event["type"] == kind && event["taskId"] == json!(task)).count()
+    };
+    eventually(async || (of_task(&ada, "task.updated").await == 1).then_some(())).await;
+    // Once more: what was handled before a crash is not handled again.
+    hub.signal("KILL");
+    drop(hub);
+    let hub = Process::start(command(&place));
+    ada.client = hub.client.clone();
+    let canary = ada.task_with(&bob, json!({ "ttlSeconds": 1 })).await;
+    eventually(async || (ada.view(&canary).await["status"] == "expired").then_some(())).await;
+    assert_eq!(of_task(&ada, "task.updated").await, 1);
+    assert!(of_task(&ada, "message.no_ack").await <= 1);
+}

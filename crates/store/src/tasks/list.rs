@@ -11,7 +11,7 @@ use crate::{Error, Tx};
 /// How many of an agent's tasks, in each role and status, one search by title or party goes through.
 const SEARCH_SCAN_MAX: i64 = 5_000;
 /// How far the tasks before another are counted.
-const AHEAD_MAX: i64 = 1_000;
+const AHEAD_MAX: i64 = 100;
 
 /// The live tasks of two agents, oldest first. The target is compared in a way that no index serves: the
 /// index by status finds the few live ones, the one by parties would go through all there ever were.
@@ -175,7 +175,7 @@ pub fn newest_open(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Op
     tx.optional(&query.sql, &query.params)?.map(|mut row| row.take()).transpose()
 }
 
-/// How many live tasks their target has before this one that waits for it, up to a thousand.
+/// How many live tasks their target has before this one that waits for it, up to a hundred.
 pub fn ahead(tx: &mut Tx<'_>, task: &Task) -> Result<i64, Error> {
     let rank = task.priority.rank();
     let mut query = Query::default();

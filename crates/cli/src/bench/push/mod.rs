@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
+
+use super::until_stopped;
 
 /// What `tandem bench push` takes.
 #[derive(Debug, Args)]
@@ -61,17 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !(0.5..=600.0).contains(&arguments.seconds) || !(0.0..=86_400.0).contains(&arguments.soak) {
         bail!("--seconds must be from 0.5 to 600, and --soak at most a day");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let report = runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        // Dropping the measurement ends the processes and removes the folders.
-        tokio::select! {
-            report = measure::run(arguments) => report,
-            _ = interrupt.recv() => bail!("stopped; nothing is left behind"),
-            _ = terminate.recv() => bail!("stopped; nothing is left behind"),
-        }
-    })?;
+    let report = until_stopped(measure::run(arguments))?;
     print!("{}", report.table());
     if let Some(path) = &arguments.json {
         std::fs::write(path, serde_json::to_string_pretty(&report)?)
