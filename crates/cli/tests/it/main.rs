@@ -32,5 +32,6 @@ mod store;
 mod tasks;
 mod tidy;
 mod updates;
+mod walks;
 mod webhooks;
 mod work;
