@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_core::agents::Agent;
+use tandem_core::credits::Usd;
 use tandem_core::{AgentId, Timestamp};
 use utoipa::ToSchema;
 
@@ -62,6 +63,8 @@ pub struct AdminAgent {
     pub costs_credits: bool,
     /// Its balance in US dollars.
     pub credits: f64,
+    /// Whether its key is refused.
+    pub suspended: bool,
     /// Whether it listens now or asked within the last minute.
     pub online: bool,
     /// When it was last heard of.
@@ -78,6 +81,7 @@ impl AdminAgent {
     /// What the operator sees of an agent.
     #[must_use]
     pub fn new(agent: Agent, seen: Seen) -> Self {
+        let suspended = agent.suspended;
         let profile = crate::agents::Profile::new(agent, seen);
         Self {
             id: profile.id,
@@ -86,10 +90,24 @@ impl AdminAgent {
             discoverable: profile.discoverable,
             costs_credits: profile.costs_credits,
             credits: profile.credits,
+            suspended,
             online: profile.online,
             last_seen_at: profile.last_seen_at,
             reach: profile.reach,
             created_at: profile.created_at,
         }
     }
+}
+
+/// What to change about an agent. What is left out stays.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PatchAgentTerms {
+    /// Whether tasks for it cost credits.
+    pub costs_credits: Option<bool>,
+    /// Its balance in US dollars, with up to six decimals.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1_000_000)]
+    pub credits: Option<Usd>,
+    /// Whether its key is refused: nothing is lost, but the agent can do nothing.
+    pub suspended: Option<bool>,
 }

@@ -24,3 +24,8 @@ fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(deserializer).map(Some)
 }
+
+/// A JSON object that is kept as text, as it stands.
+fn object(text: &str) -> Option<Box<serde_json::value::RawValue>> {
+    serde_json::value::RawValue::from_string(text.to_owned()).ok()
+}

@@ -65,7 +65,7 @@ pub struct MessageView {
     pub content_type: ContentType,
     /// For encrypted content: each party's wrapped key.
     #[schema(value_type = Option<Object>)]
-    pub encrypted_keys: Option<serde_json::Value>,
+    pub encrypted_keys: Option<Box<serde_json::value::RawValue>>,
     /// For encrypted content: the sender's signature.
     pub sender_signature: Option<String>,
     /// When its recipient read it.
@@ -89,8 +89,8 @@ impl From<Message> for MessageView {
             kind: message.kind,
             content: message.content,
             content_type: message.content_type,
-            encrypted_keys: None,
-            sender_signature: None,
+            encrypted_keys: message.encrypted_keys.as_deref().and_then(crate::object),
+            sender_signature: message.sender_signature,
             read_at: message.read_at,
             acknowledged_at: message.acknowledged_at,
             created_at: message.created_at,

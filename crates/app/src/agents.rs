@@ -55,6 +55,7 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
         default_approval: None,
         costs_credits: false,
         credits_micro: new.credits_micro,
+        suspended: false,
         created_at: now.at,
         webhook_url: None,
         webhook_events: Vec::new(),
@@ -121,7 +122,10 @@ pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<V
 
 /// Whose key has this hash.
 pub fn by_key(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<Option<AgentId>, Error> {
-    Ok(rows::by_key_hash(tx, key_hash)?)
+    match rows::by_key_hash(tx, key_hash)? {
+        Some((_, true)) => Err(Error::Suspended),
+        found => Ok(found.map(|found| found.0)),
+    }
 }
 
 /// Writes down when agents were last heard of.

@@ -67,6 +67,12 @@ pub enum Error {
     /// The idempotency key stands for another request.
     #[error("that Idempotency-Key was used for another request")]
     KeyReused,
+    /// Tasks for that agent cost credits, and the caller has none.
+    #[error("tasks for that agent cost credits, and you have none left")]
+    NoCredits,
+    /// The operator has suspended the caller.
+    #[error("this agent is suspended; ask the operator of the hub")]
+    Suspended,
     /// Only a network's owner may do that.
     #[error("only the owner of the network may do that")]
     NotOwner,

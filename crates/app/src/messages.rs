@@ -85,6 +85,8 @@ pub(crate) fn add(
         kind,
         content: new.content.as_str().to_owned(),
         content_type: new.content_type,
+        encrypted_keys: None,
+        sender_signature: None,
         read_at: None,
         acknowledged_at: None,
         // Requests may be decided in another order than they came in; the thread reads in time's order.
@@ -132,6 +134,8 @@ pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &N
         kind: Kind::System,
         content: text,
         content_type: ContentType::Text,
+        encrypted_keys: None,
+        sender_signature: None,
         read_at: None,
         acknowledged_at: None,
         created_at: now.at,

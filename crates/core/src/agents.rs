@@ -29,6 +29,8 @@ pub struct Agent {
     pub costs_credits: bool,
     /// Its balance in millionths of a US dollar.
     pub credits_micro: i64,
+    /// Whether the operator has suspended it.
+    pub suspended: bool,
     /// When it registered.
     pub created_at: Timestamp,
     /// Where its events are sent.

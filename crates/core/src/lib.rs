@@ -5,6 +5,7 @@
 
 pub mod agents;
 pub mod approval;
+pub mod credits;
 pub mod deadlines;
 pub mod events;
 pub mod ids;

@@ -99,6 +99,10 @@ pub struct Message {
     pub content: String,
     /// How to read it.
     pub content_type: ContentType,
+    /// Each party's wrapped key, a JSON object as text.
+    pub encrypted_keys: Option<String>,
+    /// The writer's signature.
+    pub sender_signature: Option<String>,
     /// When its recipient read it.
     pub read_at: Option<Timestamp>,
     /// When its recipient acknowledged it.

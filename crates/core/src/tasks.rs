@@ -113,6 +113,12 @@ pub struct Task {
     pub title: String,
     /// What is to be done.
     pub description: Option<String>,
+    /// Whether its content is end-to-end encrypted.
+    pub encrypted: bool,
+    /// Each party's wrapped key to the description, a JSON object as text.
+    pub description_keys: Option<String>,
+    /// The initiator's signature on the description.
+    pub sender_signature: Option<String>,
     /// Where it stands.
     pub status: Status,
     /// What the last change said about itself.
@@ -163,6 +169,8 @@ pub struct Task {
     pub progress: Option<i64>,
     /// What the target says about that.
     pub progress_note: Option<String>,
+    /// What the target has reported to have cost, in millionths of a US dollar.
+    pub usage_micro: i64,
     /// When work began.
     pub started_at: Option<Timestamp>,
     /// When it ended.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tandem_app::tasks::Defaults;
+use tandem_core::credits::Usd;
 use toml::{Table, Value};
 
 /// The commented example file, which is also the documentation; a test keeps it equal to the defaults.
@@ -63,6 +64,8 @@ pub struct Config {
     pub pow_difficulty: u32,
     /// A new agent's balance in US dollars.
     pub initial_agent_credits: f64,
+    /// How much a task may cost in US dollars before it pauses; 0 for any amount.
+    pub max_task_usage: f64,
 }
 
 impl Default for Config {
@@ -91,6 +94,7 @@ impl Default for Config {
             min_discovery_age_hours: 24,
             pow_difficulty: 0,
             initial_agent_credits: 0.5,
+            max_task_usage: 5.0,
         }
     }
 }
@@ -201,6 +205,12 @@ impl Config {
         if !(0.0..=1_000_000.0).contains(&self.initial_agent_credits) {
             return refuse("initial_agent_credits", "must be from 0 to 1000000");
         }
+        if Usd::try_from(self.max_task_usage).is_err() {
+            return refuse(
+                "max_task_usage",
+                "must be from 0 (any amount) to 1000000, with at most six decimals",
+            );
+        }
         if self.pow_difficulty > 40 {
             return refuse("pow_difficulty", "must be at most 40: more could not be solved");
         }
@@ -227,6 +237,12 @@ impl Config {
             check_in_seconds: self.check_in_seconds,
             max_messages: self.max_messages_per_task,
         }
+    }
+
+    /// How much a task may cost.
+    #[must_use]
+    pub fn task_usage_max(&self) -> Usd {
+        Usd::try_from(self.max_task_usage).unwrap_or_default()
     }
 
     /// A new agent's balance in millionths of a dollar.

@@ -11,7 +11,7 @@ use crate::{Error, Row, Tx};
 const DIRECTORY_SCAN_MAX: i64 = 10_000;
 
 pub(crate) const COLUMNS: &str = "a.id, a.name, a.description, a.capabilities, a.metadata, a.public_key, \
-     a.discoverable, a.auto_accept, a.default_approval, a.costs_credits, a.credits_micro, a.created_at, \
+     a.discoverable, a.auto_accept, a.default_approval, a.costs_credits, a.credits_micro, a.suspended, a.created_at, \
      a.webhook_url, a.webhook_events, a.webhook_active, a.last_seen_at";
 
 pub(crate) fn from_row(row: &mut Row) -> Result<Agent, Error> {
@@ -27,6 +27,7 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Agent, Error> {
         default_approval: row.take()?,
         costs_credits: row.take()?,
         credits_micro: row.take()?,
+        suspended: row.take()?,
         created_at: row.take()?,
         webhook_url: row.take()?,
         webhook_events: split(&row.take::<String>()?),
@@ -92,10 +93,36 @@ pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
     tx.optional(&sql, &[id.into()])?.map(|mut row| from_row(&mut row)).transpose()
 }
 
-/// The agent whose key has this hash.
-pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<AgentId>, Error> {
-    let row = tx.optional("select id from agents where key_hash = $1", &[key_hash.into()])?;
-    row.map(|mut row| row.take()).transpose()
+/// The agent whose key has this hash, and whether it is suspended.
+pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, bool)>, Error> {
+    let row = tx.optional(
+        "select id, suspended from agents where key_hash = $1 and deleted_at is null",
+        &[key_hash.into()],
+    )?;
+    row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
+}
+
+/// Sets what only the operator may.
+pub fn set_terms(
+    tx: &mut Tx<'_>,
+    id: &AgentId,
+    costs_credits: bool,
+    credits_micro: i64,
+    suspended: bool,
+) -> Result<(), Error> {
+    tx.send(
+        "update agents set costs_credits = $2, credits_micro = $3, suspended = $4 where id = $1",
+        &[id.into(), costs_credits.into(), credits_micro.into(), suspended.into()],
+    )
+}
+
+/// Takes from an agent's balance what there is of an amount; tells how much that was, and what is left.
+pub fn deduct(tx: &mut Tx<'_>, id: &AgentId, micro: i64) -> Result<(i64, i64), Error> {
+    let balance: i64 = tx.one("select credits_micro from agents where id = $1", &[id.into()])?.take()?;
+    let deducted = micro.min(balance).max(0);
+    let left = balance - deducted;
+    tx.send("update agents set credits_micro = $2 where id = $1", &[id.into(), left.into()])?;
+    Ok((deducted, left))
 }
 
 /// Replaces an agent's key; tells the old one's hash.
@@ -209,6 +236,7 @@ fn push_matches(query: &mut Query, by: &AgentId, search: &Search) {
     } else {
         query.push(" where a.discoverable = 1 and a.created_at <= ").bind(search.registered_before);
     }
+    query.push(" and a.suspended = 0 and a.deleted_at is null");
     query.push(" and a.id <> ").bind(by);
     query
         .push(" and not exists (select 1 from blocks b where b.agent_id = a.id and b.blocked_id = ")

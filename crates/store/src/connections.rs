@@ -115,6 +115,10 @@ pub struct Reach {
     pub target_side: Option<Rule>,
     /// The receiver's own rule.
     pub target_default: Option<Rule>,
+    /// Whether tasks for the receiver cost credits.
+    pub costs_credits: bool,
+    /// The sender's balance in millionths of a US dollar.
+    pub credits_micro: i64,
     /// How many live tasks the two have already.
     pub live_tasks: i64,
 }
@@ -124,12 +128,12 @@ pub fn reach(tx: &mut Tx<'_>, initiator: &AgentId, target: &AgentId) -> Result<O
     let (low, high) = pair(initiator, target);
     let row = tx.optional(
         "select i.name, t.name, case when c.peer_id is null then 0 else 1 end, c.approval, t.default_approval,
-             coalesce(p.live_tasks, 0)
+             t.costs_credits, i.credits_micro, coalesce(p.live_tasks, 0)
          from agents t
          join agents i on i.id = $1
          left join connections c on c.agent_id = $2 and c.peer_id = $1
          left join pairs p on p.low_id = $3 and p.high_id = $4
-         where t.id = $2",
+         where t.id = $2 and t.deleted_at is null",
         &[initiator.into(), target.into(), low.into(), high.into()],
     )?;
     row.map(|mut row| {
@@ -139,6 +143,8 @@ pub fn reach(tx: &mut Tx<'_>, initiator: &AgentId, target: &AgentId) -> Result<O
             connected: row.take()?,
             target_side: row.take()?,
             target_default: row.take()?,
+            costs_credits: row.take()?,
+            credits_micro: row.take()?,
             live_tasks: row.take()?,
         })
     })

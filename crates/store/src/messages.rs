@@ -6,7 +6,7 @@ use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 use crate::{Error, Row, Tx, Value};
 
 const COLUMNS: &str = "m.id, m.task_id, m.number, m.sender_id, a.name, m.kind, m.content, m.content_type, \
-     m.read_at, m.acknowledged_at, m.created_at";
+     m.encrypted_keys, m.sender_signature, m.read_at, m.acknowledged_at, m.created_at";
 
 fn from_row(mut row: Row) -> Result<Message, Error> {
     Ok(Message {
@@ -18,6 +18,8 @@ fn from_row(mut row: Row) -> Result<Message, Error> {
         kind: row.take()?,
         content: row.take()?,
         content_type: row.take()?,
+        encrypted_keys: row.take()?,
+        sender_signature: row.take()?,
         read_at: row.take()?,
         acknowledged_at: row.take()?,
         created_at: row.take()?,
@@ -27,8 +29,9 @@ fn from_row(mut row: Row) -> Result<Message, Error> {
 /// Adds a message.
 pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Error> {
     tx.send(
-        "insert into messages (id, task_id, number, sender_id, kind, content, content_type, deleted, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7, 0, $8)",
+        "insert into messages (id, task_id, number, sender_id, kind, content, content_type, deleted, created_at,
+             encrypted_keys, sender_signature)
+         values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)",
         &[
             (&message.id).into(),
             (&message.task).into(),
@@ -38,8 +41,19 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Error> {
             (&message.content).into(),
             message.content_type.into(),
             message.created_at.into(),
+            message.encrypted_keys.as_ref().into(),
+            message.sender_signature.as_ref().into(),
         ],
     )
+}
+
+/// Notes a signature on a task; false when it was seen there before.
+pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<bool, Error> {
+    let added = tx.execute(
+        "insert into signatures (task_id, hash) values ($1, $2) on conflict (task_id, hash) do nothing",
+        &[task.into(), hash.into()],
+    )?;
+    Ok(added > 0)
 }
 
 /// One message of a task.
@@ -142,7 +156,9 @@ pub fn before(tx: &mut Tx<'_>, task: &TaskId, before: i64, limit: i64) -> Result
 /// Leaves only a tombstone of a message; false when it was one already.
 pub fn bury(tx: &mut Tx<'_>, id: &MessageId) -> Result<bool, Error> {
     let buried = tx.execute(
-        "update messages set content = $2, content_type = $3, deleted = 1 where id = $1 and deleted = 0",
+        "update messages set content = $2, content_type = $3, encrypted_keys = null, sender_signature = null,
+             deleted = 1
+         where id = $1 and deleted = 0",
         &[id.into(), DELETED.into(), ContentType::Text.into()],
     )?;
     Ok(buried > 0)

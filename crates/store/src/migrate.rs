@@ -9,6 +9,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "reach", include_str!("../migrations/0002_reach.sql")),
     (3, "webhooks", include_str!("../migrations/0003_webhooks.sql")),
     (4, "lifecycle", include_str!("../migrations/0004_lifecycle.sql")),
+    (5, "content", include_str!("../migrations/0005_content.sql")),
 ];
 
 pub(crate) fn run(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {

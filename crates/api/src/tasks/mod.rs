@@ -1,6 +1,7 @@
 //! Tasks.
 
 use serde::Deserialize;
+use tandem_core::credits::Usd;
 use tandem_core::messages::ContentType;
 use tandem_core::tasks::{
     CheckInSeconds, LeaseSeconds, MaxAttempts, MaxMessages, OnStall, Priority, Progress, TtlSeconds,
@@ -13,7 +14,8 @@ mod view;
 
 use crate::nullable;
 pub use view::{
-    AcknowledgedView, DeletedTask, Delivery, ReadView, RepliedView, TaskLogView, TaskView, TreeTask, TreeView,
+    AcknowledgedView, DeletedTask, Delivery, ReadView, RepliedView, TaskLogView, TaskView, TreeTask,
+    TreeView, UsageView,
 };
 
 /// A new task.
@@ -149,6 +151,15 @@ pub struct ReplyTask {
     /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
     #[schema(value_type = Option<String>)]
     pub expected_status: Option<Status>,
+}
+
+/// What the work has cost.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportUsage {
+    /// In US dollars, with up to six decimals.
+    #[schema(value_type = f64, minimum = 0, example = 0.0023)]
+    pub cost: Usd,
 }
 
 /// A sign of life; nothing has to be said.

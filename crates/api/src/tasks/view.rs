@@ -1,11 +1,14 @@
 //! How tasks look.
 
 use serde::Serialize;
+use serde_json::value::RawValue;
+use tandem_core::credits::Usd;
 use tandem_core::tasks::{OnStall, Priority, Task};
 use tandem_core::{AgentId, Approval, MessageId, NetworkId, Role, Status, TaskId, Timestamp};
 use utoipa::ToSchema;
 
 use crate::messages::MessageView;
+use crate::object;
 
 /// Where a task is on its way to being done.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -61,7 +64,7 @@ pub struct TaskView {
     pub encrypted: bool,
     /// For encrypted tasks: each party's wrapped key.
     #[schema(value_type = Option<Object>)]
-    pub description_keys: Option<serde_json::Value>,
+    pub description_keys: Option<Box<RawValue>>,
     /// For encrypted tasks: the initiator's signature.
     pub sender_signature: Option<String>,
     /// Who made it.
@@ -112,7 +115,8 @@ pub struct TaskView {
     /// How many messages there may be.
     pub max_messages: i64,
     /// What the target has reported to have cost, in US dollars.
-    pub usage_reported: f64,
+    #[schema(value_type = f64)]
+    pub usage_reported: Usd,
     /// Where it is on its way.
     pub delivery: Delivery,
     /// When the target acknowledged it.
@@ -151,9 +155,9 @@ impl TaskView {
             requires_review: task.requires_review,
             priority: task.priority,
             attempt: task.attempt,
-            encrypted: false,
-            description_keys: None,
-            sender_signature: None,
+            encrypted: task.encrypted,
+            description_keys: task.description_keys.as_deref().and_then(object),
+            sender_signature: task.sender_signature,
             initiator_agent_id: task.initiator,
             initiator_agent_name: task.initiator_name,
             target_agent_id: task.target,
@@ -172,7 +176,7 @@ impl TaskView {
             on_stall: task.terms.on_stall,
             max_attempts: task.terms.max_attempts,
             max_messages: task.terms.max_messages,
-            usage_reported: 0.0,
+            usage_reported: Usd::from_micro(task.usage_micro),
             delivery: Delivery {
                 queued_at: task.queued_at,
                 pushed_at: task.pushed_at,
@@ -328,4 +332,27 @@ pub struct TreeView {
     pub descendants: Vec<TreeTask>,
     /// Whether there are more.
     pub has_more: bool,
+}
+
+/// What came of a report.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageView {
+    /// What was taken from the initiator's balance.
+    #[schema(value_type = f64)]
+    pub deducted: Usd,
+    /// What the initiator has left.
+    #[schema(value_type = f64)]
+    pub credits: Usd,
+    /// The same.
+    #[schema(value_type = f64)]
+    pub balance: Usd,
+    /// What has been reported on the task in all.
+    #[schema(value_type = f64)]
+    pub usage_reported: Usd,
+    /// Where the task stands.
+    #[schema(value_type = String)]
+    pub status: Status,
+    /// Whether it was paused.
+    pub paused: bool,
 }

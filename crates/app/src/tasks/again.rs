@@ -7,7 +7,7 @@ use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
 use tandem_store::{Tx, connections, events as event_rows, messages, tasks as rows};
 
 use super::create::parent_shared;
-use super::{Expected, check_room, enter, hand_over, on_task, way, way_to, write_log};
+use super::{Expected, check_entry, enter, hand_over, on_task, way, way_to, write_log};
 use crate::events::{Event, tell};
 use crate::{Error, Invalid};
 
@@ -63,7 +63,7 @@ pub fn reassign(
         if way.target == task.target {
             return Err(Invalid::field("targetAgentId", "is the agent that has the task").into());
         }
-        check_room(&way.reach)?;
+        check_entry(&way.reach)?;
         let from = task.status;
         event_rows::purge_task_of(tx, &task.target, &task.id)?;
         let farewell = Event::on_task(EventKind::TaskReassigned, &task, task.party(Role::Initiator));

@@ -127,6 +127,9 @@ pub fn create(
         target_name: way.reach.target_name.clone(),
         title: new.title.to_string(),
         description: new.description.as_ref().map(ToString::to_string),
+        encrypted: false,
+        description_keys: None,
+        sender_signature: None,
         status: Status::Draft,
         status_reason: None,
         approval: None,
@@ -155,6 +158,7 @@ pub fn create(
         result: None,
         progress: None,
         progress_note: None,
+        usage_micro: 0,
         started_at: None,
         completed_at: None,
         created_at: now.at,
@@ -244,13 +248,19 @@ fn way_between(
     Ok(shared.map(|network| Way { target, reach, network: Some(network) }))
 }
 
+/// Whether a task may be put before its target: two agents have only so many live ones, and some cost.
+pub(super) fn check_entry(reach: &Reach) -> Result<(), Error> {
+    check_room(reach)?;
+    if reach.costs_credits && reach.credits_micro <= 0 { Err(Error::NoCredits) } else { Ok(()) }
+}
+
 pub(super) fn check_room(reach: &Reach) -> Result<(), Error> {
     if reach.live_tasks >= LIVE_TASKS_MAX { Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX)) } else { Ok(()) }
 }
 
 /// Counts a task among the live ones of its parties.
 pub(super) fn enter(tx: &mut Tx<'_>, task: &Task, reach: &Reach) -> Result<(), Error> {
-    check_room(reach)?;
+    check_entry(reach)?;
     Ok(connections::count_live(tx, &task.initiator, &task.target, 1)?)
 }
 

@@ -8,7 +8,7 @@ use tandem_core::text::Reason;
 use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
 use tandem_store::{Tx, deadlines, tasks as rows};
 
-use super::{Cause, hand_over, on_task, present, shift, way_to, write_log};
+use super::{Cause, check_entry, hand_over, on_task, present, shift, way_to, write_log};
 use crate::Error;
 use crate::events::{Event, tell};
 
@@ -81,22 +81,26 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
             task.lease_until = None;
             Ok(rows::update_thread(tx, task)?)
         }
-        OnStall::Retry if task.attempt < task.terms.max_attempts => match way_to(tx, task) {
-            Ok(way) => {
-                let from = task.status;
-                task.begin_again();
-                hand_over(tx, task, &way.reach, now)?;
-                task.version += 1;
-                task.updated_at = now.at;
-                write_log(tx, task, Some(from), SYSTEM, Some(SILENT), now)?;
-                let updated = super::shift::updated(task, &cause);
-                tell(tx, &task.initiator, updated, now)?;
-                rows::update(tx, task)?;
-                Ok(rows::reset_delivery(tx, &task.id)?)
+        OnStall::Retry if task.attempt < task.terms.max_attempts => {
+            match way_to(tx, task).and_then(|way| check_entry(&way.reach).map(|()| way)) {
+                Ok(way) => {
+                    let from = task.status;
+                    task.begin_again();
+                    hand_over(tx, task, &way.reach, now)?;
+                    task.version += 1;
+                    task.updated_at = now.at;
+                    write_log(tx, task, Some(from), SYSTEM, Some(SILENT), now)?;
+                    let updated = super::shift::updated(task, &cause);
+                    tell(tx, &task.initiator, updated, now)?;
+                    rows::update(tx, task)?;
+                    Ok(rows::reset_delivery(tx, &task.id)?)
+                }
+                Err(Error::NotConnected | Error::NoCredits | Error::TooManyOpenTasks(_)) => {
+                    shift(tx, task, Status::Expired, &cause, now)
+                }
+                Err(other) => Err(other),
             }
-            Err(Error::NotConnected) => shift(tx, task, Status::Expired, &cause, now),
-            Err(other) => Err(other),
-        },
+        }
         OnStall::Retry | OnStall::Expire => shift(tx, task, Status::Expired, &cause, now),
     }
 }

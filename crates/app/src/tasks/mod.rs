@@ -7,6 +7,7 @@ mod receipts;
 mod reply;
 mod shift;
 mod tree;
+mod usage;
 
 use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
@@ -22,8 +23,9 @@ pub use lease::{Sign, heartbeat};
 pub use receipts::{Acknowledged, Read, acknowledge, read};
 pub use reply::{NewReply, Outcome, Replied, reply};
 pub use tree::{TREE_MAX, Tree, tree};
+pub use usage::{Usage, report_usage};
 
-use create::{check_room, check_size, enter, hand_over, way};
+use create::{check_entry, check_room, check_size, enter, hand_over, way};
 pub(crate) use create::{set_check_in, way_to};
 pub(crate) use lease::stall;
 pub(crate) use receipts::present;

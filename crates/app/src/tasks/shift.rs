@@ -105,6 +105,10 @@ fn settle(tx: &mut Tx<'_>, task: &mut Task, to: Status, cause: &Cause<'_>, now: 
         lease::renew(tx, task, now)?;
     }
     present(tx, task, cause.by, now)?;
+    if from == Status::Completed {
+        // Reopened work is paid for anew.
+        task.usage_micro = 0;
+    }
     task.completed_at = to.is_terminal().then_some(now.at);
     let (actor, name) = match task.party(cause.by) {
         Some((id, name)) => (id.to_string(), name.to_owned()),

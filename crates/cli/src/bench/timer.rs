@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use hyper::Method;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tandem_server::Clock;
 
 use super::crowd::{Agent, Operation, PEERS, request};
 use super::fill::{Kind, fill};
@@ -186,8 +187,7 @@ async fn weigh(
 }
 
 fn wall_ms() -> f64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_secs_f64() * 1_000.0
+    Clock::System.now().0 as f64
 }
 
 /// Makes tasks whose time runs out at about the same moment, and listens for it.

@@ -10,6 +10,7 @@ mod bad_input;
 mod config;
 mod connections;
 mod crash;
+mod credits;
 mod deadlines;
 mod events;
 mod foreign;

@@ -62,6 +62,7 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(work::acknowledge))
         .routes(routes!(work::heartbeat))
         .routes(routes!(work::tree))
+        .routes(routes!(work::report_usage))
         .routes(routes!(messages::send, messages::list))
         .routes(routes!(messages::delete))
         .routes(routes!(messages::send_to_agent))
@@ -93,6 +94,7 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(observe::observe))
         .routes(routes!(admin::overview))
         .routes(routes!(admin::agents))
+        .routes(routes!(admin::change_agent))
         .split_for_parts();
     openapi::complete(&mut document);
     (router, document)

@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{
-    AcknowledgedView, Heartbeat, ReadView, ReassignTask, RepliedView, ReplyOutcome, ReplyTask, RetryTask,
-    TaskView, TreeTask, TreeView,
+    AcknowledgedView, Heartbeat, ReadView, ReassignTask, RepliedView, ReplyOutcome, ReplyTask, ReportUsage,
+    RetryTask, TaskView, TreeTask, TreeView, UsageView,
 };
 use tandem_app::tasks::{self, Expected, NewReply, Outcome, Sign};
 use tandem_core::TaskId;
@@ -191,4 +191,34 @@ pub(crate) async fn tree(
         descendants: tree.descendants.into_iter().map(|(depth, task)| TreeTask::new(depth, task)).collect(),
         has_more: tree.has_more,
     }))
+}
+
+/// Report what the work has cost, as the target.
+///
+/// It adds to the task's `usageReported`. If tasks for you cost credits, it is taken from the initiator's balance as
+/// far as that goes; when nothing is left, or a task has cost as much as it may, it pauses to `input-required`.
+#[utoipa::path(post, path = "/tasks/{id}/usage", tag = "tasks", params(("id" = String, Path)),
+    request_body = ReportUsage, responses((status = 200, body = UsageView)))]
+pub(crate) async fn report_usage(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    input: Input<ReportUsage>,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let cost = hub.body_on_task(&me, &task, input.body).await?.cost;
+    let cap = hub.config.task_usage_max();
+    let by = me.clone();
+    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        let usage = tasks::report_usage(tx, &by, &task, cost, cap, now)?;
+        Ok(UsageView {
+            deducted: usage.deducted,
+            credits: usage.credits,
+            balance: usage.credits,
+            usage_reported: usage.reported,
+            status: usage.status,
+            paused: usage.paused,
+        })
+    })
+    .await
 }

@@ -12,7 +12,8 @@ use crate::{Error, Row, Tx, Value};
 pub use list::{Filter, ahead, children, held, list, live_between, newest_open};
 pub use log::{LogLine, log, log_lines};
 
-const COLUMNS: &str = "t.id, t.initiator_id, i.name, t.target_id, g.name, t.title, t.description, t.status, \
+const COLUMNS: &str = "t.id, t.initiator_id, i.name, t.target_id, g.name, t.title, t.description, t.encrypted, \
+     t.description_keys, t.sender_signature, t.status, \
      t.status_reason, t.approval, t.requires_review, t.priority, t.attempt, \
      t.ttl_seconds, t.check_in_seconds, t.lease_seconds, t.on_stall, t.max_attempts, t.max_messages, \
      t.initiator_session_key, t.initiator_unread, t.initiator_unread_since, t.initiator_said, \
@@ -20,7 +21,7 @@ const COLUMNS: &str = "t.id, t.initiator_id, i.name, t.target_id, g.name, t.titl
      t.target_session_key, t.target_unread, t.target_unread_since, t.target_said, t.target_read, \
      t.target_acked, t.message_count, t.spoken_count, t.log_count, t.version, t.queued_at, t.pushed_at, \
      t.fetched_at, t.acknowledged_at, t.expires_at, t.lease_until, t.parent_id, t.parent_shared, \
-     t.network_id, t.result, t.progress, t.progress_note, t.started_at, t.completed_at, t.created_at, \
+     t.network_id, t.result, t.progress, t.progress_note, t.usage_micro, t.started_at, t.completed_at, t.created_at, \
      t.updated_at";
 
 const JOINED: &str = " join agents i on i.id = t.initiator_id join agents g on g.id = t.target_id ";
@@ -34,6 +35,9 @@ fn from_row(mut row: Row) -> Result<Task, Error> {
         target_name: row.take()?,
         title: row.take()?,
         description: row.take()?,
+        encrypted: row.take()?,
+        description_keys: row.take()?,
+        sender_signature: row.take()?,
         status: row.take()?,
         status_reason: row.take()?,
         approval: row.take()?,
@@ -66,6 +70,7 @@ fn from_row(mut row: Row) -> Result<Task, Error> {
         result: row.take()?,
         progress: row.take()?,
         progress_note: row.take()?,
+        usage_micro: row.take()?,
         started_at: row.take()?,
         completed_at: row.take()?,
         created_at: row.take()?,
@@ -96,9 +101,9 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
              requires_review, priority, rank, lane, attempt, initiator_session_key, initiator_unread,
              target_unread, message_count, log_count, version, queued_at, created_at, updated_at, ttl_seconds,
              expires_at, check_in_seconds, lease_seconds, on_stall, max_attempts, max_messages, parent_id,
-             parent_shared, network_id)
+             parent_shared, network_id, encrypted, description_keys, sender_signature)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, 0, 0, $15, $16, $17, $18, $18,
-             $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)",
+             $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)",
         &[
             (&task.id).into(),
             (&task.initiator).into(),
@@ -128,6 +133,9 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
             task.parent.as_ref().into(),
             task.parent_shared.into(),
             task.network.as_ref().into(),
+            task.encrypted.into(),
+            task.description_keys.as_ref().into(),
+            task.sender_signature.as_ref().into(),
         ],
     )
 }
@@ -144,7 +152,8 @@ pub fn update(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
         "update tasks set title = $2, search_title = $3, description = $4, status = $5, status_reason = $6,
              approval = $7, lane = $8, attempt = $9, initiator_session_key = $10, target_session_key = $11,
              version = $12, queued_at = $13, started_at = $14, completed_at = $15, log_count = $16,
-             max_messages = $17, expires_at = $18, result = $19
+             max_messages = $17, expires_at = $18, result = $19,
+             usage_micro = $20, description_keys = $21, sender_signature = $22
          where id = $1",
         &[
             (&task.id).into(),
@@ -166,6 +175,9 @@ pub fn update(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
             task.terms.max_messages.into(),
             task.expires_at.into(),
             task.result.as_ref().into(),
+            task.usage_micro.into(),
+            task.description_keys.as_ref().into(),
+            task.sender_signature.as_ref().into(),
         ],
     )?;
     update_thread(tx, task)
@@ -238,6 +250,7 @@ pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timesta
 pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
     let messages = tx.execute("delete from messages where task_id = $1", &[id.into()])?;
     tx.send("delete from task_log where task_id = $1", &[id.into()])?;
+    tx.send("delete from signatures where task_id = $1", &[id.into()])?;
     tx.send("delete from tasks where id = $1", &[id.into()])?;
     Ok(messages)
 }
