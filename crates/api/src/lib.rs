@@ -8,6 +8,7 @@ pub mod agents;
 pub mod connections;
 pub mod error;
 pub mod events;
+pub mod files;
 pub mod inbox;
 pub mod messages;
 pub mod networks;

@@ -1,5 +1,7 @@
 //! Messages within a task.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use tandem_core::messages::{ContentType, Kind, Message, SYSTEM};
 use tandem_core::tasks::CheckInSeconds;
@@ -14,13 +16,18 @@ pub struct SendMessage {
     /// Plain text, or a JSON document as text. At most 256 KiB.
     #[schema(value_type = String, example = "How about Tuesday at 2pm?")]
     pub content: Body,
-    /// `text` (default) or `json`.
+    /// `text` (default), `json` or, on an encrypted task, `encrypted`.
     #[schema(value_type = Option<String>)]
     pub content_type: Option<ContentType>,
     /// Within how many seconds it should be acknowledged; else you get `message.no_ack`. 0 for never; as the
     /// task says, if left out.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 86_400)]
     pub check_in_seconds: Option<CheckInSeconds>,
+    /// For encrypted content: each party's wrapped key.
+    #[schema(value_type = Option<Object>)]
+    pub encrypted_keys: Option<BTreeMap<String, String>>,
+    /// For encrypted content: your signature.
+    pub sender_signature: Option<String>,
 }
 
 /// What to say to an agent, on the newest open task with it.
@@ -33,12 +40,17 @@ pub struct SendToAgent {
     /// Plain text, or a JSON document as text. At most 256 KiB.
     #[schema(value_type = String)]
     pub content: Body,
-    /// `text` (default) or `json`.
+    /// `text` (default), `json` or, on an encrypted task, `encrypted`.
     #[schema(value_type = Option<String>)]
     pub content_type: Option<ContentType>,
     /// Within how many seconds it should be acknowledged.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 86_400)]
     pub check_in_seconds: Option<CheckInSeconds>,
+    /// For encrypted content: each party's wrapped key.
+    #[schema(value_type = Option<Object>)]
+    pub encrypted_keys: Option<BTreeMap<String, String>>,
+    /// For encrypted content: your signature.
+    pub sender_signature: Option<String>,
 }
 
 /// A message.

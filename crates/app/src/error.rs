@@ -67,6 +67,17 @@ pub enum Error {
     /// The idempotency key stands for another request.
     #[error("that Idempotency-Key was used for another request")]
     KeyReused,
+    /// More bytes of files than an agent may have.
+    #[error("your files have the {0} bytes they may have together; delete some first")]
+    FileQuota(i64),
+    /// A file that a plain task does not take.
+    #[error(
+        "files of type {0} are not taken: send image/*, application/pdf, application/json, text/plain or text/csv"
+    )]
+    FileType(String),
+    /// A signature that the task has seen before.
+    #[error("that signature was used on this task before")]
+    Replayed,
     /// Tasks for that agent cost credits, and the caller has none.
     #[error("tasks for that agent cost credits, and you have none left")]
     NoCredits,

@@ -1,8 +1,7 @@
 //! Secrets and keys: made, hashed and checked here, and never inside a store closure.
 
-use aws_lc_rs::{constant_time, digest, rand, rsa};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use aws_lc_rs::{constant_time, digest, rand};
+use tandem_seal::PublicKey;
 
 use crate::Invalid;
 
@@ -44,6 +43,37 @@ pub fn sha256(bytes: &[u8]) -> KeyHash {
     hash
 }
 
+/// A SHA-256 of what comes piece by piece.
+#[derive(Clone)]
+pub struct Hashing(digest::Context);
+
+impl Default for Hashing {
+    fn default() -> Self {
+        Self(digest::Context::new(&digest::SHA256))
+    }
+}
+
+impl std::fmt::Debug for Hashing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hashing")
+    }
+}
+
+impl Hashing {
+    /// Adds a piece.
+    pub fn add(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// The hash of all of it.
+    #[must_use]
+    pub fn finish(self) -> KeyHash {
+        let mut hash = [0; 32];
+        hash.copy_from_slice(self.0.finish().as_ref());
+        hash
+    }
+}
+
 /// Whether two hashes are the same, in a time that does not tell where they differ.
 #[must_use]
 pub fn same_hash(one: &KeyHash, other: &KeyHash) -> bool {
@@ -60,15 +90,5 @@ pub fn check_public_key(pem: &str) -> Result<(), Invalid> {
         return refuse("must be at most 8192 characters long");
     }
     const SHAPE: &str = "must be an RSA public key of 2048 bits or more, as SPKI PEM (BEGIN PUBLIC KEY)";
-    let body = pem
-        .trim()
-        .strip_prefix("-----BEGIN PUBLIC KEY-----")
-        .and_then(|rest| rest.strip_suffix("-----END PUBLIC KEY-----"));
-    let Some(body) = body else { return refuse(SHAPE) };
-    let base64: String = body.split_ascii_whitespace().collect();
-    let Ok(der) = STANDARD.decode(base64) else { return refuse(SHAPE) };
-    match rsa::PublicEncryptingKey::from_der(&der) {
-        Ok(key) if key.key_size_bits() >= 2048 => Ok(()),
-        _ => refuse(SHAPE),
-    }
+    if PublicKey::from_pem(pem).is_ok() { Ok(()) } else { refuse(SHAPE) }
 }

@@ -4,12 +4,13 @@ use tandem_core::events::EventKind;
 use tandem_core::messages::{ContentType, DELETED, Kind, Message};
 use tandem_core::tasks::CheckInSeconds;
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
-use tandem_core::{AgentId, MessageId, Now, Refusal, Role, Task, TaskId};
-use tandem_store::{Tx, connections, messages as rows, tasks};
+use tandem_core::{AgentId, FileId, MessageId, Now, Refusal, Role, Task, TaskId};
+use tandem_store::{Tx, connections, files, messages as rows, tasks};
 
 use crate::events::{Event, tell};
-use crate::tasks::{on_task, pause, present, set_check_in};
-use crate::{Error, Page};
+use crate::sealed::Sealed;
+use crate::tasks::{PLAIN_ON_ENCRYPTED, note_signature, on_task, pause, present, set_check_in};
+use crate::{Error, Invalid, Page};
 
 /// What somebody wants to say.
 #[derive(Debug, Clone)]
@@ -20,6 +21,16 @@ pub struct NewMessage {
     pub content_type: ContentType,
     /// How soon it should be acknowledged; as the task says, where it says nothing itself.
     pub check_in_seconds: Option<CheckInSeconds>,
+    /// The keys and the signature that come with encrypted content.
+    pub sealed: Option<Sealed>,
+}
+
+impl NewMessage {
+    /// Plain text.
+    #[must_use]
+    pub fn plain(content: Body) -> Self {
+        Self { content, content_type: ContentType::Text, check_in_seconds: None, sealed: None }
+    }
 }
 
 /// Adds a message to a task and tells the other party.
@@ -57,9 +68,18 @@ pub fn newest_open_task(tx: &mut Tx<'_>, by: &AgentId, named: &Alias) -> Result<
 
 /// Whether a message may be added.
 pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> {
+    if task.encrypted != (new.content_type == ContentType::Encrypted) {
+        let why = if task.encrypted { PLAIN_ON_ENCRYPTED } else { "must be text or json on this task" };
+        return Err(Invalid::field("contentType", why).into());
+    }
     if new.content.as_str().len() > BODY_BYTES_MAX {
         return Err(Error::TooLarge("message"));
     }
+    check_open(task)
+}
+
+/// Whether anything may be said on a task, whatever it is.
+pub(crate) fn check_open(task: &Task) -> Result<(), Error> {
     task.position().check_open()?;
     let max = task.terms.max_messages;
     if task.spoken_count >= max { Err(Refusal::MessageBudget(max).into()) } else { Ok(()) }
@@ -75,6 +95,9 @@ pub(crate) fn add(
     kind: Kind,
     now: &Now,
 ) -> Result<Message, Error> {
+    if let Some(sealed) = &new.sealed {
+        note_signature(tx, &task.id, sealed)?;
+    }
     present(tx, task, role, now)?;
     let message = Message {
         id: now.new_id(),
@@ -85,8 +108,8 @@ pub(crate) fn add(
         kind,
         content: new.content.as_str().to_owned(),
         content_type: new.content_type,
-        encrypted_keys: None,
-        sender_signature: None,
+        encrypted_keys: new.sealed.as_ref().map(|sealed| sealed.keys.clone()),
+        sender_signature: new.sealed.as_ref().map(|sealed| sealed.signature.clone()),
         read_at: None,
         acknowledged_at: None,
         // Requests may be decided in another order than they came in; the thread reads in time's order.
@@ -158,14 +181,14 @@ pub fn list(
     })
 }
 
-/// Takes a message back; a tombstone stays.
+/// Takes a message back; a tombstone stays. Tells which file went with it: the caller removes its bytes.
 pub fn delete(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
     message: &MessageId,
     now: &Now,
-) -> Result<(), Error> {
+) -> Result<Option<FileId>, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         let found = rows::find(tx, &task.id, message)?.ok_or(Error::NotFound("message"))?;
         if found.sender.as_ref() != Some(by) {
@@ -182,15 +205,14 @@ pub fn delete(
             }
             // There is nothing left to read.
             if found.read_at.is_none() {
-                if let Some(reader) = task.side_mut(role.opposite()) {
-                    reader.unread = (reader.unread - 1).max(0);
-                    if reader.unread == 0 {
-                        reader.unread_since = None;
-                    }
-                }
+                task.unread_less(role.opposite());
                 tasks::update_thread(tx, &task)?;
             }
         }
-        Ok(())
+        let file = files::of_message(tx, message)?;
+        if let Some(file) = &file {
+            files::remove(tx, file)?;
+        }
+        Ok(file.map(|file| file.id))
     })
 }

@@ -36,6 +36,8 @@ pub enum EventKind {
     MessageCreated,
     /// A message was taken back.
     MessageDeleted,
+    /// A file was taken back.
+    FileDeleted,
     /// Messages were read.
     MessageRead,
     /// Messages, or a task, were acknowledged.
@@ -62,6 +64,7 @@ impl EventKind {
             Self::TaskStalled => "task.stalled",
             Self::MessageCreated => "message.created",
             Self::MessageDeleted => "message.deleted",
+            Self::FileDeleted => "file.deleted",
             Self::MessageRead => "message.read",
             Self::MessageAcknowledged => "message.acknowledged",
             Self::MessageNoAck => "message.no_ack",

@@ -22,6 +22,9 @@ pub enum Connection {}
 /// Marks ids of webhook deliveries.
 #[derive(Debug)]
 pub enum Delivery {}
+/// Marks file ids.
+#[derive(Debug)]
+pub enum File {}
 /// Marks message ids.
 #[derive(Debug)]
 pub enum Message {}
@@ -35,6 +38,8 @@ pub type AgentId = Id<Agent>;
 pub type ConnectionId = Id<Connection>;
 /// Names a delivery to a webhook.
 pub type DeliveryId = Id<Delivery>;
+/// Names a file.
+pub type FileId = Id<File>;
 /// Names a message.
 pub type MessageId = Id<Message>;
 /// Names a network.
@@ -55,6 +60,9 @@ impl Prefixed for Connection {
 }
 impl Prefixed for Delivery {
     const PREFIX: &'static str = "whd_";
+}
+impl Prefixed for File {
+    const PREFIX: &'static str = "file_";
 }
 impl Prefixed for Message {
     const PREFIX: &'static str = "msg_";

@@ -8,6 +8,7 @@ pub mod approval;
 pub mod credits;
 pub mod deadlines;
 pub mod events;
+pub mod files;
 pub mod ids;
 pub mod messages;
 pub mod moves;
@@ -19,7 +20,7 @@ pub mod time;
 pub mod webhooks;
 
 pub use approval::{Approval, Rule};
-pub use ids::{AgentId, ConnectionId, DeliveryId, Id, IdSource, MessageId, NetworkId, Now, TaskId};
+pub use ids::{AgentId, ConnectionId, DeliveryId, FileId, Id, IdSource, MessageId, NetworkId, Now, TaskId};
 pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
 pub use tasks::Task;
 pub use time::Timestamp;

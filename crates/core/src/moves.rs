@@ -256,6 +256,9 @@ pub enum Refusal {
     /// The operation does not exist in this status.
     #[error("that cannot be done while the task is {0}")]
     InvalidState(Status),
+    /// The task's keys are for its present target.
+    #[error("the task is encrypted for its present target; create a new one for another agent")]
+    Encrypted,
     /// As many messages as were agreed on have been written.
     #[error(
         "the task has had the {0} messages it may have; its initiator can raise maxMessages by PATCH /tasks/:id"

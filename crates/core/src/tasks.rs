@@ -252,6 +252,16 @@ impl Task {
         }
     }
 
+    /// One message less to read for a role: it was taken back.
+    pub fn unread_less(&mut self, role: Role) {
+        if let Some(reader) = self.side_mut(role) {
+            reader.unread = (reader.unread - 1).max(0);
+            if reader.unread == 0 {
+                reader.unread_since = None;
+            }
+        }
+    }
+
     /// Whether the other party has written something that this role has not acknowledged.
     #[must_use]
     pub fn has_outstanding(&self, role: Role) -> bool {

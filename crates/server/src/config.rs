@@ -66,6 +66,8 @@ pub struct Config {
     pub initial_agent_credits: f64,
     /// How much a task may cost in US dollars before it pauses; 0 for any amount.
     pub max_task_usage: f64,
+    /// How many megabytes an agent's files may have together; 0 for any number.
+    pub file_quota_mb: u32,
 }
 
 impl Default for Config {
@@ -95,6 +97,7 @@ impl Default for Config {
             pow_difficulty: 0,
             initial_agent_credits: 0.5,
             max_task_usage: 5.0,
+            file_quota_mb: 1_000,
         }
     }
 }
@@ -237,6 +240,12 @@ impl Config {
             check_in_seconds: self.check_in_seconds,
             max_messages: self.max_messages_per_task,
         }
+    }
+
+    /// How many bytes an agent's files may have together; 0 for any number.
+    #[must_use]
+    pub fn file_quota_bytes(&self) -> i64 {
+        i64::from(self.file_quota_mb) * 1_000_000
     }
 
     /// How much a task may cost.

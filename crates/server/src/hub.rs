@@ -7,8 +7,9 @@ use tandem_api::admin::Overview;
 use tandem_api::agents::Seen;
 use tandem_app::challenge::Challenges;
 use tandem_app::keys::{self, KeyHash};
+use tandem_app::sealed::Parties;
 use tandem_app::ticket::Tickets;
-use tandem_app::{Error, admin, agents, tasks};
+use tandem_app::{Error, admin, agents, sealed, tasks};
 use tandem_core::agents::{Agent, Reach};
 use tandem_core::{AgentId, IdSource, Now, TaskId, Timestamp};
 use tandem_store::admin::Totals;
@@ -17,6 +18,7 @@ use tandem_store::{Store, Told, Tx};
 use crate::bus::Bus;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::files::Files;
 use crate::keys::KnownKeys;
 use crate::metrics::Metrics;
 use crate::presence::Presence;
@@ -81,6 +83,8 @@ pub struct HubParts {
     pub receivers: Arc<Receivers>,
     /// How names become addresses.
     pub names: Names,
+    /// The bytes of files.
+    pub files: Files,
     /// Proof of work.
     pub challenges: Challenges,
     /// Tickets for browsers.
@@ -110,6 +114,7 @@ impl HubParts {
             challenges: Challenges::new(&challenge, config.pow_difficulty),
             tickets: Tickets::new(&ticket),
             started_at: clock.now(),
+            files: Files::below(&config.data),
             store,
             bus: reached.bus,
             receivers: reached.receivers,
@@ -142,6 +147,12 @@ impl HubParts {
             (None, false, None) => Reach::Never,
         };
         Seen { online: open.is_some() || self.presence.is_online(&agent.id, now), last_seen_at, reach }
+    }
+
+    /// The parties of a task of the caller's with their public keys, if its content is encrypted.
+    pub async fn parties_of(&self, by: &AgentId, id: &TaskId) -> Result<Option<Parties>, Error> {
+        let (by, id) = (by.clone(), id.clone());
+        self.read(move |tx, now| sealed::parties_of(tx, &by, &id, now)).await
     }
 
     /// Notes that their target has seen these tasks, and when; the sender can tell by their `delivery`.

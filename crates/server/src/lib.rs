@@ -6,6 +6,7 @@
 pub mod bus;
 pub mod clock;
 pub mod config;
+mod files;
 pub mod http;
 pub mod hub;
 mod keys;

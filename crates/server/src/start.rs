@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::http::serve;
 use crate::hub::{Hub, HubParts, Reached};
 use crate::webhooks::address::Names;
-use crate::{rest, timer, webhooks};
+use crate::{files, rest, timer, webhooks};
 
 /// How often what has run out is removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -133,10 +133,13 @@ pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Outp
     let hub = Arc::clone(&started.hub);
     let sweeper = tokio::spawn(sweep(Arc::clone(&hub)));
     let dispatcher = tokio::spawn(webhooks::dispatch(Arc::clone(&hub)));
+    #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
+    let started_at = std::time::SystemTime::now();
+    let file_sweep = tokio::spawn(files::sweep(Arc::clone(&hub), started_at));
     let timer = tokio::spawn(timer::run(Arc::clone(&hub)));
     serve::serve(listener, rest::router(Arc::clone(&hub)), Arc::clone(&hub), stop).await;
     // Their handles on the hub go with them, so that the store closes before the lock does.
-    for worker in [sweeper, dispatcher, timer] {
+    for worker in [sweeper, dispatcher, timer, file_sweep] {
         worker.abort();
         let _ = worker.await;
     }

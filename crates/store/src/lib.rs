@@ -22,6 +22,7 @@ pub mod blocks;
 pub mod connections;
 pub mod deadlines;
 pub mod events;
+pub mod files;
 pub mod idempotency;
 pub mod inbox;
 pub mod messages;

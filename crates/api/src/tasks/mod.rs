@@ -1,5 +1,7 @@
 //! Tasks.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use tandem_core::credits::Usd;
 use tandem_core::messages::ContentType;
@@ -34,8 +36,14 @@ pub struct CreateTask {
     /// Your own id for it, 1 to 64 of A-Z, a-z, 0-9, _ and -.
     #[schema(value_type = Option<String>)]
     pub id: Option<TaskId>,
-    /// Whether its content is end-to-end encrypted. This hub does not take encrypted tasks yet.
+    /// Whether its content is end-to-end encrypted. Both agents have public keys then, you bring the id, and the
+    /// description is the ciphertext in base64.
     pub encrypted: Option<bool>,
+    /// For an encrypted task: each party's wrapped key.
+    #[schema(value_type = Option<Object>)]
+    pub description_keys: Option<BTreeMap<String, String>>,
+    /// For an encrypted task: your signature.
+    pub sender_signature: Option<String>,
     /// Make it without publishing it: only you see it until you set its status to `submitted`.
     pub draft: Option<bool>,
     /// Whether you accept the work: the target then delivers with `input-required` and cannot complete it.
@@ -96,6 +104,11 @@ pub struct PatchTask {
     #[serde(default, deserialize_with = "nullable")]
     #[schema(value_type = Option<String>)]
     pub description: Option<Option<Body>>,
+    /// For an encrypted draft's new description: each party's wrapped key.
+    #[schema(value_type = Option<Object>)]
+    pub description_keys: Option<BTreeMap<String, String>>,
+    /// For an encrypted draft's new description: your signature.
+    pub sender_signature: Option<String>,
     /// How many messages there may be; the initiator's to change.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 100_000)]
     pub max_messages: Option<MaxMessages>,
@@ -143,9 +156,14 @@ pub struct ReplyTask {
     /// What it says; it becomes the task's `result`. At most 256 KiB.
     #[schema(value_type = String)]
     pub content: Body,
-    /// `text` (default) or `json`.
+    /// `text` (default), `json` or, on an encrypted task, `encrypted`.
     #[schema(value_type = Option<String>)]
     pub content_type: Option<ContentType>,
+    /// For encrypted content: each party's wrapped key.
+    #[schema(value_type = Option<Object>)]
+    pub encrypted_keys: Option<BTreeMap<String, String>>,
+    /// For encrypted content: your signature.
+    pub sender_signature: Option<String>,
     /// `completed` (default), `failed` or `cancelled`.
     pub outcome: Option<ReplyOutcome>,
     /// The status you saw; if the task has moved on, the answer is 409 `conflict`.

@@ -59,6 +59,9 @@ pub fn reassign(
         if !task.status.is_live() {
             return Err(Refusal::InvalidState(task.status).into());
         }
+        if task.encrypted {
+            return Err(Refusal::Encrypted.into());
+        }
         let way = way(tx, by, to, None)?;
         if way.target == task.target {
             return Err(Invalid::field("targetAgentId", "is the agent that has the task").into());

@@ -9,12 +9,14 @@ use tandem_core::tasks::{
 };
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, SessionKey, Title};
 use tandem_core::{AgentId, NetworkId, Now, Role, Status, TaskId};
+use tandem_seal::CLEAR_TITLE;
 use tandem_store::connections::{self, Reach};
-use tandem_store::{Tx, blocks, deadlines, networks, tasks as rows};
+use tandem_store::{Tx, blocks, deadlines, messages, networks, tasks as rows};
 
 use super::write_log;
 use crate::Error;
 use crate::events::{Event, tell};
+use crate::sealed::Sealed;
 
 /// How many live tasks two agents may have between them.
 pub const LIVE_TASKS_MAX: i64 = 10_000;
@@ -65,6 +67,8 @@ pub struct NewTask {
     pub parent: Option<TaskId>,
     /// The network it is sent in.
     pub network: Option<NetworkId>,
+    /// The keys and the signature that come with an encrypted description.
+    pub sealed: Option<Sealed>,
 }
 
 impl NewTask {
@@ -88,6 +92,7 @@ impl NewTask {
             max_messages: None,
             parent: None,
             network: None,
+            sealed: None,
         }
     }
 
@@ -125,11 +130,11 @@ pub fn create(
         initiator_name: way.reach.initiator_name.clone(),
         target: way.target,
         target_name: way.reach.target_name.clone(),
-        title: new.title.to_string(),
+        title: if new.sealed.is_some() { CLEAR_TITLE.to_owned() } else { new.title.to_string() },
         description: new.description.as_ref().map(ToString::to_string),
-        encrypted: false,
-        description_keys: None,
-        sender_signature: None,
+        encrypted: new.sealed.is_some(),
+        description_keys: new.sealed.as_ref().map(|sealed| sealed.keys.clone()),
+        sender_signature: new.sealed.as_ref().map(|sealed| sealed.signature.clone()),
         status: Status::Draft,
         status_reason: None,
         approval: None,
@@ -164,6 +169,9 @@ pub fn create(
         created_at: now.at,
         updated_at: now.at,
     };
+    if let Some(sealed) = &new.sealed {
+        note_signature(tx, &task.id, sealed)?;
+    }
     if !new.draft {
         enter(tx, &task, &way.reach)?;
         hand_over(tx, &mut task, &way.reach, now)?;
@@ -171,6 +179,11 @@ pub fn create(
     write_log(tx, &mut task, None, by.as_str(), None, now)?;
     rows::insert(tx, &task)?;
     Ok(task)
+}
+
+/// No signature is taken twice on a task: a copy of something sealed is not a new message.
+pub(crate) fn note_signature(tx: &mut Tx<'_>, id: &TaskId, sealed: &Sealed) -> Result<(), Error> {
+    if messages::insert_signature(tx, id, &sealed.signature_hash)? { Ok(()) } else { Err(Error::Replayed) }
 }
 
 /// A parent is a task that the creator takes part in; tells whether the target does too.
@@ -202,7 +215,7 @@ pub(crate) struct Way {
 }
 
 /// The way to the agent that an id or an alias of the caller's names; through a network, if it names one.
-pub(super) fn way(
+pub(crate) fn way(
     tx: &mut Tx<'_>,
     by: &AgentId,
     named: &Alias,

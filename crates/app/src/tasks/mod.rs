@@ -11,11 +11,12 @@ mod usage;
 
 use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
-use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, FileId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::tasks::{self as rows, Filter, LogLine};
-use tandem_store::{Tx, events as event_rows};
+use tandem_store::{Tx, events as event_rows, files};
 
-use crate::{Error, Page};
+use crate::sealed::Sealed;
+use crate::{Error, Invalid, Page};
 
 pub use again::{reassign, retry};
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
@@ -25,8 +26,8 @@ pub use reply::{NewReply, Outcome, Replied, reply};
 pub use tree::{TREE_MAX, Tree, tree};
 pub use usage::{Usage, report_usage};
 
-use create::{check_entry, check_room, check_size, enter, hand_over, way};
-pub(crate) use create::{set_check_in, way_to};
+use create::{check_entry, check_room, check_size, enter, hand_over};
+pub(crate) use create::{note_signature, set_check_in, way, way_to};
 pub(crate) use lease::stall;
 pub(crate) use receipts::present;
 use shift::write_log;
@@ -101,6 +102,10 @@ pub fn mark_fetched(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now
     Ok(())
 }
 
+/// What is said to plain content where only encrypted is taken.
+pub(crate) const PLAIN_ON_ENCRYPTED: &str =
+    "must be encrypted on this task, with its keys and your signature";
+
 /// What a caller saw of a task before it acts, if it says so; the act is refused when that is no longer so.
 #[derive(Debug, Clone, Default)]
 pub struct Expected {
@@ -137,6 +142,8 @@ pub struct Change {
     pub title: Option<Title>,
     /// A draft's new description, or none any more.
     pub description: Option<Option<Body>>,
+    /// The keys and the signature that come with a draft's encrypted description.
+    pub sealed: Option<Sealed>,
     /// How many messages there may be, by the initiator's wish.
     pub max_messages: Option<MaxMessages>,
 }
@@ -145,6 +152,7 @@ pub struct Change {
 pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: &Now) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         change.expected.check(&task)?;
+        check_plain(&task, change)?;
         check_size(change.description.as_ref().and_then(Option::as_ref))?;
         if (change.title.is_some() || change.description.is_some()) && task.status != Status::Draft {
             return Err(Refusal::InvalidState(task.status).into());
@@ -154,6 +162,9 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         }
         if let Some(to) = change.status {
             task.position().check(role, to)?;
+        }
+        if let Some(sealed) = &change.sealed {
+            note_signature(tx, &task.id, sealed)?;
         }
         edit(&mut task, role, change);
         let reason = change.reason.as_ref().map(Reason::as_str);
@@ -178,6 +189,17 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
     })
 }
 
+/// An encrypted draft takes an encrypted description, and nothing else; a plain one a plain one.
+fn check_plain(task: &Task, change: &Change) -> Result<(), Error> {
+    if task.encrypted && change.description.is_some() && change.sealed.is_none() {
+        return Err(Invalid::field("description", PLAIN_ON_ENCRYPTED).into());
+    }
+    if !task.encrypted && change.sealed.is_some() {
+        return Err(Invalid::field("descriptionKeys", "are for encrypted tasks").into());
+    }
+    Ok(())
+}
+
 /// The budget is the initiator's to change, as long as anything can still be said.
 fn check_budget_change(task: &Task, role: Role) -> Result<(), Error> {
     if task.status.is_terminal() {
@@ -187,8 +209,12 @@ fn check_budget_change(task: &Task, role: Role) -> Result<(), Error> {
 }
 
 fn edit(task: &mut Task, role: Role, change: &Change) {
-    if let Some(title) = &change.title {
+    if let Some(title) = change.title.as_ref().filter(|_| !task.encrypted) {
         task.title = title.to_string();
+    }
+    if let Some(sealed) = &change.sealed {
+        task.description_keys = Some(sealed.keys.clone());
+        task.sender_signature = Some(sealed.signature.clone());
     }
     if let Some(description) = &change.description {
         task.description = description.as_ref().map(ToString::to_string);
@@ -242,22 +268,42 @@ pub(crate) fn cancel_between(
     shift::cancel_all(tx, live, peer, why, now)
 }
 
-/// Deletes an ended task or a draft, with its thread and its events; tells how many messages went.
+/// What went with a task.
+#[derive(Debug, Clone, Default)]
+pub struct Deleted {
+    /// How many messages.
+    pub messages: u64,
+    /// Which files: the caller removes their bytes.
+    pub files: Vec<FileId>,
+}
+
+/// Deletes an ended task or a draft, with its thread, its files and its events.
 pub fn delete(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
     expected: &Expected,
     now: &Now,
-) -> Result<u64, Error> {
+) -> Result<Deleted, Error> {
     on_task(tx, by, id, now, |tx, task, _| {
         expected.check(&task)?;
         if task.status.is_live() {
             return Err(Refusal::Live.into());
         }
-        event_rows::purge_task(tx, &task.id)?;
-        Ok(rows::delete(tx, &task.id)?)
+        erase(tx, &task.id)
     })
+}
+
+/// Removes a task with everything that belongs to it.
+pub(crate) fn erase(tx: &mut Tx<'_>, id: &TaskId) -> Result<Deleted, Error> {
+    event_rows::purge_task(tx, id)?;
+    let mut deleted = Deleted::default();
+    for file in files::of_task(tx, id)? {
+        files::remove(tx, &file)?;
+        deleted.files.push(file.id);
+    }
+    deleted.messages = rows::delete(tx, id)?;
+    Ok(deleted)
 }
 
 /// The caller's tasks, newest first.

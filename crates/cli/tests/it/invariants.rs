@@ -208,6 +208,7 @@ impl World<'_> {
             content: "hi".to_owned().try_into().unwrap(),
             content_type: tandem_core::messages::ContentType::Text,
             check_in_seconds: None,
+            sealed: None,
         };
         match *act {
             Act::Create { by, to, terms, stall } => {

@@ -250,6 +250,7 @@ fn code(error: &Error) -> &'static str {
             Refusal::ReviewRequired => "review_required",
             Refusal::InvalidState(_) => "invalid_state",
             Refusal::Live => "task_live",
+            Refusal::Encrypted => "task_encrypted",
             Refusal::MessageBudget(_) => "message_budget",
             Refusal::Conflict => "conflict",
         },
@@ -305,6 +306,7 @@ impl Real<'_> {
                     content: "hi".to_owned().try_into().unwrap(),
                     content_type: tandem_core::messages::ContentType::Text,
                     check_in_seconds: None,
+                    sealed: None,
                 };
                 self.write(move |tx, now| messages::send(tx, &agents[by], &task, &new, now).map(drop))
             }

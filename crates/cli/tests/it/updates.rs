@@ -61,6 +61,7 @@ async fn what_is_beyond_one_look_shows_after_an_acknowledgement(#[values(Db::Sql
             content,
             content_type: tandem_core::messages::ContentType::Text,
             check_in_seconds: None,
+            sealed: None,
         };
         for _ in 0..1_200 {
             tandem_app::messages::send(tx, &by, &id, &new, now)?;

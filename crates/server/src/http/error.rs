@@ -34,16 +34,20 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("task_draft", 409, "the task is a draft"),
     ("task_live", 409, "the task has not ended"),
     ("invalid_state", 409, "that cannot be done in the task's status"),
+    ("task_encrypted", 409, "an encrypted task cannot go to another agent"),
     ("message_budget", 409, "the task has had as many messages as it may have"),
     ("owner_stays", 409, "the owner cannot leave its network; delete it instead"),
     ("already_member", 409, "you are in that network"),
+    ("signature_replayed", 409, "that signature was used on this task before"),
     ("id_taken", 409, "that task id is in use"),
     ("alias_taken", 409, "another of your connections has that alias"),
     ("already_connected", 409, "you are connected"),
     ("no_webhook", 409, "you have no active webhook"),
     ("idempotency_conflict", 409, "that Idempotency-Key stands for another request"),
     ("too_large", 413, "the body (413), the address (414) or the headers (431) are too large"),
-    ("unsupported_media_type", 415, "send plain application/json"),
+    ("file_quota", 413, "your files have as many bytes as they may have together"),
+    ("unsupported_media_type", 415, "send plain application/json; or a file of a type that tasks take"),
+    ("no_such_range", 416, "the file has no bytes in that range"),
     ("upgrade_required", 426, "this address speaks WebSocket"),
     ("rate_limited", 429, "too many requests; Retry-After says when to come back"),
     ("too_many_open_tasks", 429, "10,000 live tasks between two agents"),
@@ -77,6 +81,18 @@ pub enum ApiError {
     /// The body is larger than the hub takes.
     #[error("the request body is larger than {0} bytes")]
     BodyTooLarge(usize),
+    /// The file is larger than the hub takes.
+    #[error("the file is larger than 50 MiB")]
+    FileTooLarge,
+    /// The body is not a form.
+    #[error("send the file as multipart/form-data with a field \"file\", or as JSON to /files/json")]
+    NotAForm,
+    /// The bytes of a file could not be written or read.
+    #[error("something went wrong here; it was logged")]
+    Disk,
+    /// A part of a file that it does not have.
+    #[error("the file has {0} bytes, and none of them is in that range")]
+    NoSuchRange(u64),
     /// The body is not said to be JSON.
     #[error("send the body as application/json")]
     NotJson,
@@ -138,6 +154,7 @@ fn shape_of_refusal(refusal: &Refusal) -> Shape {
         Refusal::NotYourMove => (S::FORBIDDEN, "role_not_allowed"),
         Refusal::ReviewRequired => (S::FORBIDDEN, "review_required"),
         Refusal::InvalidState(_) => (S::CONFLICT, "invalid_state"),
+        Refusal::Encrypted => (S::CONFLICT, "task_encrypted"),
         Refusal::MessageBudget(_) => (S::CONFLICT, "message_budget"),
         Refusal::Live => (S::CONFLICT, "task_live"),
     };
@@ -177,6 +194,9 @@ fn shape_of_app(error: &Error) -> Shape {
         Error::TooManyOpenTasks(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_open_tasks", Some(60)),
         Error::TooManyCodes(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_codes", Some(600)),
         Error::NoWebhook => (S::CONFLICT, "no_webhook"),
+        Error::FileQuota(_) => (S::PAYLOAD_TOO_LARGE, "file_quota"),
+        Error::FileType(_) => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+        Error::Replayed => (S::CONFLICT, "signature_replayed"),
         Error::NoCredits => (S::PAYMENT_REQUIRED, "no_credits"),
         Error::Suspended => (S::FORBIDDEN, "suspended"),
         Error::NotOwner => (S::FORBIDDEN, "owner_only"),
@@ -203,6 +223,10 @@ impl ApiError {
                 return Shape(S::TOO_MANY_REQUESTS, "rate_limited", Some(*retry_seconds));
             }
             Self::BodyTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
+            Self::FileTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
+            Self::NotAForm => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::Disk => (S::INTERNAL_SERVER_ERROR, "internal"),
+            Self::NoSuchRange(_) => (S::RANGE_NOT_SATISFIABLE, "no_such_range"),
             Self::NotJson => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::Encoded => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::BodyTimeout => (S::REQUEST_TIMEOUT, "timeout"),
@@ -261,6 +285,11 @@ impl IntoResponse for ApiError {
         }
         if let Self::RateLimited { rate, .. } = &self {
             rate.show(response.headers_mut());
+        }
+        if let Self::NoSuchRange(size) = &self
+            && let Ok(range) = HeaderValue::try_from(format!("bytes */{size}"))
+        {
+            response.headers_mut().insert(header::CONTENT_RANGE, range);
         }
         if status == StatusCode::UPGRADE_REQUIRED {
             response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Body as _;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tandem_app::idempotency::Key;
 use tandem_app::{Error, Invalid, keys};
@@ -82,7 +83,7 @@ async fn collect(body: Body) -> Result<Bytes, ApiError> {
 
 fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return from_json(b"{}");
+        return parse_json(b"{}");
     }
     let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default());
     if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
@@ -98,10 +99,11 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, A
                 || (json.starts_with("application/") && json.ends_with("+json")) => {}
         Some(_) => return Err(ApiError::NotJson),
     }
-    from_json(bytes)
+    parse_json(bytes)
 }
 
-fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+/// A JSON object, with what is wrong with it named by field.
+pub fn parse_json<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, ApiError> {
     // Left to itself, the deserializer takes an array for a struct, and skips over broken text in a field
     // that nobody asked for.
     let Ok(text) = std::str::from_utf8(bytes) else {
@@ -176,7 +178,8 @@ fn in_words(why: &str) -> String {
     why.to_owned()
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+/// The key that makes a request happen once.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default();
     if text.is_empty() || text.len() > 255 {

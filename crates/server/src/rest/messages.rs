@@ -7,6 +7,7 @@ use tandem_api::messages::{DeletedMessage, MessageView, SendMessage, SendToAgent
 use tandem_api::tasks::PageQuery;
 use tandem_app::Invalid;
 use tandem_app::messages::{self, NewMessage};
+use tandem_app::sealed::{Fields, Sealed};
 use tandem_core::messages::ContentType;
 use tandem_core::{AgentId, MessageId, TaskId};
 
@@ -31,7 +32,7 @@ pub(crate) async fn send(
     input: Input<SendMessage>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let new = hub.body_on_task(&me, &task, input.body.and_then(checked)).await?;
+    let new = hub.message_on(&me, &task, input.body).await?;
     count_message(&hub, &me, task.as_str())?;
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
@@ -51,15 +52,20 @@ pub(crate) async fn send_to_agent(
     input: Input<SendToAgent>,
 ) -> Result<Response, ApiError> {
     let body = input.body?;
-    let new = checked(SendMessage {
+    let (by, agent) = (me.clone(), body.agent_id);
+    let message = SendMessage {
         content: body.content,
         content_type: body.content_type,
         check_in_seconds: body.check_in_seconds,
-    })?;
-    let (by, agent) = (me.clone(), body.agent_id);
-    count_message(&hub, &me, agent.as_str())?;
+        encrypted_keys: body.encrypted_keys,
+        sender_signature: body.sender_signature,
+    };
+    check(&message)?;
+    let task = hub.read(move |tx, _| messages::newest_open_task(tx, &by, &agent)).await?;
+    let new = hub.message_on(&me, &task, Ok(message)).await?;
+    count_message(&hub, &me, task.as_str())?;
+    let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
-        let task = messages::newest_open_task(tx, &by, &agent)?;
         Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
     })
     .await
@@ -75,25 +81,63 @@ pub(crate) fn count_message(hub: &HubParts, me: &AgentId, to: &str) -> Result<()
     }
 }
 
-/// A message whose content is what it says it is.
-pub(crate) fn checked(body: SendMessage) -> Result<NewMessage, ApiError> {
-    let content_type = body.content_type.unwrap_or(ContentType::Text);
+/// Whether a message's content is what it says it is.
+fn check(body: &SendMessage) -> Result<(), ApiError> {
     let text = body.content.as_str();
     if text.is_empty() {
         return Err(Invalid::field("content", "must not be empty").into());
     }
-    match content_type {
-        ContentType::Text => {}
-        ContentType::Json => {
-            if serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() {
-                return Err(Invalid::field("content", "must be a JSON document, as text").into());
-            }
-        }
-        ContentType::File | ContentType::Encrypted => {
-            return Err(Invalid::field("contentType", "must be text or json").into());
+    match body.content_type.unwrap_or(ContentType::Text) {
+        ContentType::Text | ContentType::Encrypted => Ok(()),
+        ContentType::Json => match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Invalid::field("content", "must be a JSON document, as text").into()),
+        },
+        ContentType::File => {
+            let why = "must be text, json or encrypted; a file is sent by POST /tasks/:id/files";
+            Err(Invalid::field("contentType", why).into())
         }
     }
-    Ok(NewMessage { content: body.content, content_type, check_in_seconds: body.check_in_seconds })
+}
+
+/// What the fields of an encrypted message are called.
+const FIELDS: Fields = Fields { content: "content", keys: "encryptedKeys" };
+
+impl HubParts {
+    /// A message as it can be added to a task: its content is what it says, and signed if it is encrypted. If not,
+    /// the task has the first word.
+    pub(crate) async fn message_on(
+        &self,
+        me: &AgentId,
+        task: &TaskId,
+        body: Result<SendMessage, ApiError>,
+    ) -> Result<NewMessage, ApiError> {
+        let body = self.body_on_task(me, task, body.and_then(|body| check(&body).map(|()| body))).await?;
+        let content_type = body.content_type.unwrap_or(ContentType::Text);
+        let sealed = match content_type {
+            ContentType::Encrypted => self.sealed_message(me, task, &body).await?,
+            _ => None,
+        };
+        Ok(NewMessage {
+            content: body.content,
+            content_type,
+            check_in_seconds: body.check_in_seconds,
+            sealed,
+        })
+    }
+
+    /// The keys and the signature of an encrypted message, checked; none on a task that takes no such message.
+    async fn sealed_message(
+        &self,
+        me: &AgentId,
+        task: &TaskId,
+        body: &SendMessage,
+    ) -> Result<Option<Sealed>, ApiError> {
+        let Some(parties) = self.parties_of(me, task).await? else { return Ok(None) };
+        let (keys, signature) = (body.encrypted_keys.as_ref(), body.sender_signature.as_deref());
+        let checked = parties.check(task, body.content.as_str(), keys, signature, FIELDS);
+        Ok(Some(self.body_on_task(me, task, checked.map_err(ApiError::from)).await?))
+    }
 }
 
 /// A task's thread, oldest first.
@@ -129,6 +173,7 @@ pub(crate) async fn delete(
     let task: TaskId = id(&task, "task")?;
     let message_id: MessageId = id(&message, "message")?;
     let message = message_id.clone();
-    hub.write(move |tx, now| messages::delete(tx, &me, &task, &message, now)).await?;
+    let file = hub.write(move |tx, now| messages::delete(tx, &me, &task, &message, now)).await?;
+    hub.files.remove(file.as_slice()).await;
     Ok(Json(DeletedMessage { deleted: true, message_id }))
 }

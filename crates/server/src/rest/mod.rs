@@ -6,6 +6,7 @@ pub mod approvals;
 pub mod blocks;
 pub mod connections;
 pub mod events;
+pub mod files;
 pub mod inbox;
 pub mod messages;
 pub mod networks;
@@ -66,6 +67,9 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(messages::send, messages::list))
         .routes(routes!(messages::delete))
         .routes(routes!(messages::send_to_agent))
+        .routes(routes!(files::upload_json))
+        .routes(routes!(files::upload_form))
+        .routes(routes!(files::download, files::delete))
         .routes(routes!(inbox::list))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::approve))

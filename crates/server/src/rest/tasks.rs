@@ -7,6 +7,7 @@ use tandem_api::tasks::{
     CreateTask, DeletedTask, PageQuery, PatchTask, TaskLogView, TaskView, TasksQuery, WithReason,
 };
 use tandem_app::Invalid;
+use tandem_app::sealed::{self, Fields, Sealed};
 use tandem_app::tasks::{self, Change, Expected, NewTask};
 use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Status, Task, TaskId};
@@ -15,7 +16,7 @@ use tandem_store::tasks::Filter;
 use crate::http::front::{Caller, SentUri};
 use crate::http::input::if_match;
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
-use crate::hub::Hub;
+use crate::hub::{Hub, HubParts};
 use crate::rest::{id, nothing_to_change};
 
 /// A task with its `ETag`.
@@ -46,9 +47,7 @@ pub(crate) async fn create(
     input: Input<CreateTask>,
 ) -> Result<Response, ApiError> {
     let body = input.body?;
-    if body.encrypted == Some(true) {
-        return Err(Invalid::field("encrypted", "is not possible on this hub yet").into());
-    }
+    let sealed = hub.sealed_task(&me, &body).await?;
     let new = NewTask {
         target: body.target_agent_id,
         title: body.title,
@@ -66,6 +65,7 @@ pub(crate) async fn create(
         max_messages: body.max_messages,
         parent: body.parent_task_id,
         network: body.network_id,
+        sealed,
     };
     let by = me.clone();
     let defaults = hub.config.task_defaults();
@@ -132,6 +132,7 @@ pub(crate) async fn change(
     let task: TaskId = id(&task, "task")?;
     let body = input.body.and_then(|body| if is_empty(&body) { Err(nothing_to_change()) } else { Ok(body) });
     let body = hub.body_on_task(&me, &task, body).await?;
+    let sealed = hub.sealed_draft(&me, &task, &body).await?;
     let change = Change {
         status: body.status,
         reason: body.reason,
@@ -140,6 +141,7 @@ pub(crate) async fn change(
         title: body.title,
         description: body.description,
         max_messages: body.max_messages,
+        sealed,
     };
     let by = me.clone();
     let task = hub.write(move |tx, now| tasks::change(tx, &by, &task, &change, now)).await?;
@@ -167,8 +169,10 @@ pub(crate) async fn delete(
 ) -> Answer<DeletedTask> {
     let task: TaskId = id(&task, "task")?;
     let expected = Expected { status: None, versions: if_match(&headers) };
-    let deleted_messages = hub.write(move |tx, now| tasks::delete(tx, &me, &task, &expected, now)).await?;
-    Ok(Json(DeletedTask { deleted: true, deleted_messages, deleted_files: 0 }))
+    let gone = hub.write(move |tx, now| tasks::delete(tx, &me, &task, &expected, now)).await?;
+    hub.files.remove(&gone.files).await;
+    let deleted_files = gone.files.len() as u64;
+    Ok(Json(DeletedTask { deleted: true, deleted_messages: gone.messages, deleted_files }))
 }
 
 /// Cancel a task.
@@ -224,4 +228,50 @@ pub(crate) async fn history(
         })
         .collect();
     paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)
+}
+
+/// What the fields of an encrypted description are called.
+const FIELDS: Fields = Fields { content: "description", keys: "descriptionKeys" };
+
+impl HubParts {
+    /// The keys and the signature of a new encrypted task, checked.
+    async fn sealed_task(&self, me: &AgentId, body: &CreateTask) -> Result<Option<Sealed>, ApiError> {
+        let keys = body.description_keys.as_ref();
+        if body.encrypted != Some(true) {
+            return match keys {
+                Some(_) => Err(Invalid::field("descriptionKeys", "are for encrypted tasks").into()),
+                None => Ok(None),
+            };
+        }
+        let needed = |field| Invalid::field(field, "is needed for an encrypted task");
+        let id = body.id.as_ref().ok_or_else(|| needed("id"))?;
+        let content = body.description.as_ref().ok_or_else(|| needed("description"))?;
+        let (by, target, network) = (me.clone(), body.target_agent_id.clone(), body.network_id.clone());
+        let parties =
+            self.read(move |tx, _| sealed::parties_of_new(tx, &by, &target, network.as_ref())).await?;
+        let signature = body.sender_signature.as_deref();
+        Ok(Some(parties.check(id, content.as_str(), keys, signature, FIELDS)?))
+    }
+
+    /// The same for a draft's new description.
+    async fn sealed_draft(
+        &self,
+        me: &AgentId,
+        task: &TaskId,
+        body: &PatchTask,
+    ) -> Result<Option<Sealed>, ApiError> {
+        let Some(Some(content)) = &body.description else { return Ok(None) };
+        let Some(parties) = self.parties_of(me, task).await? else {
+            return match &body.description_keys {
+                Some(_) => {
+                    let error = Invalid::field("descriptionKeys", "are for encrypted tasks");
+                    Err(self.refuse_on_task(me.clone(), task.clone(), error.into()).await.into())
+                }
+                None => Ok(None),
+            };
+        };
+        let (keys, signature) = (body.description_keys.as_ref(), body.sender_signature.as_deref());
+        let checked = parties.check(task, content.as_str(), keys, signature, FIELDS).map_err(ApiError::from);
+        Ok(Some(self.body_on_task(me, task, checked).await?))
+    }
 }

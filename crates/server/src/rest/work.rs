@@ -16,7 +16,7 @@ use crate::http::{Answer, ApiError, Input, Json, Param};
 use crate::hub::Hub;
 use crate::rest::connections::Nothing;
 use crate::rest::id;
-use crate::rest::messages::{checked, count_message};
+use crate::rest::messages::count_message;
 
 /// Try a task again.
 ///
@@ -75,9 +75,22 @@ pub(crate) async fn reply(
     input: Input<ReplyTask>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let versions = input.versions;
-    let body = input.body.and_then(|body| new_reply(body, versions));
-    let new = hub.body_on_task(&me, &task, body).await?;
+    let body = hub.body_on_task(&me, &task, input.body).await?;
+    let outcome = match body.outcome.unwrap_or_default() {
+        ReplyOutcome::Completed => Outcome::Completed,
+        ReplyOutcome::Failed => Outcome::Failed,
+        ReplyOutcome::Cancelled => Outcome::Cancelled,
+    };
+    let expected = Expected { status: body.expected_status, versions: input.versions };
+    let message = SendMessage {
+        content: body.content,
+        content_type: body.content_type,
+        check_in_seconds: None,
+        encrypted_keys: body.encrypted_keys,
+        sender_signature: body.sender_signature,
+    };
+    let message = hub.message_on(&me, &task, Ok(message)).await?;
+    let new = NewReply { message, outcome, expected };
     count_message(&hub, &me, task.as_str())?;
     let by = me.clone();
     hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
@@ -90,18 +103,6 @@ pub(crate) async fn reply(
         })
     })
     .await
-}
-
-fn new_reply(body: ReplyTask, versions: Option<Vec<i64>>) -> Result<NewReply, ApiError> {
-    let outcome = match body.outcome.unwrap_or_default() {
-        ReplyOutcome::Completed => Outcome::Completed,
-        ReplyOutcome::Failed => Outcome::Failed,
-        ReplyOutcome::Cancelled => Outcome::Cancelled,
-    };
-    let message =
-        SendMessage { content: body.content, content_type: body.content_type, check_in_seconds: None };
-    let expected = Expected { status: body.expected_status, versions };
-    Ok(NewReply { message: checked(message)?, outcome, expected })
 }
 
 /// Read what you have not read.

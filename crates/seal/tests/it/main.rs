@@ -1,0 +1,12 @@
+//! One binary with all tests of the seals. None speaks to a hub, and only `foreign` starts a program.
+
+#![expect(clippy::unwrap_used, reason = "that is how a test fails")]
+
+mod cast;
+mod checks;
+mod envelopes;
+mod fingerprint;
+mod foreign;
+mod keys;
+mod sealing;
+mod vectors;

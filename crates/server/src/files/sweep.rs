@@ -1,0 +1,71 @@
+//! Removing what a crash left: bytes without a row. A row without bytes there is none, because they come first.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use tandem_app::files;
+use tandem_core::FileId;
+use tokio::fs;
+
+use crate::hub::Hub;
+
+/// How many files are looked up at once.
+const BATCH: usize = 200;
+
+/// Why not all files could be looked at.
+#[derive(Debug, thiserror::Error)]
+enum SweepError {
+    #[error(transparent)]
+    Disk(#[from] std::io::Error),
+    #[error(transparent)]
+    App(#[from] tandem_app::Error),
+}
+
+/// Goes through all files once; those that came after the start are left alone.
+pub(crate) async fn sweep(hub: Hub, started: SystemTime) {
+    match try_sweep(&hub, started).await {
+        Ok(0) => {}
+        Ok(removed) => tracing::info!(removed, "removed files that belonged to nobody"),
+        Err(error) => tracing::warn!(%error, "could not look for files that belong to nobody"),
+    }
+}
+
+async fn try_sweep(hub: &Hub, started: SystemTime) -> Result<u64, SweepError> {
+    let mut removed = 0;
+    let Ok(mut folders) = fs::read_dir(&hub.files.root).await else { return Ok(0) };
+    while let Some(folder) = folders.next_entry().await? {
+        let arriving = folder.file_name() == "arriving";
+        let mut entries = fs::read_dir(folder.path()).await?;
+        let mut batch = Vec::new();
+        while let Some(entry) = entries.next_entry().await? {
+            if !is_older(&entry.path(), started).await {
+                continue;
+            }
+            match entry.file_name().to_str().and_then(|name| name.parse::<FileId>().ok()) {
+                Some(id) if !arriving => batch.push(id),
+                _ => removed += u64::from(fs::remove_file(entry.path()).await.is_ok()),
+            }
+            if batch.len() == BATCH {
+                removed += remove_unknown(hub, std::mem::take(&mut batch)).await?;
+            }
+        }
+        removed += remove_unknown(hub, batch).await?;
+    }
+    Ok(removed)
+}
+
+async fn is_older(path: &Path, started: SystemTime) -> bool {
+    let modified = fs::metadata(path).await.and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|modified| modified < started)
+}
+
+async fn remove_unknown(hub: &Hub, batch: Vec<FileId>) -> Result<u64, SweepError> {
+    if batch.is_empty() {
+        return Ok(0);
+    }
+    let asked = batch.clone();
+    let known = hub.read(move |tx, _| files::known(tx, &asked)).await?;
+    let unknown: Vec<FileId> = batch.into_iter().filter(|id| !known.contains(id)).collect();
+    hub.files.remove(&unknown).await;
+    Ok(unknown.len() as u64)
+}

@@ -1,0 +1,372 @@
+//! Files: streamed in, streamed out, and never in memory as a whole unless they come as JSON.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use multer::{Constraints, Multipart, SizeLimit};
+use tandem_api::files::{DeletedFile, UploadFile, UploadForm, UploadedFile};
+use tandem_app::files::{self, NewFile};
+use tandem_app::idempotency::Key;
+use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
+use tandem_app::{Invalid, keys};
+use tandem_core::files::FILE_BYTES_MAX;
+use tandem_core::{AgentId, FileId, TaskId};
+
+use crate::files::{Arriving, body};
+use crate::http::front::Caller;
+use crate::http::input::{idempotency_key, parse_json};
+use crate::http::{Answer, ApiError, Json, Param};
+use crate::hub::{Hub, HubParts};
+use crate::rest::id;
+use crate::rest::messages::count_message;
+
+/// The most bytes of a JSON upload.
+const JSON_BYTES_MAX: usize = 72 * 1024 * 1024;
+/// The most bytes of a form around its file.
+const FORM_BYTES_MAX: u64 = FILE_BYTES_MAX + 1024 * 1024;
+/// The most bytes of a form's other fields.
+const FIELD_BYTES_MAX: u64 = 64 * 1024;
+/// How long the next piece of an upload may take.
+const PIECE_TIMEOUT: Duration = Duration::from_secs(30);
+/// What the fields of an encrypted file are called.
+const FIELDS: Fields = Fields { content: "base64Content", keys: "encryptedKeys" };
+
+/// What came with the bytes.
+#[derive(Debug, Default)]
+struct Label {
+    name: String,
+    mime_type: String,
+    keys: Option<WrappedKeys>,
+    signature: Option<String>,
+}
+
+/// Upload a file as JSON.
+///
+/// It comes with a message of content type `file`, whose content is the file's id; on an encrypted task of content
+/// type `encrypted`, with keys and signature. At most 50 MiB.
+#[utoipa::path(post, path = "/tasks/{id}/files/json", tag = "files", params(("id" = String, Path)),
+    request_body = UploadFile, responses((status = 201, body = UploadedFile)))]
+pub(crate) async fn upload_json(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let _room = hub.files.in_memory.acquire().await.map_err(|_| ApiError::Panicked)?;
+    let (parts, body) = request.into_parts();
+    let read = read_json(&parts.headers, body).await;
+    let bytes = hub.body_on_task(&me, &task, read).await?;
+    let key = upload_key(&parts.headers, &parts.uri.to_string(), &keys::sha256(&bytes))?;
+    let parsed = parse_json::<UploadFile<'_>>(&bytes).and_then(|body| {
+        let label = Label {
+            name: body.filename,
+            mime_type: body.mime_type,
+            keys: body.encrypted_keys,
+            signature: body.sender_signature,
+        };
+        let decoded = STANDARD.decode(body.base64_content.as_bytes());
+        let decoded =
+            decoded.map_err(|_| Invalid::field("base64Content", "must be standard base64 with padding"))?;
+        Ok((label, decoded))
+    });
+    let (label, decoded) = hub.body_on_task(&me, &task, parsed).await?;
+    drop(bytes);
+    hub.check_upload(&me, &task).await?;
+    if decoded.len() as u64 > FILE_BYTES_MAX {
+        return Err(ApiError::FileTooLarge);
+    }
+    let id: FileId = hub.now().new_id();
+    let mut arriving = hub.files.begin(&id).await.map_err(disk)?;
+    arriving.write(&decoded).await.map_err(disk)?;
+    drop(decoded);
+    finish(&hub, &me, task, id, arriving, label, key).await
+}
+
+/// Upload a file as a form.
+///
+/// The form's field is `file`; on an encrypted task `encryptedKeys` (a JSON object) and `senderSignature` come before
+/// it. It is written to the disk as it arrives. At most 50 MiB.
+#[utoipa::path(post, path = "/tasks/{id}/files", tag = "files", params(("id" = String, Path)),
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
+    responses((status = 201, body = UploadedFile)))]
+pub(crate) async fn upload_form(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(task): Param<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(&task, "task")?;
+    let (parts, body) = request.into_parts();
+    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let boundary = content_type.and_then(|value| multer::parse_boundary(value).ok());
+    let boundary = boundary.ok_or(ApiError::NotAForm);
+    let boundary = hub.body_on_task(&me, &task, boundary).await?;
+    hub.check_upload(&me, &task).await?;
+    let limits = SizeLimit::new().whole_stream(FORM_BYTES_MAX).per_field(FIELD_BYTES_MAX);
+    let limits = limits.for_field("file", FILE_BYTES_MAX);
+    let form =
+        Multipart::with_constraints(body.into_data_stream(), boundary, Constraints::new().size_limit(limits));
+    let id: FileId = hub.now().new_id();
+    let taken = take_form(&hub, form, &id).await;
+    let (arriving, label, hash) = hub.body_on_task(&me, &task, taken).await?;
+    let key = upload_key(&parts.headers, &parts.uri.to_string(), &hash)?;
+    finish(&hub, &me, task, id, arriving, label, key).await
+}
+
+/// Writes a form's file to the disk as it comes, and reads its other fields. The hash is of all of it.
+async fn take_form(
+    hub: &HubParts,
+    mut form: Multipart<'_>,
+    id: &FileId,
+) -> Result<(Arriving, Label, [u8; 32]), ApiError> {
+    let mut label = Label::default();
+    let mut taken: Option<Arriving> = None;
+    let mut hash = keys::Hashing::default();
+    while let Some(mut field) = in_time(form.next_field()).await? {
+        let name = field.name().unwrap_or_default().to_owned();
+        hash.add(name.as_bytes());
+        if name != "file" {
+            let text = in_time(field.text()).await?;
+            hash.add(text.as_bytes());
+            match name.as_str() {
+                "encryptedKeys" => {
+                    let keys = serde_json::from_str(&text);
+                    label.keys = Some(
+                        keys.map_err(|_| Invalid::field("encryptedKeys", "must be a JSON object of text"))?,
+                    );
+                }
+                "senderSignature" => label.signature = Some(text),
+                _ => {}
+            }
+            continue;
+        }
+        if taken.is_some() {
+            return Err(Invalid::field("file", "must be there once").into());
+        }
+        label.name = field.file_name().unwrap_or("file").to_owned();
+        label.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
+        let mut arriving = hub.files.begin(id).await.map_err(disk)?;
+        while let Some(piece) = in_time(field.chunk()).await? {
+            hash.add(&piece);
+            arriving.write(&piece).await.map_err(disk)?;
+        }
+        taken = Some(arriving);
+    }
+    let arriving = taken.ok_or_else(|| Invalid::field("file", "is missing"))?;
+    Ok((arriving, label, hash.finish()))
+}
+
+/// The next piece of an upload, unless it keeps us waiting or is too much.
+async fn in_time<T>(piece: impl Future<Output = multer::Result<T>>) -> Result<T, ApiError> {
+    match tokio::time::timeout(PIECE_TIMEOUT, piece).await {
+        Err(_) => Err(ApiError::BodyTimeout),
+        Ok(Ok(piece)) => Ok(piece),
+        Ok(Err(multer::Error::FieldSizeExceeded { .. } | multer::Error::StreamSizeExceeded { .. })) => {
+            Err(ApiError::FileTooLarge)
+        }
+        Ok(Err(error)) => Err(Invalid::field("body", format!("is not a form: {error}")).into()),
+    }
+}
+
+async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    if !content_type.is_some_and(|value| value.to_ascii_lowercase().contains("json")) {
+        return Err(ApiError::NotJson);
+    }
+    let mut body = Limited::new(body, JSON_BYTES_MAX);
+    let mut bytes = Vec::new();
+    loop {
+        match tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await {
+            Err(_) => return Err(ApiError::BodyTimeout),
+            Ok(None) => return Ok(bytes.into()),
+            Ok(Some(Ok(frame))) => bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data)),
+            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
+                return Err(ApiError::BodyTooLarge(JSON_BYTES_MAX));
+            }
+            Ok(Some(Err(_))) => return Err(Invalid::field("body", "did not arrive whole").into()),
+        }
+    }
+}
+
+fn upload_key(headers: &HeaderMap, uri: &str, hash: &[u8; 32]) -> Result<Option<Key>, ApiError> {
+    let key = idempotency_key(headers)?;
+    Ok(key.map(|key| {
+        let about = [uri.as_bytes(), hash].concat();
+        Key { key, request_hash: keys::sha256(&about) }
+    }))
+}
+
+/// Checks what came, keeps it, and adds it to the task. Whatever goes wrong, no bytes stay behind.
+async fn finish(
+    hub: &Hub,
+    me: &AgentId,
+    task: TaskId,
+    id: FileId,
+    mut arriving: Arriving,
+    label: Label,
+    key: Option<Key>,
+) -> Result<Response, ApiError> {
+    count_message(hub, me, task.as_str())?;
+    let sealed = hub.sealed_file(me, &task, &mut arriving, &label).await?;
+    let new = NewFile {
+        id: id.clone(),
+        name: label.name,
+        mime_type: label.mime_type,
+        size_bytes: i64::try_from(arriving.size).unwrap_or(i64::MAX),
+        sealed,
+    };
+    arriving.keep().await.map_err(disk)?;
+    let quota = hub.config.file_quota_bytes();
+    let by = me.clone();
+    let answer = hub
+        .answer_once(me, key, StatusCode::CREATED, move |tx, now| {
+            let (file, _) = files::attach(tx, &by, &task, &new, quota, now)?;
+            Ok(UploadedFile::from(file))
+        })
+        .await;
+    // Refused, or answered with what an earlier request made: these bytes belong to nobody.
+    let replayed = answer.as_ref().is_ok_and(|answer| answer.headers().contains_key("idempotent-replayed"));
+    if answer.is_err() || replayed {
+        hub.files.remove(&[id]).await;
+    }
+    answer
+}
+
+fn disk(error: std::io::Error) -> ApiError {
+    tracing::error!(%error, "cannot store a file");
+    ApiError::Disk
+}
+
+impl HubParts {
+    /// Whether the caller may add a file at all, before its bytes are taken.
+    async fn check_upload(&self, me: &AgentId, task: &TaskId) -> Result<(), ApiError> {
+        let (by, id, quota) = (me.clone(), task.clone(), self.config.file_quota_bytes());
+        self.read(move |tx, now| files::check(tx, &by, &id, quota, now).map(drop)).await?;
+        Ok(())
+    }
+
+    /// The keys and the signature of an encrypted file, checked against the bytes on the disk.
+    async fn sealed_file(
+        &self,
+        me: &AgentId,
+        task: &TaskId,
+        arriving: &mut Arriving,
+        label: &Label,
+    ) -> Result<Option<Sealed>, ApiError> {
+        let Some(parties) = self.parties_of(me, task).await? else { return Ok(None) };
+        let path = arriving.written().await.map_err(disk)?.to_owned();
+        let (id, keys, signature) = (task.clone(), label.keys.clone(), label.signature.clone());
+        let checked = tokio::task::spawn_blocking(move || {
+            let mut bytes = std::fs::File::open(path).map_err(disk)?;
+            let signature = signature.as_deref();
+            Ok(parties.check_stored(&id, &mut bytes, keys.as_ref(), signature, FIELDS)?)
+        });
+        match checked.await {
+            Ok(Ok(sealed)) => Ok(Some(sealed)),
+            Ok(Err(ApiError::App(error))) => {
+                Err(self.refuse_on_task(me.clone(), task.clone(), error).await.into())
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(ApiError::Panicked),
+        }
+    }
+}
+
+/// A file's bytes.
+///
+/// For the two parties of its task, as an attachment. `Range` is understood.
+#[utoipa::path(get, path = "/files/{id}", tag = "files",
+    params(("id" = String, Path), ("Range" = Option<String>, Header)),
+    responses((status = 200, description = "The bytes", content_type = "application/octet-stream"),
+        (status = 206, description = "The part that was asked for")))]
+pub(crate) async fn download(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(file): Param<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let file: FileId = id(&file, "file")?;
+    let (file, _) = hub.read(move |tx, _| files::find(tx, &me, &file)).await?;
+    let size = u64::try_from(file.size_bytes).unwrap_or_default();
+    let part = match headers.get(header::RANGE).and_then(|value| value.to_str().ok()) {
+        Some(range) => part_of(range, size)?,
+        None => None,
+    };
+    let (from, length) = part.unwrap_or((0, size));
+    let bytes = hub.files.open(&file.id).await.map_err(disk)?;
+    let mut response = Response::new(body(bytes, from, length).await.map_err(disk)?);
+    let mut set = |name: HeaderName, value: String| {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(name, value);
+        }
+    };
+    set(header::CONTENT_TYPE, file.mime_type);
+    set(header::CONTENT_LENGTH, length.to_string());
+    set(header::CONTENT_DISPOSITION, disposition(&file.name));
+    set(header::ACCEPT_RANGES, "bytes".into());
+    set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox".into());
+    if let Some((from, length)) = part {
+        set(header::CONTENT_RANGE, format!("bytes {from}-{}/{size}", from + length - 1));
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    Ok(response)
+}
+
+/// The part that one range asks for: where it begins, and how long it is. What is no single range is ignored.
+fn part_of(range: &str, size: u64) -> Result<Option<(u64, u64)>, ApiError> {
+    let Some(range) = range.trim().strip_prefix("bytes=").filter(|range| !range.contains(',')) else {
+        return Ok(None);
+    };
+    let Some((from, to)) = range.split_once('-') else { return Ok(None) };
+    let (from, to) = (from.trim().parse::<u64>(), to.trim().parse::<u64>());
+    let (from, end) = match (from, to) {
+        (Ok(from), Ok(to)) if from <= to => (from, to.saturating_add(1).min(size)),
+        (Ok(from), Err(_)) if range.trim_end().ends_with('-') => (from, size),
+        (Err(_), Ok(last)) if range.trim_start().starts_with('-') => (size.saturating_sub(last), size),
+        _ => return Ok(None),
+    };
+    if from >= end { Err(ApiError::NoSuchRange(size)) } else { Ok(Some((from, end - from))) }
+}
+
+/// The header that has a browser save a file under its name: for old readers without what is not ASCII.
+fn disposition(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| if c.is_ascii() && !c.is_ascii_control() && !"\"\\".contains(c) { c } else { '_' })
+        .collect();
+    let mut header = format!("attachment; filename=\"{plain}\"");
+    if plain != name {
+        header.push_str("; filename*=UTF-8''");
+        for byte in name.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                header.push(char::from(byte));
+            } else {
+                header.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    header
+}
+
+/// Take back a file of yours.
+///
+/// Its bytes go, its message becomes `[deleted]`, and the other party gets `file.deleted`.
+#[utoipa::path(delete, path = "/files/{id}", tag = "files", params(("id" = String, Path)),
+    responses((status = 200, body = DeletedFile)))]
+pub(crate) async fn delete(
+    State(hub): State<Hub>,
+    Caller(me): Caller,
+    Param(file): Param<String>,
+) -> Answer<DeletedFile> {
+    let file: FileId = id(&file, "file")?;
+    let gone = hub.write(move |tx, now| files::delete(tx, &me, &file, now)).await?;
+    hub.files.remove(std::slice::from_ref(&gone.id)).await;
+    Ok(Json(DeletedFile { deleted: true, file_id: gone.id }))
+}
