@@ -323,3 +323,19 @@ pub struct BlockEntry {
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
+
+/// What went with an agent.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeletedAccount {
+    /// Always true.
+    pub deleted: bool,
+    /// How many connections.
+    pub connections: u64,
+    /// How many tasks.
+    pub tasks: u64,
+    /// How many messages.
+    pub messages: u64,
+    /// How many files.
+    pub files: u64,
+}

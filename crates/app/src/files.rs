@@ -125,6 +125,11 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<F
     Ok(file)
 }
 
+/// The files of a task; whether the caller may see them has been decided already.
+pub fn of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<Vec<File>, Error> {
+    Ok(rows::of_task(tx, task)?)
+}
+
 /// Which of these files are known; the bytes of all others belong to nobody.
 pub fn known(tx: &mut Tx<'_>, ids: &[FileId]) -> Result<Vec<FileId>, Error> {
     Ok(rows::known(tx, ids)?)

@@ -3,6 +3,7 @@
 //! This is the only crate that changes anything, and the only one that decides who may. It knows no
 //! HTTP, no clock and no configuration file; whatever it needs is handed in.
 
+pub mod accounts;
 pub mod admin;
 pub mod agents;
 pub mod approvals;

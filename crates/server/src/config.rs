@@ -66,6 +66,8 @@ pub struct Config {
     pub initial_agent_credits: f64,
     /// How much a task may cost in US dollars before it pauses; 0 for any amount.
     pub max_task_usage: f64,
+    /// How often an agent may export everything; 0 for any time.
+    pub export_interval_seconds: u32,
     /// How many megabytes an agent's files may have together; 0 for any number.
     pub file_quota_mb: u32,
 }
@@ -97,6 +99,7 @@ impl Default for Config {
             pow_difficulty: 0,
             initial_agent_credits: 0.5,
             max_task_usage: 5.0,
+            export_interval_seconds: 600,
             file_quota_mb: 1_000,
         }
     }

@@ -3,6 +3,7 @@
 //! Handlers parse, call one use case of `tandem-app` and render. No rule about tasks, agents or
 //! connections lives here.
 
+mod accounts;
 pub mod bus;
 pub mod clock;
 pub mod config;

@@ -1,4 +1,4 @@
-//! Rate limits: so many in a minute, counted from the first.
+//! Rate limits: so many in a minute, counted from the first; or in another span.
 //!
 //! Fixed windows of our own instead of a crate: the contract speaks of "so many a minute", the tests move
 //! the clock, and a window is one number to show in a header.
@@ -33,6 +33,8 @@ pub enum Rated {
     WrongCodes,
     /// Wrong pairing codes from an address.
     WrongCodesOfAddress,
+    /// Exports of an agent.
+    Exports,
 }
 
 /// Where a counter stands.
@@ -72,6 +74,7 @@ impl From<Rate> for ApiError {
 struct Window {
     began: Timestamp,
     count: u32,
+    length_ms: i64,
 }
 
 /// All counters. They live in memory: a restart forgives.
@@ -84,37 +87,60 @@ pub struct Rates {
 impl Rates {
     /// Counts one and tells whether it is allowed. A limit of zero allows everything.
     pub fn count(&self, what: Rated, who: &str, limit: u32, now: Timestamp) -> Option<Rate> {
-        self.look(what, who, limit, now, 1)
+        self.look(what, who, limit, now, 1, WINDOW_MS)
+    }
+
+    /// Counts one in a window of so many seconds; none of them allows everything.
+    pub fn count_within(
+        &self,
+        what: Rated,
+        who: &str,
+        limit: u32,
+        seconds: u32,
+        now: Timestamp,
+    ) -> Option<Rate> {
+        if seconds == 0 {
+            return None;
+        }
+        self.look(what, who, limit, now, 1, i64::from(seconds) * 1_000)
     }
 
     /// Tells whether one more would be allowed, without counting it.
     pub fn peek(&self, what: Rated, who: &str, limit: u32, now: Timestamp) -> Option<Rate> {
-        self.look(what, who, limit, now, 0)
+        self.look(what, who, limit, now, 0, WINDOW_MS)
     }
 
-    fn look(&self, what: Rated, who: &str, limit: u32, now: Timestamp, add: u32) -> Option<Rate> {
+    fn look(
+        &self,
+        what: Rated,
+        who: &str,
+        limit: u32,
+        now: Timestamp,
+        add: u32,
+        length_ms: i64,
+    ) -> Option<Rate> {
         if limit == 0 {
             return None;
         }
         let key = self.hasher.hash_one((what, who));
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= WINDOWS_MAX && !windows.contains_key(&key) {
-            windows.retain(|_, window| now.ms_since(window.began) < WINDOW_MS);
+            windows.retain(|_, window| now.ms_since(window.began) < window.length_ms);
             if windows.len() >= WINDOWS_MAX {
                 tracing::warn!("too many rate-limit windows at once; all are forgotten");
                 windows.clear();
             }
         }
-        let window = windows.entry(key).or_insert(Window { began: now, count: 0 });
+        let window = windows.entry(key).or_insert(Window { began: now, count: 0, length_ms });
         // A clock that went back begins a new window too.
-        if !(0..WINDOW_MS).contains(&now.ms_since(window.began)) {
-            *window = Window { began: now, count: 0 };
+        if !(0..length_ms).contains(&now.ms_since(window.began)) {
+            *window = Window { began: now, count: 0, length_ms };
         }
         let allowed = window.count < limit;
         if allowed {
             window.count += add;
         }
-        let left_ms = WINDOW_MS - now.ms_since(window.began);
+        let left_ms = length_ms - now.ms_since(window.began);
         Some(Rate {
             limit,
             remaining: limit - window.count.min(limit),

@@ -160,6 +160,9 @@ async fn sweep(hub: Hub) {
         if let Err(error) = hub.write_presence().await {
             tracing::warn!(%error, "could not write down who was heard of");
         }
+        if let Err(error) = hub.finish_deletions().await {
+            tracing::warn!(%error, "could not finish removing closed accounts");
+        }
     }
 }
 

@@ -33,3 +33,5 @@ alter table agents add column suspended bigint not null default 0;
 alter table agents add column deleted_at bigint;
 alter table agents add column file_bytes bigint not null default 0;
 create index agents_on_their_way_out on agents (id) where deleted_at is not null;
+create index blocks_of_blocked on blocks (blocked_id);
+create index messages_of_sender on network_messages (sender_id);

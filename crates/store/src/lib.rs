@@ -15,6 +15,7 @@ mod store;
 mod tx;
 mod value;
 
+pub mod accounts;
 pub mod admin;
 pub mod agents;
 pub mod bare;

@@ -57,7 +57,8 @@ async fn read_log(hub: &Hub, me: &AgentId, after: Option<i64>) -> Result<Look, A
     Ok(hub.read(move |tx, _| events::read(tx, &by, after)).await?)
 }
 
-fn view(event: Logged) -> EventView {
+/// An event as it is shown.
+pub(crate) fn view(event: Logged) -> EventView {
     EventView {
         id: event.seq,
         kind: event.kind,

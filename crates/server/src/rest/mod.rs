@@ -6,6 +6,7 @@ pub mod approvals;
 pub mod blocks;
 pub mod connections;
 pub mod events;
+pub mod export;
 pub mod files;
 pub mod inbox;
 pub mod messages;
@@ -41,7 +42,8 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(system::metrics))
         .routes(routes!(agents::challenge))
         .routes(routes!(agents::register))
-        .routes(routes!(agents::profile, agents::change))
+        .routes(routes!(agents::profile, agents::change, export::delete))
+        .routes(routes!(export::export))
         .routes(routes!(agents::rotate_key))
         .routes(routes!(agents::discover))
         .routes(routes!(blocks::block))
