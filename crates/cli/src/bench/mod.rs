@@ -1,5 +1,6 @@
 //! `tandem bench`: what this machine can do, what the hub makes of it, and whether it stays so as it fills.
 
+mod content;
 mod crowd;
 mod fill;
 pub(crate) mod limit;
@@ -72,6 +73,8 @@ enum What {
     Push(push::Arguments),
     /// Measure what deadlines cost while they wait, and how late they are when many come at once
     Timer(timer::Arguments),
+    /// Measure what files and encrypted messages cost the hub, and everybody else on it
+    Content(content::Arguments),
 }
 
 const ABOUT: &str = "\
@@ -158,6 +161,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         Some(What::Push(arguments)) => return push::run(arguments),
         Some(What::Timer(arguments)) => return timer::run(arguments),
+        Some(What::Content(arguments)) => return content::run(arguments),
         None => {}
     }
     let report = until_stopped(measure::run(&plan, arguments.url.as_deref()))?;
