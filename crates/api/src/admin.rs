@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tandem_core::agents::Agent;
 use tandem_core::credits::Usd;
-use tandem_core::{AgentId, Timestamp};
-use utoipa::ToSchema;
+use tandem_core::tasks::Priority;
+use tandem_core::{AgentId, DeliveryId, Status, TaskId, Timestamp};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::agents::Seen;
 
@@ -110,4 +111,100 @@ pub struct PatchAgentTerms {
     pub credits: Option<Usd>,
     /// Whether its key is refused: nothing is lost, but the agent can do nothing.
     pub suspended: Option<bool>,
+}
+
+/// A task, for the operator: whose it is and where it stands, and no word of it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdminTask {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: TaskId,
+    /// Where it stands.
+    #[schema(value_type = String)]
+    pub status: Status,
+    /// `high`, `normal` or `low`.
+    #[schema(value_type = String)]
+    pub priority: Priority,
+    /// Which try this is.
+    pub attempt: i64,
+    /// Whether its content is encrypted.
+    pub encrypted: bool,
+    /// Who made it.
+    #[schema(value_type = String)]
+    pub initiator_agent_id: AgentId,
+    /// Whom it is for.
+    #[schema(value_type = String)]
+    pub target_agent_id: AgentId,
+    /// How many messages it has.
+    pub message_count: i64,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+/// An event, for the operator: whose log it is in, and what kind it is.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdminEvent {
+    /// Its number in the agent's log.
+    pub id: i64,
+    /// Whose log.
+    #[schema(value_type = String)]
+    pub agent_id: AgentId,
+    /// What happened.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// On which task.
+    #[schema(value_type = Option<String>)]
+    pub task_id: Option<TaskId>,
+    /// Through whom.
+    #[schema(value_type = Option<String>)]
+    pub from_agent_id: Option<AgentId>,
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+/// Whose events, and which page of them.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct AdminEventsQuery {
+    /// Whose log.
+    #[param(value_type = String)]
+    pub agent_id: AgentId,
+    /// How many at most (default 50, at most 500).
+    pub limit: Option<i64>,
+    /// Where the page begins, from the `Link` header of the one before.
+    pub cursor: Option<String>,
+}
+
+/// A webhook delivery, for the operator: how it went, and not where to.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdminDelivery {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: DeliveryId,
+    /// Whose receiver.
+    #[schema(value_type = String)]
+    pub agent_id: AgentId,
+    /// What happened.
+    pub event: String,
+    /// Where it stands.
+    pub state: &'static str,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// What the receiver answered.
+    pub answer_status: Option<i64>,
+    /// When it is tried next.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub next_attempt_at: Option<Timestamp>,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
 }

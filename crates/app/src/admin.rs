@@ -2,8 +2,8 @@
 
 use tandem_core::agents::Agent;
 use tandem_core::credits::Usd;
-use tandem_core::{AgentId, Timestamp};
-use tandem_store::admin::{self as rows, Totals};
+use tandem_core::{AgentId, DeliveryId, TaskId, Timestamp};
+use tandem_store::admin::{self as rows, DeliveryRow, EventRow, TaskRow, Totals};
 use tandem_store::{Tx, agents};
 
 use crate::{Error, Page};
@@ -21,6 +21,34 @@ pub fn list_agents(
 ) -> Result<Page<Agent, (Timestamp, AgentId)>, Error> {
     let found = rows::list_agents(tx, before, limit + 1)?;
     Ok(Page::cut(found, limit, |agent| (agent.created_at, agent.id.clone())))
+}
+
+/// Tasks, newest first, without a word of what they say.
+pub fn tasks(tx: &mut Tx<'_>, before: Option<&TaskId>, limit: i64) -> Result<Page<TaskRow, TaskId>, Error> {
+    let found = rows::list_tasks(tx, before, limit + 1)?;
+    Ok(Page::cut(found, limit, |task| task.id.clone()))
+}
+
+/// An agent's log, newest first, without what the events hold.
+pub fn events(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Page<EventRow, i64>, Error> {
+    agents::find(tx, agent)?.ok_or(Error::NotFound("agent"))?;
+    let found = rows::list_events(tx, agent, before, limit + 1)?;
+    Ok(Page::cut(found, limit, |event| event.seq))
+}
+
+/// Webhook deliveries of everybody, newest first.
+pub fn deliveries(
+    tx: &mut Tx<'_>,
+    before: Option<&DeliveryId>,
+    limit: i64,
+) -> Result<Page<DeliveryRow, DeliveryId>, Error> {
+    let found = rows::list_deliveries(tx, before, limit + 1)?;
+    Ok(Page::cut(found, limit, |delivery| delivery.id.clone()))
 }
 
 /// What the operator changes about an agent; what is nothing stays as it is.

@@ -235,6 +235,21 @@ impl Config {
         Ok(())
     }
 
+    /// The settings as the operator may see them: without the token, and the database without its password.
+    #[must_use]
+    pub fn shown(&self) -> serde_json::Value {
+        let mut shown = self.clone();
+        shown.admin_token = shown.admin_token.map(|_| "(hidden)".into());
+        shown.database = shown.database.map(|url| match (url.split_once("://"), url.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, place))) => {
+                let place = place.split('?').next().unwrap_or_default();
+                format!("{scheme}://(hidden)@{place}")
+            }
+            _ => url,
+        });
+        serde_json::to_value(&shown).unwrap_or_default()
+    }
+
     /// What holds for tasks that do not say otherwise.
     #[must_use]
     pub fn task_defaults(&self) -> Defaults {

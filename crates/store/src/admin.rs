@@ -1,7 +1,9 @@
 //! What an operator sees: counts and agents, never content.
 
 use tandem_core::agents::Agent;
-use tandem_core::{AgentId, Timestamp};
+use tandem_core::tasks::Priority;
+use tandem_core::webhooks::State;
+use tandem_core::{AgentId, DeliveryId, Status, TaskId, Timestamp};
 
 use crate::query::Query;
 use crate::{Error, Tx, agents};
@@ -54,6 +56,156 @@ pub fn list_agents(
     }
     query.push(" order by a.created_at desc, a.id desc limit ").bind(limit);
     tx.rows(&query.sql, &query.params)?.into_iter().map(|mut row| agents::from_row(&mut row)).collect()
+}
+
+/// What an operator sees of a task: whose it is and where it stands, and no word of it.
+#[derive(Debug, Clone)]
+pub struct TaskRow {
+    /// The task.
+    pub id: TaskId,
+    /// Where it stands.
+    pub status: Status,
+    /// Its priority.
+    pub priority: Priority,
+    /// Which try this is.
+    pub attempt: i64,
+    /// Whether its content is encrypted.
+    pub encrypted: bool,
+    /// Who made it.
+    pub initiator: AgentId,
+    /// Whom it is for.
+    pub target: AgentId,
+    /// How many messages it has.
+    pub messages: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// Tasks in the order of their ids, which is that of their age unless clients made them, newest first.
+pub fn list_tasks(tx: &mut Tx<'_>, before: Option<&TaskId>, limit: i64) -> Result<Vec<TaskRow>, Error> {
+    let mut query = Query::default();
+    query.push(
+        "select id, status, priority, attempt, encrypted, initiator_id, target_id, message_count, created_at,
+             updated_at from tasks",
+    );
+    if let Some(id) = before {
+        query.push(" where id < ").bind(id);
+    }
+    query.push(" order by id desc limit ").bind(limit);
+    tx.rows(&query.sql, &query.params)?
+        .into_iter()
+        .map(|mut row| {
+            Ok(TaskRow {
+                id: row.take()?,
+                status: row.take()?,
+                priority: row.take()?,
+                attempt: row.take()?,
+                encrypted: row.take()?,
+                initiator: row.take()?,
+                target: row.take()?,
+                messages: row.take()?,
+                created_at: row.take()?,
+                updated_at: row.take()?,
+            })
+        })
+        .collect()
+}
+
+/// What an operator sees of an event: whose log it is in and what kind it is.
+#[derive(Debug, Clone)]
+pub struct EventRow {
+    /// Whose log.
+    pub agent: AgentId,
+    /// Its number there.
+    pub seq: i64,
+    /// What happened.
+    pub kind: String,
+    /// On which task.
+    pub task: Option<TaskId>,
+    /// Through whom.
+    pub from: Option<AgentId>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// One agent's events from before a number, newest first.
+pub fn list_events(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Vec<EventRow>, Error> {
+    let rows = tx.rows(
+        "select agent_id, seq, type, task_id, from_agent_id, created_at from events
+         where agent_id = $1 and seq < $2 order by seq desc limit $3",
+        &[agent.into(), before.unwrap_or(i64::MAX).into(), limit.into()],
+    )?;
+    rows.into_iter()
+        .map(|mut row| {
+            Ok(EventRow {
+                agent: row.take()?,
+                seq: row.take()?,
+                kind: row.take()?,
+                task: row.take()?,
+                from: row.take()?,
+                at: row.take()?,
+            })
+        })
+        .collect()
+}
+
+/// What an operator sees of a delivery: how it went, and not where to.
+#[derive(Debug, Clone)]
+pub struct DeliveryRow {
+    /// The delivery.
+    pub id: DeliveryId,
+    /// Whose receiver.
+    pub agent: AgentId,
+    /// What happened.
+    pub event_type: String,
+    /// Where it stands.
+    pub state: State,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// What the receiver answered.
+    pub answer_status: Option<i64>,
+    /// When it is tried next.
+    pub next_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// Deliveries, newest first, from before an id.
+pub fn list_deliveries(
+    tx: &mut Tx<'_>,
+    before: Option<&DeliveryId>,
+    limit: i64,
+) -> Result<Vec<DeliveryRow>, Error> {
+    let mut query = Query::default();
+    query.push(
+        "select id, agent_id, event_type, state, attempts, answer_status, next_at, created_at from deliveries",
+    );
+    if let Some(id) = before {
+        query.push(" where id < ").bind(id);
+    }
+    query.push(" order by id desc limit ").bind(limit);
+    tx.rows(&query.sql, &query.params)?
+        .into_iter()
+        .map(|mut row| {
+            Ok(DeliveryRow {
+                id: row.take()?,
+                agent: row.take()?,
+                event_type: row.take()?,
+                state: row.take()?,
+                attempts: row.take()?,
+                answer_status: row.take()?,
+                next_at: row.take()?,
+                created_at: row.take()?,
+            })
+        })
+        .collect()
 }
 
 /// Answers when the database does.

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "that is how a test fails")]
 
 mod accounts;
+mod admin;
 mod agents;
 mod approvals;
 mod bad_input;

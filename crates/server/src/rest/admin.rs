@@ -2,10 +2,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use tandem_api::admin::{AdminAgent, Overview, PatchAgentTerms};
+use tandem_api::admin::{
+    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms,
+};
 use tandem_api::tasks::PageQuery;
 use tandem_app::admin::{self, AgentTerms};
-use tandem_core::AgentId;
+use tandem_core::{AgentId, DeliveryId, Id, TaskId};
 
 use crate::bus::End;
 use crate::http::front::{Admin, SentUri};
@@ -66,4 +68,93 @@ pub(crate) async fn change_agent(
     }
     let seen = hub.seen(&changed);
     Ok(Json(AdminAgent::new(changed, seen)))
+}
+
+/// A row of a list of ids as the place of its cursor.
+fn place<T>(cursor: Option<&str>) -> Result<Option<Id<T>>, ApiError> {
+    cursor.map(|text| text.parse().map_err(|_| paging::bad_cursor().into())).transpose()
+}
+
+/// Every task, newest first; never what it says.
+#[utoipa::path(get, path = "/admin/tasks", tag = "admin", params(PageQuery),
+    responses((status = 200, body = Vec<AdminTask>)))]
+pub(crate) async fn tasks(
+    State(hub): State<Hub>,
+    _: Admin,
+    SentUri(uri): SentUri,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, ApiError> {
+    let limit = paging::LIST.of(query.limit)?;
+    let before = place(query.cursor.as_deref())?;
+    let page = hub.read(move |tx, _| admin::tasks(tx, before.as_ref(), limit)).await?;
+    let view = |task: tandem_store::admin::TaskRow| AdminTask {
+        id: task.id,
+        status: task.status,
+        priority: task.priority,
+        attempt: task.attempt,
+        encrypted: task.encrypted,
+        initiator_agent_id: task.initiator,
+        target_agent_id: task.target,
+        message_count: task.messages,
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+    };
+    let views: Vec<AdminTask> = page.items.into_iter().map(view).collect();
+    paging::list(&views, page.next.as_ref().map(TaskId::as_str), &uri)
+}
+
+/// An agent's log, newest first; never what the events hold. `GET /debug/events` shows all as they happen.
+#[utoipa::path(get, path = "/admin/events", tag = "admin", params(AdminEventsQuery),
+    responses((status = 200, body = Vec<AdminEvent>)))]
+pub(crate) async fn events(
+    State(hub): State<Hub>,
+    _: Admin,
+    SentUri(uri): SentUri,
+    Query(query): Query<AdminEventsQuery>,
+) -> Result<Response, ApiError> {
+    let limit = paging::LIST.of(query.limit)?;
+    let before = paging::number(query.cursor.as_deref())?;
+    let page = hub.read(move |tx, _| admin::events(tx, &query.agent_id, before, limit)).await?;
+    let view = |event: tandem_store::admin::EventRow| AdminEvent {
+        id: event.seq,
+        agent_id: event.agent,
+        kind: event.kind,
+        task_id: event.task,
+        from_agent_id: event.from,
+        created_at: event.at,
+    };
+    let views: Vec<AdminEvent> = page.items.into_iter().map(view).collect();
+    paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)
+}
+
+/// Webhook deliveries of everybody, newest first; not where they go.
+#[utoipa::path(get, path = "/admin/deliveries", tag = "admin", params(PageQuery),
+    responses((status = 200, body = Vec<AdminDelivery>)))]
+pub(crate) async fn deliveries(
+    State(hub): State<Hub>,
+    _: Admin,
+    SentUri(uri): SentUri,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, ApiError> {
+    let limit = paging::LIST.of(query.limit)?;
+    let before = place(query.cursor.as_deref())?;
+    let page = hub.read(move |tx, _| admin::deliveries(tx, before.as_ref(), limit)).await?;
+    let view = |delivery: tandem_store::admin::DeliveryRow| AdminDelivery {
+        id: delivery.id,
+        agent_id: delivery.agent,
+        event: delivery.event_type,
+        state: delivery.state.as_str(),
+        attempts: delivery.attempts,
+        answer_status: delivery.answer_status,
+        next_attempt_at: delivery.next_at,
+        created_at: delivery.created_at,
+    };
+    let views: Vec<AdminDelivery> = page.items.into_iter().map(view).collect();
+    paging::list(&views, page.next.as_ref().map(DeliveryId::as_str), &uri)
+}
+
+/// The settings this hub runs with, without secrets.
+#[utoipa::path(get, path = "/admin/settings", tag = "admin", responses((status = 200, body = Object)))]
+pub(crate) async fn settings(State(hub): State<Hub>, _: Admin) -> Answer<serde_json::Value> {
+    Ok(Json(hub.config.shown()))
 }

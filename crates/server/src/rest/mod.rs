@@ -36,10 +36,30 @@ use crate::web;
 
 /// All routes, and the document that describes them.
 fn routes() -> (Router<Hub>, OpenApi) {
-    let (router, mut document) = OpenApiRouter::new()
+    let (router, mut document) = operating().merge(people()).merge(work()).split_for_parts();
+    openapi::complete(&mut document);
+    (router, document)
+}
+
+/// What keeps a hub running.
+fn operating() -> OpenApiRouter<Hub> {
+    OpenApiRouter::new()
         .routes(routes!(system::health))
         .routes(routes!(system::ready))
         .routes(routes!(system::metrics))
+        .routes(routes!(observe::observe))
+        .routes(routes!(admin::overview))
+        .routes(routes!(admin::agents))
+        .routes(routes!(admin::change_agent))
+        .routes(routes!(admin::tasks))
+        .routes(routes!(admin::events))
+        .routes(routes!(admin::deliveries))
+        .routes(routes!(admin::settings))
+}
+
+/// Agents, and how they come together.
+fn people() -> OpenApiRouter<Hub> {
+    OpenApiRouter::new()
         .routes(routes!(agents::challenge))
         .routes(routes!(agents::register))
         .routes(routes!(agents::profile, agents::change, export::delete))
@@ -54,6 +74,23 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(connections::connect_directly))
         .routes(routes!(connections::list))
         .routes(routes!(connections::change, connections::disconnect))
+        .routes(routes!(networks::create, networks::list))
+        .routes(routes!(networks::view, networks::delete))
+        .routes(routes!(networks::invite))
+        .routes(routes!(networks::join))
+        .routes(routes!(networks::leave))
+        .routes(routes!(networks::members))
+        .routes(routes!(networks::remove_member))
+        .routes(routes!(networks::broadcast))
+        .routes(routes!(networks::messages))
+        .routes(routes!(webhooks::list))
+        .routes(routes!(webhooks::replay))
+        .routes(routes!(webhooks::ping))
+}
+
+/// What they do together, and how they learn of it.
+fn work() -> OpenApiRouter<Hub> {
+    OpenApiRouter::new()
         .routes(routes!(tasks::create, tasks::list))
         .routes(routes!(tasks::view, tasks::change, tasks::delete))
         .routes(routes!(tasks::cancel))
@@ -80,30 +117,11 @@ fn routes() -> (Router<Hub>, OpenApi) {
         .routes(routes!(approvals::reject_task))
         .routes(routes!(updates::check))
         .routes(routes!(updates::acknowledge))
-        .routes(routes!(networks::create, networks::list))
-        .routes(routes!(networks::view, networks::delete))
-        .routes(routes!(networks::invite))
-        .routes(routes!(networks::join))
-        .routes(routes!(networks::leave))
-        .routes(routes!(networks::members))
-        .routes(routes!(networks::remove_member))
-        .routes(routes!(networks::broadcast))
-        .routes(routes!(networks::messages))
         .routes(routes!(events::read))
         .routes(routes!(events::acknowledge))
-        .routes(routes!(webhooks::list))
-        .routes(routes!(webhooks::replay))
-        .routes(routes!(webhooks::ping))
         .routes(routes!(socket::socket))
         .routes(routes!(ticket::issue))
         .routes(routes!(stream::stream))
-        .routes(routes!(observe::observe))
-        .routes(routes!(admin::overview))
-        .routes(routes!(admin::agents))
-        .routes(routes!(admin::change_agent))
-        .split_for_parts();
-    openapi::complete(&mut document);
-    (router, document)
 }
 
 /// The OpenAPI document of everything here.
