@@ -1,6 +1,7 @@
 //! `tandem`: the one binary.
 
 mod bench;
+mod key;
 mod serve;
 
 use clap::{Parser, Subcommand};
@@ -17,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   tandem serve                                  a hub on http://127.0.0.1:3000, data in ./tandem-data
   tandem serve --listen 0.0.0.0:3000 --database postgres://tandem@db/tandem
+  tandem key new agent.pem                      a key for end-to-end encryption
   tandem bench                                  what this machine can do";
 
 #[derive(Debug, Subcommand)]
@@ -25,6 +27,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Measure a hub on this machine, and the machine itself in the same run
     Bench(bench::Arguments),
+    /// Make and show keys for end-to-end encryption
+    Key(key::Arguments),
     /// What `tandem bench` measures the hub against
     #[command(hide = true)]
     BenchLimit(bench::limit::Arguments),
@@ -35,6 +39,7 @@ fn main() -> std::process::ExitCode {
     let outcome = match arguments.command.unwrap_or_else(|| Command::Serve(serve::Arguments::default())) {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Key(arguments) => key::run(&arguments),
         Command::BenchLimit(arguments) => bench::limit::run(&arguments),
     };
     match outcome {

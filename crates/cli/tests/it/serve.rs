@@ -185,3 +185,28 @@ fn help_teaches() {
     }
     assert_eq!(help(&["serve", "--example-config"]), tandem_server::config::EXAMPLE);
 }
+
+#[test]
+fn a_key_is_made_once_and_shown_again() {
+    let place = Place::new(Db::Sqlite);
+    let key = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
+        command.arg("key").args(arguments).current_dir(&place.folder);
+        let output = command.output().unwrap();
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), text)
+    };
+    let (made, shown) = key(&["new", "agent.pem"]);
+    assert!(made, "{shown}");
+    let words = shown.lines().find(|line| line.starts_with("In words:")).unwrap();
+    for file in ["agent.pem", "agent.pub.pem"] {
+        let (read, again) = key(&["show", file]);
+        assert!(read && again.contains(words) && again.contains("BEGIN PUBLIC KEY"), "{again}");
+        assert!(!again.contains("PRIVATE"), "{again}");
+    }
+    let before = std::fs::read(place.folder.join("agent.pem")).unwrap();
+    assert!(!key(&["new", "agent.pem"]).0, "nothing is overwritten");
+    assert_eq!(std::fs::read(place.folder.join("agent.pem")).unwrap(), before);
+    assert!(!key(&["show", "none.pem"]).0);
+}
