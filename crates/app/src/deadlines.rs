@@ -1,7 +1,7 @@
 //! Due work: found by its time, claimed by a lease, and handled once.
 
 use tandem_core::Now;
-use tandem_core::deadlines::{Deadline, Due};
+use tandem_core::deadlines::{Deadline, Due, Facts};
 use tandem_core::events::EventKind;
 use tandem_core::{Role, Task};
 use tandem_store::{Tx, deadlines as rows, messages, tasks as task_rows};
@@ -10,8 +10,8 @@ use crate::Error;
 use crate::events::{Event, tell};
 use crate::tasks;
 
-/// How many deadlines one pass claims.
-pub const BATCH: i64 = 200;
+/// How many deadlines one pass looks at.
+const BATCH: i64 = 200;
 /// How long a claim is good for; if its holder is gone by then, another handles it.
 const CLAIM_SECONDS: i64 = 5;
 
@@ -20,35 +20,59 @@ pub fn any_due(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> {
     Ok(rows::any_due(tx, now.at)?)
 }
 
-/// Claims what is due, so that no other node handles it too.
-pub fn claim(tx: &mut Tx<'_>, now: &Now) -> Result<Vec<Deadline>, Error> {
-    Ok(rows::claim(tx, now.at, now.at.plus_seconds(CLAIM_SECONDS), BATCH)?)
+/// What one pass found.
+#[derive(Debug, Clone, Default)]
+pub struct Claimed {
+    /// What has to be handled, and that no other node handles too.
+    pub deadlines: Vec<Deadline>,
+    /// Whether there may be more that is due.
+    pub more: bool,
 }
 
-/// Handles a deadline that has been claimed. It may have lost its meaning meanwhile: the task decides.
+/// Claims what is due. Most deadlines have lost their meaning when they come, because somebody did in time what
+/// they watched for; those go at once.
+pub fn claim(tx: &mut Tx<'_>, now: &Now) -> Result<Claimed, Error> {
+    let due = rows::due(tx, now.at, BATCH)?;
+    let more = i64::try_from(due.len()).unwrap_or(0) == BATCH;
+    let mut claimed = Claimed { deadlines: Vec::new(), more };
+    for (deadline, facts) in due {
+        if facts.is_some_and(|facts| deadline.holds(&facts, now.at)) {
+            rows::claim(tx, &deadline, now.at.plus_seconds(CLAIM_SECONDS))?;
+            claimed.deadlines.push(deadline);
+        } else {
+            rows::drop_moot(tx, &deadline)?;
+        }
+    }
+    Ok(claimed)
+}
+
+/// Handles a deadline that has been claimed, unless it has lost its meaning since.
 pub fn meet(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Error> {
     if !rows::remove(tx, deadline)? {
         return Ok(());
     }
     let Some(mut task) = task_rows::find(tx, &deadline.task)? else { return Ok(()) };
-    if task.attempt != deadline.attempt {
+    let message = match deadline.number {
+        0 => None,
+        number => messages::numbered(tx, &task.id, number)?,
+    };
+    let facts = Facts {
+        status: task.status,
+        approval: task.approval,
+        attempt: task.attempt,
+        acknowledged_at: task.acknowledged_at,
+        expires_at: task.expires_at,
+        lease_until: task.lease_until,
+        message_waits: message.as_ref().is_some_and(|message| message.acknowledged_at.is_none()),
+    };
+    if !deadline.holds(&facts, now.at) {
         return Ok(());
     }
-    match deadline.due {
-        Due::Expiry => tasks::expire(tx, &[task.id], now),
-        Due::Lease => tasks::stall(tx, &mut task, now),
-        Due::CheckIn if !task.status.is_live() || task.position().held => Ok(()),
-        Due::CheckIn if deadline.number == 0 => {
-            if task.acknowledged_at.is_some() {
-                return Ok(());
-            }
-            tell_silence(tx, &task, Role::Target, None, now)
-        }
-        Due::CheckIn => {
-            let Some(message) = messages::numbered(tx, &task.id, deadline.number)? else { return Ok(()) };
-            if message.acknowledged_at.is_some() {
-                return Ok(());
-            }
+    match (deadline.due, message) {
+        (Due::Expiry, _) => tasks::expire(tx, &[task.id], now),
+        (Due::Lease, _) => tasks::stall(tx, &mut task, now),
+        (Due::CheckIn, None) => tell_silence(tx, &task, Role::Target, None, now),
+        (Due::CheckIn, Some(message)) => {
             let by_initiator = message.sender.as_ref() == Some(&task.initiator);
             let silent = if by_initiator { Role::Target } else { Role::Initiator };
             tell_silence(tx, &task, silent, Some(&message.id), now)

@@ -1,7 +1,10 @@
 //! What has to be looked at when its time comes.
 
+use crate::approval::Approval;
 use crate::ids::TaskId;
 use crate::messages::words;
+use crate::moves::Status;
+use crate::tasks::is_overdue;
 use crate::text::Unfit;
 use crate::time::Timestamp;
 
@@ -30,4 +33,44 @@ pub struct Deadline {
     pub number: i64,
     /// In which attempt it was set; it means nothing to a later one.
     pub attempt: i64,
+}
+
+/// What a deadline is judged by when its time has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// Where the task stands.
+    pub status: Status,
+    /// How its gate answered.
+    pub approval: Option<Approval>,
+    /// Which attempt it is in.
+    pub attempt: i64,
+    /// When it was acknowledged.
+    pub acknowledged_at: Option<Timestamp>,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// Until when its target's last sign of life is good; nothing when none is awaited.
+    pub lease_until: Option<Timestamp>,
+    /// Whether the message that the deadline is about is there, and not acknowledged.
+    pub message_waits: bool,
+}
+
+impl Deadline {
+    /// Whether there is still something to do. Nobody removes a deadline that has lost its meaning; it is judged
+    /// when it falls due.
+    #[must_use]
+    pub fn holds(&self, facts: &Facts, now: Timestamp) -> bool {
+        if self.attempt != facts.attempt {
+            return false;
+        }
+        match self.due {
+            Due::Expiry => is_overdue(facts.status, facts.acknowledged_at, facts.expires_at, now),
+            Due::Lease => facts.lease_until.is_some(),
+            Due::CheckIn => {
+                let held = facts.approval == Some(Approval::Pending);
+                let waits =
+                    if self.number == 0 { facts.acknowledged_at.is_none() } else { facts.message_waits };
+                facts.status.is_live() && !held && waits
+            }
+        }
+    }
 }

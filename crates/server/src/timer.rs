@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use tandem_app::Error;
-use tandem_app::deadlines::{self, BATCH};
+use tandem_app::deadlines;
 use tandem_core::deadlines::Deadline;
 
 use crate::hub::Hub;
@@ -23,8 +23,8 @@ pub(crate) async fn run(hub: Hub) {
         look.tick().await;
         loop {
             match pass(&hub).await {
-                Ok(handled) if handled == usize::try_from(BATCH).unwrap_or(usize::MAX) => {}
-                Ok(_) => break,
+                Ok(true) => {}
+                Ok(false) => break,
                 Err(error) => {
                     tracing::warn!(%error, "cannot look for due work");
                     break;
@@ -34,15 +34,14 @@ pub(crate) async fn run(hub: Hub) {
     }
 }
 
-/// Claims one batch and handles it; tells how many deadlines that were.
-async fn pass(hub: &Hub) -> Result<usize, Error> {
+/// Claims one batch and handles it; true when there may be more.
+async fn pass(hub: &Hub) -> Result<bool, Error> {
     if !hub.read(deadlines::any_due).await? {
-        return Ok(0);
+        return Ok(false);
     }
     let claimed = hub.write(deadlines::claim).await?;
-    let count = claimed.len();
-    stream::iter(claimed).for_each_concurrent(AT_ONCE, |deadline| meet(hub, deadline)).await;
-    Ok(count)
+    stream::iter(claimed.deadlines).for_each_concurrent(AT_ONCE, |deadline| meet(hub, deadline)).await;
+    Ok(claimed.more)
 }
 
 /// Handles one deadline. If that fails, others are not held up: the claim runs out, and it is tried again.

@@ -1,7 +1,7 @@
 //! What has to be looked at when its time comes.
 
-use tandem_core::Timestamp;
-use tandem_core::deadlines::Deadline;
+use tandem_core::deadlines::{Deadline, Facts};
+use tandem_core::{Status, Timestamp};
 
 use crate::{Error, Tx};
 
@@ -30,39 +30,66 @@ pub fn any_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// Claims what is due until a moment, the oldest first; others leave it alone until then.
-pub fn claim(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp, limit: i64) -> Result<Vec<Deadline>, Error> {
+/// What is due and that nobody has claimed, the oldest first, with what it is judged by; without that where the
+/// task is gone.
+pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Deadline, Option<Facts>)>, Error> {
     let rows = tx.rows(
-        "select due_at, task_id, kind, number, attempt from deadlines
-         where due_at <= $1 and lease_until <= $1
-         order by due_at, task_id, kind, number limit $2",
+        "select d.due_at, d.task_id, d.kind, d.number, d.attempt, t.status, t.approval, t.attempt,
+             t.acknowledged_at, t.expires_at, t.lease_until, case when m.id is null then 0 else 1 end
+         from (select due_at, task_id, kind, number, attempt from deadlines
+               where due_at <= $1 and lease_until <= $1
+               order by due_at, task_id, kind, number limit $2) d
+         left join tasks t on t.id = d.task_id
+         left join messages m on m.task_id = d.task_id and m.number = d.number
+             and m.acknowledged_at is null and m.deleted = 0
+         order by d.due_at, d.task_id, d.kind, d.number",
         &[now.into(), limit.into()],
     )?;
-    let mut claimed = Vec::with_capacity(rows.len());
-    for mut row in rows {
-        claimed.push(Deadline {
-            due_at: row.take()?,
-            task: row.take()?,
-            due: row.take()?,
-            number: row.take()?,
-            attempt: row.take()?,
-        });
-    }
-    let Some(last) = claimed.last() else { return Ok(claimed) };
-    // They are the first in the order of the key, so that one statement claims them all.
+    rows.into_iter()
+        .map(|mut row| {
+            let deadline = Deadline {
+                due_at: row.take()?,
+                task: row.take()?,
+                due: row.take()?,
+                number: row.take()?,
+                attempt: row.take()?,
+            };
+            let Some(status) = row.take::<Option<Status>>()? else { return Ok((deadline, None)) };
+            let facts = Facts {
+                status,
+                approval: row.take()?,
+                attempt: row.take()?,
+                acknowledged_at: row.take()?,
+                expires_at: row.take()?,
+                lease_until: row.take()?,
+                message_waits: row.take()?,
+            };
+            Ok((deadline, Some(facts)))
+        })
+        .collect()
+}
+
+/// Claims a deadline until a moment; others leave it alone until then.
+pub fn claim(tx: &mut Tx<'_>, deadline: &Deadline, until: Timestamp) -> Result<(), Error> {
     tx.send(
-        "update deadlines set lease_until = $2
-         where lease_until <= $1 and (due_at, task_id, kind, number) <= ($3, $4, $5, $6)",
+        "update deadlines set lease_until = $5
+         where due_at = $1 and task_id = $2 and kind = $3 and number = $4",
         &[
-            now.into(),
+            deadline.due_at.into(),
+            (&deadline.task).into(),
+            deadline.due.into(),
+            deadline.number.into(),
             until.into(),
-            last.due_at.into(),
-            (&last.task).into(),
-            last.due.into(),
-            last.number.into(),
         ],
-    )?;
-    Ok(claimed)
+    )
+}
+
+/// Removes a deadline that has lost its meaning.
+pub fn drop_moot(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
+    tx.send(
+        "delete from deadlines where due_at = $1 and task_id = $2 and kind = $3 and number = $4",
+        &[deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()],
+    )
 }
 
 /// Removes a deadline; false when somebody else has done so.

@@ -165,11 +165,11 @@ impl World<'_> {
     fn timer(&self) {
         loop {
             let claimed = self.run(deadlines::claim).unwrap();
-            if claimed.is_empty() {
-                return;
-            }
-            for deadline in claimed {
+            for deadline in claimed.deadlines {
                 self.run(move |tx, now| deadlines::meet(tx, &deadline, now)).unwrap();
+            }
+            if !claimed.more {
+                return;
             }
         }
     }
