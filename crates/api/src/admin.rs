@@ -174,9 +174,9 @@ pub struct AdminEvent {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct AdminEventsQuery {
-    /// Whose log.
-    #[param(value_type = String)]
-    pub agent_id: AgentId,
+    /// Whose log; everybody's, one after the other, if left out.
+    #[param(value_type = Option<String>)]
+    pub agent_id: Option<AgentId>,
     /// How many at most (default 50, at most 500).
     pub limit: Option<i64>,
     /// Where the page begins, from the `Link` header of the one before.

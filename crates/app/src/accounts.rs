@@ -45,10 +45,10 @@ pub fn erase_part(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Gone, E
     }
     let tasks = rows::some_tasks(tx, agent, PART)?;
     if !tasks.is_empty() {
-        for task in tasks {
+        for (task, known) in tasks {
             let deleted = erase(tx, &task)?;
-            gone.tasks += 1;
-            gone.messages += deleted.messages;
+            gone.tasks += u64::from(known);
+            gone.messages += if known { deleted.messages } else { 0 };
             gone.files.extend(deleted.files);
         }
         return Ok(gone);

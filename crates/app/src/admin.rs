@@ -29,16 +29,18 @@ pub fn tasks(tx: &mut Tx<'_>, before: Option<&TaskId>, limit: i64) -> Result<Pag
     Ok(Page::cut(found, limit, |task| task.id.clone()))
 }
 
-/// An agent's log, newest first, without what the events hold.
+/// An agent's log, or everybody's log by log, newest first, without what the events hold.
 pub fn events(
     tx: &mut Tx<'_>,
-    agent: &AgentId,
-    before: Option<i64>,
+    agent: Option<&AgentId>,
+    before: Option<&(AgentId, i64)>,
     limit: i64,
-) -> Result<Page<EventRow, i64>, Error> {
-    agents::find(tx, agent)?.ok_or(Error::NotFound("agent"))?;
+) -> Result<Page<EventRow, (AgentId, i64)>, Error> {
+    if let Some(agent) = agent {
+        agents::find(tx, agent)?.ok_or(Error::NotFound("agent"))?;
+    }
     let found = rows::list_events(tx, agent, before, limit + 1)?;
-    Ok(Page::cut(found, limit, |event| event.seq))
+    Ok(Page::cut(found, limit, |event| (event.agent.clone(), event.seq)))
 }
 
 /// Webhook deliveries of everybody, newest first.

@@ -53,7 +53,7 @@ pub enum Error {
     #[error("another of your connections has that alias")]
     AliasTaken,
     /// Only who wrote a message can take it back.
-    #[error("only the sender of a message may delete it")]
+    #[error("only who sent it may delete it")]
     NotSender,
     /// More live tasks than two agents may have.
     #[error("there are {0} live tasks between you and that agent; finish some first")]
@@ -67,6 +67,9 @@ pub enum Error {
     /// The idempotency key stands for another request.
     #[error("that Idempotency-Key was used for another request")]
     KeyReused,
+    /// The file is larger than the hub takes.
+    #[error("the file is larger than 50 MiB")]
+    FileTooLarge,
     /// More bytes of files than an agent may have.
     #[error("your files have the {0} bytes they may have together; delete some first")]
     FileQuota(i64),

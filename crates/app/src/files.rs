@@ -106,10 +106,10 @@ pub fn find(tx: &mut Tx<'_>, by: &AgentId, id: &FileId) -> Result<(File, Task), 
 /// Takes back a file of the caller's; its message stays as a tombstone. The caller of this removes the bytes.
 pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<File, Error> {
     let (file, mut task) = find(tx, by, id)?;
-    if file.uploader != *by {
-        return Err(Error::NotSender);
-    }
     let role = task.role_of(by).ok_or(Refusal::NotYourMove)?;
+    if file.uploader != *by {
+        return Err(Error::NotSender.on_task(task.standing(role)));
+    }
     let event = Event::on_task(EventKind::FileDeleted, &task, task.party(role))
         .with_sender()
         .with_message(&file.message)

@@ -29,6 +29,18 @@ pub struct Answer {
     pub replayed: bool,
 }
 
+/// The answer that was kept under a key; refused when the key stands for another request.
+pub fn kept(tx: &mut Tx<'_>, by: &AgentId, key: &Key, now: &Now) -> Result<Option<Answer>, Error> {
+    let Some(kept) = rows::find(tx, by, &key.key, now.at.plus_seconds(-KEPT_SECONDS))? else {
+        return Ok(None);
+    };
+    if kept.request_hash != key.request_hash {
+        return Err(Error::KeyReused);
+    }
+    let status = u16::try_from(kept.status).unwrap_or(200);
+    Ok(Some(Answer { status, body: kept.body, replayed: true }))
+}
+
 /// Runs `run` once for each key and keeps its answer in the same transaction. Refusals are not kept:
 /// they changed nothing, so asking again is harmless.
 pub fn once(
@@ -42,12 +54,8 @@ pub fn once(
     let Some(key) = key else {
         return Ok(Answer { status, body: run(tx)?, replayed: false });
     };
-    if let Some(kept) = rows::find(tx, by, &key.key, now.at.plus_seconds(-KEPT_SECONDS))? {
-        if kept.request_hash != key.request_hash {
-            return Err(Error::KeyReused);
-        }
-        let status = u16::try_from(kept.status).unwrap_or(status);
-        return Ok(Answer { status, body: kept.body, replayed: true });
+    if let Some(kept) = kept(tx, by, key, now)? {
+        return Ok(kept);
     }
     let body = run(tx)?;
     let kept = Kept { request_hash: key.request_hash.to_vec(), status: status.into(), body };

@@ -37,7 +37,10 @@ pub struct File {
 #[must_use]
 pub fn safe_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String = last.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
+    // Marks that turn the direction of text around make one name look like another.
+    let turns =
+        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let clean: String = last.chars().filter(|c| !c.is_control() && !turns(*c)).take(NAME_CHARS_MAX).collect();
     let clean = clean.trim().trim_start_matches('.').trim();
     if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
 }

@@ -22,15 +22,15 @@ pub fn closed(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<AgentId>, Error> {
     rows.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// Some of the tasks that an agent is a party of.
-pub fn some_tasks(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<Vec<TaskId>, Error> {
+/// Some of the tasks that an agent is a party of, and whether it knows of them: others' drafts it does not.
+pub fn some_tasks(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<Vec<(TaskId, bool)>, Error> {
     let mut found = Vec::new();
     for sql in [
-        "select id from tasks where initiator_id = $1 limit $2",
-        "select id from tasks where target_id = $1 limit $2",
+        "select id, 1 from tasks where initiator_id = $1 limit $2",
+        "select id, case when queued_at is null then 0 else 1 end from tasks where target_id = $1 limit $2",
     ] {
         for mut row in tx.rows(sql, &[agent.into(), limit.into()])? {
-            found.push(row.take()?);
+            found.push((row.take()?, row.take()?));
         }
         if !found.is_empty() {
             break;

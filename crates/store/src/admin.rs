@@ -130,18 +130,23 @@ pub struct EventRow {
     pub at: Timestamp,
 }
 
-/// One agent's events from before a number, newest first.
+/// One agent's events, or everybody's log by log, newest first within each, from before a place.
 pub fn list_events(
     tx: &mut Tx<'_>,
-    agent: &AgentId,
-    before: Option<i64>,
+    agent: Option<&AgentId>,
+    before: Option<&(AgentId, i64)>,
     limit: i64,
 ) -> Result<Vec<EventRow>, Error> {
-    let rows = tx.rows(
-        "select agent_id, seq, type, task_id, from_agent_id, created_at from events
-         where agent_id = $1 and seq < $2 order by seq desc limit $3",
-        &[agent.into(), before.unwrap_or(i64::MAX).into(), limit.into()],
-    )?;
+    let mut query = Query::default();
+    query.push("select agent_id, seq, type, task_id, from_agent_id, created_at from events where 1 = 1");
+    if let Some(agent) = agent {
+        query.push(" and agent_id = ").bind(agent);
+    }
+    if let Some((agent, seq)) = before {
+        query.push(" and (agent_id, seq) < (").bind(agent).push(", ").bind(*seq).push(")");
+    }
+    query.push(" order by agent_id desc, seq desc limit ").bind(limit);
+    let rows = tx.rows(&query.sql, &query.params)?;
     rows.into_iter()
         .map(|mut row| {
             Ok(EventRow {

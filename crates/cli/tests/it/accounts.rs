@@ -119,6 +119,7 @@ async fn a_deleted_agent_leaves_nothing(#[values(Db::Sqlite, Db::Postgres)] db: 
     let network = ada.post("/networks", json!({ "name": "N" })).await.text("id");
     eve.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);
     let mut socket = ada.socket("").await;
+    bob.task_with(&ada, json!({ "draft": true })).await;
 
     let gone = ada.delete("/agents/me").await.ok(200);
     assert_eq!(gone, json!({ "deleted": true, "connections": 1, "tasks": 2, "messages": 3, "files": 2 }));

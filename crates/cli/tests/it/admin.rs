@@ -30,7 +30,12 @@ async fn the_operator_sees_how_things_stand_and_no_content(#[values(Db::Sqlite, 
     for shown in [&tasks, &rest, &events, &deliveries, &settings] {
         assert!(!shown.to_string().contains("secret"), "{shown}");
     }
-    hub.admin("GET", "/admin/events").await.refused(400, "validation");
+    let everybodys = hub.admin("GET", "/admin/events?limit=3").await;
+    let next = hub.admin("GET", &everybodys.next_link().unwrap()).await.ok(200);
+    assert!(
+        everybodys.ok(200).as_array().unwrap().iter().all(|event| !next.as_array().unwrap().contains(event))
+    );
+    hub.admin("GET", "/admin/events?cursor=x").await.refused(400, "validation");
     hub.admin("GET", "/admin/events?agentId=agent_x").await.refused(404, "not_found");
     hub.admin("GET", "/admin/tasks?cursor=!").await.refused(400, "validation");
     for path in ["tasks", "events", "deliveries", "settings"] {

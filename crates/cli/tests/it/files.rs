@@ -122,7 +122,8 @@ async fn what_is_not_a_file_is_refused_and_leaves_nothing(#[values(Db::Sqlite, D
         .unwrap();
     ada.client.raw(missing).await.refused(400, "validation");
     let large = vec![b'x'; 50 * 1024 * 1024 + 1];
-    upload_form(&ada, &task, "a.txt", "text/plain", &large).await.refused(413, "too_large");
+    let refused = upload_form(&ada, &task, "a.txt", "text/plain", &large).await.refused(413, "too_large");
+    assert_eq!(refused["status"], "submitted");
     ada.post(&path, upload("a.txt", "text/plain", &large)).await.refused(413, "too_large");
     ada.set(&task, "cancelled").await.ok(200);
     ada.post(&path, upload("a.txt", "text/plain", b"x")).await.refused(409, "task_terminal");
@@ -155,7 +156,7 @@ async fn a_file_is_taken_back_by_its_uploader(#[values(Db::Sqlite, Db::Postgres)
     let path = format!("/tasks/{task}/files/json");
     let file = ada.post(&path, upload("a.txt", "text/plain", b"secret")).await.ok(201);
     let url = file["url"].as_str().unwrap();
-    bob.delete(url).await.refused(403, "not_sender");
+    assert_eq!(bob.delete(url).await.refused(403, "not_sender")["status"], "submitted");
     assert_eq!(ada.delete(url).await.ok(200)["deleted"], true);
     bob.get(url).await.refused(404, "not_found");
     let told = bob.last_event().await;
@@ -197,6 +198,9 @@ async fn an_upload_happens_once_for_a_key(#[values(Db::Sqlite, Db::Postgres)] db
     assert_eq!(second.ok(201), first);
     send(b"y").await.refused(409, "idempotency_conflict");
     assert_eq!(stored(&hub), 1);
+    // Whatever has become of the task since.
+    ada.set(&task, "cancelled").await.ok(200);
+    assert_eq!(send(b"x").await.ok(201), first);
 }
 
 #[rstest]

@@ -81,9 +81,6 @@ pub enum ApiError {
     /// The body is larger than the hub takes.
     #[error("the request body is larger than {0} bytes")]
     BodyTooLarge(usize),
-    /// The file is larger than the hub takes.
-    #[error("the file is larger than 50 MiB")]
-    FileTooLarge,
     /// The body is not a form.
     #[error("send the file as multipart/form-data with a field \"file\", or as JSON to /files/json")]
     NotAForm,
@@ -194,6 +191,7 @@ fn shape_of_app(error: &Error) -> Shape {
         Error::TooManyOpenTasks(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_open_tasks", Some(60)),
         Error::TooManyCodes(_) => return Shape(S::TOO_MANY_REQUESTS, "too_many_codes", Some(600)),
         Error::NoWebhook => (S::CONFLICT, "no_webhook"),
+        Error::FileTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
         Error::FileQuota(_) => (S::PAYLOAD_TOO_LARGE, "file_quota"),
         Error::FileType(_) => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
         Error::Replayed => (S::CONFLICT, "signature_replayed"),
@@ -223,7 +221,6 @@ impl ApiError {
                 return Shape(S::TOO_MANY_REQUESTS, "rate_limited", Some(*retry_seconds));
             }
             Self::BodyTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
-            Self::FileTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
             Self::NotAForm => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::Disk => (S::INTERNAL_SERVER_ERROR, "internal"),
             Self::NoSuchRange(_) => (S::RANGE_NOT_SATISFIABLE, "no_such_range"),

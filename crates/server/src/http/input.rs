@@ -140,7 +140,10 @@ fn in_words(why: &str) -> String {
     if let Some((found, expected)) =
         why.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
     {
-        return format!("must be {}, not {found}", expected.replace("i64", "a whole number"));
+        return format!(
+            "must be {}, not {found}",
+            expected.replace("i64", "a whole number").replace("f64", "a number")
+        );
     }
     if let Some((_, choices)) =
         why.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", expected "))

@@ -103,7 +103,7 @@ pub(crate) async fn tasks(
     paging::list(&views, page.next.as_ref().map(TaskId::as_str), &uri)
 }
 
-/// An agent's log, newest first; never what the events hold. `GET /debug/events` shows all as they happen.
+/// The logs of events, newest first in each; never what the events hold. `GET /debug/events` shows all as they happen.
 #[utoipa::path(get, path = "/admin/events", tag = "admin", params(AdminEventsQuery),
     responses((status = 200, body = Vec<AdminEvent>)))]
 pub(crate) async fn events(
@@ -113,8 +113,16 @@ pub(crate) async fn events(
     Query(query): Query<AdminEventsQuery>,
 ) -> Result<Response, ApiError> {
     let limit = paging::LIST.of(query.limit)?;
-    let before = paging::number(query.cursor.as_deref())?;
-    let page = hub.read(move |tx, _| admin::events(tx, &query.agent_id, before, limit)).await?;
+    let before = match query.cursor.as_deref().map(|cursor| cursor.rsplit_once('.')) {
+        None => None,
+        Some(place) => {
+            let (agent, seq) = place.ok_or_else(paging::bad_cursor)?;
+            let agent: AgentId = agent.parse().map_err(|_| paging::bad_cursor())?;
+            Some((agent, seq.parse().map_err(|_| paging::bad_cursor())?))
+        }
+    };
+    let agent = query.agent_id;
+    let page = hub.read(move |tx, _| admin::events(tx, agent.as_ref(), before.as_ref(), limit)).await?;
     let view = |event: tandem_store::admin::EventRow| AdminEvent {
         id: event.seq,
         agent_id: event.agent,
@@ -124,7 +132,8 @@ pub(crate) async fn events(
         created_at: event.at,
     };
     let views: Vec<AdminEvent> = page.items.into_iter().map(view).collect();
-    paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)
+    let next = page.next.map(|(agent, seq)| format!("{agent}.{seq}"));
+    paging::list(&views, next.as_deref(), &uri)
 }
 
 /// Webhook deliveries of everybody, newest first; not where they go.

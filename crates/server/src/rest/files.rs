@@ -14,7 +14,7 @@ use tandem_api::files::{DeletedFile, UploadFile, UploadForm, UploadedFile};
 use tandem_app::files::{self, NewFile};
 use tandem_app::idempotency::Key;
 use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
-use tandem_app::{Invalid, keys};
+use tandem_app::{Error, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::{AgentId, FileId, TaskId};
 
@@ -64,6 +64,9 @@ pub(crate) async fn upload_json(
     let read = read_json(&parts.headers, body).await;
     let bytes = hub.body_on_task(&me, &task, read).await?;
     let key = upload_key(&parts.headers, &parts.uri.to_string(), &keys::sha256(&bytes))?;
+    if let Some(kept) = hub.kept_answer(&me, key.as_ref()).await? {
+        return Ok(kept);
+    }
     let parsed = parse_json::<UploadFile<'_>>(&bytes).and_then(|body| {
         let label = Label {
             name: body.filename,
@@ -79,9 +82,8 @@ pub(crate) async fn upload_json(
     let (label, decoded) = hub.body_on_task(&me, &task, parsed).await?;
     drop(bytes);
     hub.check_upload(&me, &task).await?;
-    if decoded.len() as u64 > FILE_BYTES_MAX {
-        return Err(ApiError::FileTooLarge);
-    }
+    let fits = if decoded.len() as u64 > FILE_BYTES_MAX { Err(Error::FileTooLarge.into()) } else { Ok(()) };
+    hub.body_on_task(&me, &task, fits).await?;
     let id: FileId = hub.now().new_id();
     let mut arriving = hub.files.begin(&id).await.map_err(disk)?;
     arriving.write(&decoded).await.map_err(disk)?;
@@ -108,7 +110,10 @@ pub(crate) async fn upload_form(
     let boundary = content_type.and_then(|value| multer::parse_boundary(value).ok());
     let boundary = boundary.ok_or(ApiError::NotAForm);
     let boundary = hub.body_on_task(&me, &task, boundary).await?;
-    hub.check_upload(&me, &task).await?;
+    // Sent with a key, it may have happened before, and then the task has nothing to say about it any more.
+    if idempotency_key(&parts.headers)?.is_none() {
+        hub.check_upload(&me, &task).await?;
+    }
     let limits = SizeLimit::new().whole_stream(FORM_BYTES_MAX).per_field(FIELD_BYTES_MAX);
     let limits = limits.for_field("file", FILE_BYTES_MAX);
     let form =
@@ -117,6 +122,10 @@ pub(crate) async fn upload_form(
     let taken = take_form(&hub, form, &id).await;
     let (arriving, label, hash) = hub.body_on_task(&me, &task, taken).await?;
     let key = upload_key(&parts.headers, &parts.uri.to_string(), &hash)?;
+    if let Some(kept) = hub.kept_answer(&me, key.as_ref()).await? {
+        return Ok(kept);
+    }
+    hub.check_upload(&me, &task).await?;
     finish(&hub, &me, task, id, arriving, label, key).await
 }
 
@@ -152,6 +161,8 @@ async fn take_form(
         }
         label.name = field.file_name().unwrap_or("file").to_owned();
         label.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
+        hash.add(label.name.as_bytes());
+        hash.add(label.mime_type.as_bytes());
         let mut arriving = hub.files.begin(id).await.map_err(disk)?;
         while let Some(piece) = in_time(field.chunk()).await? {
             hash.add(&piece);
@@ -168,8 +179,11 @@ async fn in_time<T>(piece: impl Future<Output = multer::Result<T>>) -> Result<T,
     match tokio::time::timeout(PIECE_TIMEOUT, piece).await {
         Err(_) => Err(ApiError::BodyTimeout),
         Ok(Ok(piece)) => Ok(piece),
+        Ok(Err(multer::Error::FieldSizeExceeded { field_name: Some(name), .. })) if name != "file" => {
+            Err(Invalid::field(&name, format!("must be at most {FIELD_BYTES_MAX} bytes long")).into())
+        }
         Ok(Err(multer::Error::FieldSizeExceeded { .. } | multer::Error::StreamSizeExceeded { .. })) => {
-            Err(ApiError::FileTooLarge)
+            Err(Error::FileTooLarge.into())
         }
         Ok(Err(error)) => Err(Invalid::field("body", format!("is not a form: {error}")).into()),
     }
@@ -177,7 +191,7 @@ async fn in_time<T>(piece: impl Future<Output = multer::Result<T>>) -> Result<T,
 
 async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    if !content_type.is_some_and(|value| value.to_ascii_lowercase().contains("json")) {
+    if content_type.is_some_and(|value| !value.to_ascii_lowercase().contains("json")) {
         return Err(ApiError::NotJson);
     }
     let mut body = Limited::new(body, JSON_BYTES_MAX);
@@ -185,6 +199,7 @@ async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
     loop {
         match tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await {
             Err(_) => return Err(ApiError::BodyTimeout),
+            Ok(None) if bytes.is_empty() => return Ok(Bytes::from_static(b"{}")),
             Ok(None) => return Ok(bytes.into()),
             Ok(Some(Ok(frame))) => bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data)),
             Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
@@ -295,8 +310,10 @@ pub(crate) async fn download(
     let file: FileId = id(&file, "file")?;
     let (file, _) = hub.read(move |tx, _| files::find(tx, &me, &file)).await?;
     let size = u64::try_from(file.size_bytes).unwrap_or_default();
-    let part = match headers.get(header::RANGE).and_then(|value| value.to_str().ok()) {
-        Some(range) => part_of(range, size)?,
+    // There is nothing by which an earlier part could be known to fit, so who asks for that gets the whole.
+    let range = headers.get(header::RANGE).filter(|_| !headers.contains_key(header::IF_RANGE));
+    let part = match range.and_then(|value| value.to_str().ok()) {
+        Some(range) => part_of(&range.to_ascii_lowercase(), size)?,
         None => None,
     };
     let (from, length) = part.unwrap_or((0, size));

@@ -81,13 +81,19 @@ pub(crate) fn count_message(hub: &HubParts, me: &AgentId, to: &str) -> Result<()
     }
 }
 
+/// What a message's content is: what it says, or what its keys say.
+fn content_type(body: &SendMessage) -> ContentType {
+    let unsaid = if body.encrypted_keys.is_some() { ContentType::Encrypted } else { ContentType::Text };
+    body.content_type.unwrap_or(unsaid)
+}
+
 /// Whether a message's content is what it says it is.
 fn check(body: &SendMessage) -> Result<(), ApiError> {
     let text = body.content.as_str();
     if text.is_empty() {
         return Err(Invalid::field("content", "must not be empty").into());
     }
-    match body.content_type.unwrap_or(ContentType::Text) {
+    match content_type(body) {
         ContentType::Text | ContentType::Encrypted => Ok(()),
         ContentType::Json => match serde_json::from_str::<serde::de::IgnoredAny>(text) {
             Ok(_) => Ok(()),
@@ -113,7 +119,7 @@ impl HubParts {
         body: Result<SendMessage, ApiError>,
     ) -> Result<NewMessage, ApiError> {
         let body = self.body_on_task(me, task, body.and_then(|body| check(&body).map(|()| body))).await?;
-        let content_type = body.content_type.unwrap_or(ContentType::Text);
+        let content_type = content_type(&body);
         let sealed = match content_type {
             ContentType::Encrypted => self.sealed_message(me, task, &body).await?,
             _ => None,

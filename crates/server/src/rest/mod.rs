@@ -18,11 +18,11 @@ pub mod updates;
 pub mod webhooks;
 pub mod work;
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::{Router, middleware};
 use serde::Serialize;
-use tandem_app::idempotency::{Key, once};
+use tandem_app::idempotency::{Answer, Key, kept, once};
 use tandem_app::{Error, Invalid};
 use tandem_core::{AgentId, Id, TaskId};
 use utoipa::openapi::OpenApi;
@@ -166,14 +166,14 @@ impl HubParts {
                 })
             })
             .await?;
-        let status = StatusCode::from_u16(answer.status).unwrap_or(status);
-        let mut response = json_response(status, answer.body);
-        if answer.replayed {
-            response
-                .headers_mut()
-                .insert("idempotent-replayed", axum::http::HeaderValue::from_static("true"));
-        }
-        Ok(response)
+        Ok(answered(answer))
+    }
+
+    /// The answer that was given before to a request with this key, if there was one.
+    async fn kept_answer(&self, by: &AgentId, key: Option<&Key>) -> Result<Option<Response>, ApiError> {
+        let Some(key) = key.cloned() else { return Ok(None) };
+        let by = by.clone();
+        Ok(self.read(move |tx, now| kept(tx, &by, &key, now)).await?.map(answered))
     }
 
     /// A request's body; if it does not fit, the task it is about has the first word.
@@ -188,6 +188,16 @@ impl HubParts {
             other => other,
         }
     }
+}
+
+/// An answer that is kept, for the first time or again.
+fn answered(answer: Answer) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
+    let mut response = json_response(status, answer.body);
+    if answer.replayed {
+        response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
+    }
+    response
 }
 
 /// A change that changes nothing is a mistake.
