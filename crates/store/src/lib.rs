@@ -21,6 +21,7 @@ pub mod bare;
 pub mod blocks;
 pub mod connections;
 pub mod deadlines;
+pub mod dump;
 pub mod events;
 pub mod files;
 pub mod idempotency;
