@@ -7,6 +7,7 @@ pub mod bus;
 pub mod clock;
 pub mod config;
 mod files;
+mod housekeeping;
 pub mod http;
 pub mod hub;
 mod keys;

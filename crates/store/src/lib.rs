@@ -29,6 +29,7 @@ pub mod inbox;
 pub mod messages;
 pub mod networks;
 pub mod pairing;
+pub mod retention;
 pub mod tasks;
 pub mod updates;
 pub mod webhooks;

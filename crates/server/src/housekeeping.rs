@@ -1,0 +1,132 @@
+//! When what has run out, or has been kept long enough, is removed: pass by pass, with pauses, so that nobody who
+//! waits for the store notices. `tandem gc` runs the same passes at once.
+
+use std::time::Duration;
+
+use tandem_app::Error;
+use tandem_app::housekeeping::{self as passes, Swept};
+use tandem_core::Timestamp;
+use tandem_store::Store;
+
+use crate::config::Config;
+use crate::hub::Hub;
+
+/// How often what has run out is removed.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// How often everything is looked through for what has been kept long enough; that is a matter of days.
+const RETAIN_EVERY: Duration = Duration::from_secs(3_600);
+/// Between two passes of a running hub.
+const PAUSE: Duration = Duration::from_millis(50);
+const SECONDS_A_DAY: i64 = 86_400;
+
+/// Removes what has run out, until it is dropped.
+pub(crate) async fn sweep(hub: Hub) {
+    let mut tick = tokio::time::interval(SWEEP_EVERY);
+    loop {
+        tick.tick().await;
+        match run_out(&hub.store, hub.clock.now(), PAUSE).await {
+            Ok(swept) if swept.answers + swept.invites + swept.codes > 0 => {
+                tracing::debug!(?swept, "removed what had run out");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "could not remove what has run out"),
+        }
+        if let Err(error) = hub.write_presence().await {
+            tracing::warn!(%error, "could not write down who was heard of");
+        }
+    }
+}
+
+/// Removes what has been kept long enough, until it is dropped.
+pub(crate) async fn retain(hub: Hub) {
+    let mut tick = tokio::time::interval(RETAIN_EVERY);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        match outlived(&hub.store, hub.clock.now(), &hub.config, PAUSE).await {
+            Ok(removed) if removed.events + removed.deliveries > 0 => {
+                tracing::info!(?removed, "removed what was kept long enough");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "could not remove what was kept long enough"),
+        }
+    }
+}
+
+/// Removes all that has run out.
+pub(crate) async fn run_out(store: &Store, now: Timestamp, pause: Duration) -> Result<Swept, Error> {
+    let mut all = Swept::default();
+    loop {
+        let swept = store.write(move |tx| passes::sweep(tx, now)).await?;
+        all.answers += swept.answers;
+        all.invites += swept.invites;
+        all.codes += swept.codes;
+        if !swept.is_full() {
+            return Ok(all);
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// What was removed because it was old.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Removed {
+    pub(crate) events: u64,
+    pub(crate) deliveries: u64,
+}
+
+/// Removes all that has been kept for as many days as the settings say.
+pub(crate) async fn outlived(
+    store: &Store,
+    now: Timestamp,
+    config: &Config,
+    pause: Duration,
+) -> Result<Removed, Error> {
+    let until = |days: u32| (days > 0).then(|| now.plus_seconds(-i64::from(days) * SECONDS_A_DAY));
+    let mut removed = Removed::default();
+    if let Some(until) = until(config.event_retention_days) {
+        removed.events = old_events(store, until, pause).await?;
+    }
+    if let Some(until) = until(config.delivery_retention_days) {
+        removed.deliveries = old_deliveries(store, until, pause).await?;
+    }
+    Ok(removed)
+}
+
+async fn old_events(store: &Store, until: Timestamp, pause: Duration) -> Result<u64, Error> {
+    let (mut removed, mut after) = (0, String::new());
+    loop {
+        let from = after.clone();
+        let logs = store.read(move |tx| passes::old_logs(tx, &from, until)).await?;
+        for agent in logs.old {
+            loop {
+                let of = agent.clone();
+                let rows = store.write(move |tx| passes::trim_log(tx, &of, until)).await?;
+                removed += rows;
+                if !passes::is_full(rows) {
+                    break;
+                }
+                tokio::time::sleep(pause).await;
+            }
+        }
+        match logs.next {
+            Some(next) => after = next,
+            None => return Ok(removed),
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+async fn old_deliveries(store: &Store, until: Timestamp, pause: Duration) -> Result<u64, Error> {
+    let (mut removed, mut after) = (0, String::new());
+    loop {
+        let from = after.clone();
+        let pass = store.write(move |tx| passes::trim_deliveries(tx, &from, until)).await?;
+        removed += pass.removed;
+        match pass.next {
+            Some(next) => after = next,
+            None => return Ok(removed),
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
