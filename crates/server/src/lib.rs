@@ -3,10 +3,12 @@
 //! Handlers parse, call one use case of `tandem-app` and render. No rule about tasks, agents or
 //! connections lives here.
 
+pub mod backup;
 pub mod bus;
 pub mod clock;
 pub mod config;
 mod files;
+pub mod gc;
 mod housekeeping;
 pub mod http;
 pub mod hub;
