@@ -6,6 +6,7 @@
 
 mod agents;
 mod approvals;
+mod backup;
 mod bad_input;
 mod config;
 mod connections;
@@ -30,6 +31,7 @@ mod properties;
 mod push;
 mod push_resume;
 mod receipts;
+mod retention;
 mod serve;
 mod store;
 mod tasks;
