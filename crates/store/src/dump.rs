@@ -291,8 +291,8 @@ impl Load {
 pub fn compact(database: &Database) -> Result<(), Error> {
     match database {
         Database::Postgres(_) => Ok(()),
-        Database::Sqlite(_) => {
-            Conn::open(database, Mode::Write)?.batch("vacuum; pragma wal_checkpoint(truncate);")
-        }
+        // The copy that this makes goes to the disk: it is as large as the database.
+        Database::Sqlite(_) => Conn::open(database, Mode::Write)?
+            .batch("pragma temp_store = file; vacuum; pragma wal_checkpoint(truncate);"),
     }
 }
