@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use tandem_store::{Database, Options, Store, dump};
 
 use crate::files::{self, Files, SweepError};
+use crate::housekeeping::Pace;
 use crate::{Clock, Config, housekeeping, start};
 
 /// Bytes without a row may be a file that is just arriving; after an hour they are not.
@@ -73,8 +74,8 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
         Store::open(&place, &Options { writers: 1, readers: 1, ..Options::default() }, now.0)
     });
     let store = opened.await.map_err(|panic| tandem_store::Error::Panicked(panic.to_string()))??;
-    let swept = housekeeping::run_out(&store, now, Duration::ZERO).await?;
-    let outlived = housekeeping::outlived(&store, now, config, Duration::ZERO).await?;
+    let swept = housekeeping::run_out(&store, now, &mut Pace::at_once()).await?;
+    let outlived = housekeeping::outlived(&store, now, config, &mut Pace::at_once()).await?;
     let since_1970 = Duration::from_millis(u64::try_from(now.plus_ms(-ORPHAN_AGE_MS).0).unwrap_or(0));
     let (files, until) = (Files::below(&config.data), SystemTime::UNIX_EPOCH + since_1970);
     let files = match files::remove_orphans(&files, &store, until).await {

@@ -7,6 +7,8 @@ use tandem_app::Error;
 use tandem_app::housekeeping::{self as passes, Swept};
 use tandem_core::Timestamp;
 use tandem_store::Store;
+use tokio::sync::watch;
+use tokio::time::Interval;
 
 use crate::config::Config;
 use crate::hub::Hub;
@@ -19,12 +21,47 @@ const RETAIN_EVERY: Duration = Duration::from_secs(3_600);
 const PAUSE: Duration = Duration::from_millis(50);
 const SECONDS_A_DAY: i64 = 86_400;
 
-/// Removes what has run out, until it is dropped.
-pub(crate) async fn sweep(hub: Hub) {
+/// How fast passes follow each other, and when they end: between two of them, never within one.
+#[derive(Debug, Clone)]
+pub(crate) struct Pace {
+    going: Option<watch::Receiver<()>>,
+}
+
+impl Pace {
+    /// With pauses, until the other end is dropped.
+    pub(crate) fn beside_a_hub(going: watch::Receiver<()>) -> Self {
+        Self { going: Some(going) }
+    }
+
+    /// Without any, to the end.
+    pub(crate) fn at_once() -> Self {
+        Self { going: None }
+    }
+
+    /// Pauses; false when it is time to stop.
+    async fn pause(&mut self) -> bool {
+        let Some(going) = &mut self.going else { return true };
+        tokio::select! {
+            _ = going.changed() => false,
+            () = tokio::time::sleep(PAUSE) => true,
+        }
+    }
+
+    /// Waits for the next round; false when it is time to stop.
+    async fn tick(&mut self, tick: &mut Interval) -> bool {
+        let Some(going) = &mut self.going else { return false };
+        tokio::select! {
+            _ = going.changed() => false,
+            _ = tick.tick() => true,
+        }
+    }
+}
+
+/// Removes what has run out, every minute.
+pub(crate) async fn sweep(hub: Hub, mut pace: Pace) {
     let mut tick = tokio::time::interval(SWEEP_EVERY);
-    loop {
-        tick.tick().await;
-        match run_out(&hub.store, hub.clock.now(), PAUSE).await {
+    while pace.tick(&mut tick).await {
+        match run_out(&hub.store, hub.clock.now(), &mut pace).await {
             Ok(swept) if swept.answers + swept.invites + swept.codes > 0 => {
                 tracing::debug!(?swept, "removed what had run out");
             }
@@ -37,13 +74,12 @@ pub(crate) async fn sweep(hub: Hub) {
     }
 }
 
-/// Removes what has been kept long enough, until it is dropped.
-pub(crate) async fn retain(hub: Hub) {
+/// Removes what has been kept long enough, every hour.
+pub(crate) async fn retain(hub: Hub, mut pace: Pace) {
     let mut tick = tokio::time::interval(RETAIN_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tick.tick().await;
-        match outlived(&hub.store, hub.clock.now(), &hub.config, PAUSE).await {
+    while pace.tick(&mut tick).await {
+        match outlived(&hub.store, hub.clock.now(), &hub.config, &mut pace).await {
             Ok(removed) if removed.events + removed.deliveries > 0 => {
                 tracing::info!(?removed, "removed what was kept long enough");
             }
@@ -54,17 +90,16 @@ pub(crate) async fn retain(hub: Hub) {
 }
 
 /// Removes all that has run out.
-pub(crate) async fn run_out(store: &Store, now: Timestamp, pause: Duration) -> Result<Swept, Error> {
+pub(crate) async fn run_out(store: &Store, now: Timestamp, pace: &mut Pace) -> Result<Swept, Error> {
     let mut all = Swept::default();
     loop {
         let swept = store.write(move |tx| passes::sweep(tx, now)).await?;
         all.answers += swept.answers;
         all.invites += swept.invites;
         all.codes += swept.codes;
-        if !swept.is_full() {
+        if !swept.is_full() || !pace.pause().await {
             return Ok(all);
         }
-        tokio::time::sleep(pause).await;
     }
 }
 
@@ -80,20 +115,20 @@ pub(crate) async fn outlived(
     store: &Store,
     now: Timestamp,
     config: &Config,
-    pause: Duration,
+    pace: &mut Pace,
 ) -> Result<Removed, Error> {
     let until = |days: u32| (days > 0).then(|| now.plus_seconds(-i64::from(days) * SECONDS_A_DAY));
     let mut removed = Removed::default();
     if let Some(until) = until(config.event_retention_days) {
-        removed.events = old_events(store, until, pause).await?;
+        removed.events = old_events(store, until, pace).await?;
     }
     if let Some(until) = until(config.delivery_retention_days) {
-        removed.deliveries = old_deliveries(store, until, pause).await?;
+        removed.deliveries = old_deliveries(store, until, pace).await?;
     }
     Ok(removed)
 }
 
-async fn old_events(store: &Store, until: Timestamp, pause: Duration) -> Result<u64, Error> {
+async fn old_events(store: &Store, until: Timestamp, pace: &mut Pace) -> Result<u64, Error> {
     let (mut removed, mut after) = (0, String::new());
     loop {
         let from = after.clone();
@@ -106,18 +141,22 @@ async fn old_events(store: &Store, until: Timestamp, pause: Duration) -> Result<
                 if !passes::is_full(rows) {
                     break;
                 }
-                tokio::time::sleep(pause).await;
+                if !pace.pause().await {
+                    return Ok(removed);
+                }
             }
         }
         match logs.next {
             Some(next) => after = next,
             None => return Ok(removed),
         }
-        tokio::time::sleep(pause).await;
+        if !pace.pause().await {
+            return Ok(removed);
+        }
     }
 }
 
-async fn old_deliveries(store: &Store, until: Timestamp, pause: Duration) -> Result<u64, Error> {
+async fn old_deliveries(store: &Store, until: Timestamp, pace: &mut Pace) -> Result<u64, Error> {
     let (mut removed, mut after) = (0, String::new());
     loop {
         let from = after.clone();
@@ -127,6 +166,8 @@ async fn old_deliveries(store: &Store, until: Timestamp, pause: Duration) -> Res
             Some(next) => after = next,
             None => return Ok(removed),
         }
-        tokio::time::sleep(pause).await;
+        if !pace.pause().await {
+            return Ok(removed);
+        }
     }
 }

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use crate::bus::Bus;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::housekeeping::Pace;
 use crate::http::serve;
 use crate::hub::{Hub, HubParts, Reached};
 use crate::webhooks::address::Names;
@@ -121,8 +122,10 @@ pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Sta
 /// Serves until `stop` resolves and everything under way is answered.
 pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Output = ()>) {
     let hub = Arc::clone(&started.hub);
-    let sweeper = tokio::spawn(housekeeping::sweep(Arc::clone(&hub)));
-    let retention = tokio::spawn(housekeeping::retain(Arc::clone(&hub)));
+    let (keep_house, going) = tokio::sync::watch::channel(());
+    let pace = Pace::beside_a_hub(going);
+    let sweeper = tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pace.clone()));
+    let retention = tokio::spawn(housekeeping::retain(Arc::clone(&hub), pace));
     let dispatcher = tokio::spawn(webhooks::dispatch(Arc::clone(&hub)));
     #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
     let started_at = std::time::SystemTime::now();
@@ -130,7 +133,11 @@ pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Outp
     let timer = tokio::spawn(timer::run(Arc::clone(&hub)));
     serve::serve(listener, rest::router(Arc::clone(&hub)), Arc::clone(&hub), stop).await;
     // Their handles on the hub go with them, so that the store closes before the lock does.
-    for worker in [sweeper, retention, dispatcher, timer, file_sweep] {
+    drop(keep_house);
+    for worker in [sweeper, retention] {
+        let _ = worker.await;
+    }
+    for worker in [dispatcher, timer, file_sweep] {
         worker.abort();
         let _ = worker.await;
     }
