@@ -1,6 +1,6 @@
 //! `tandem serve`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use tandem_server::{Clock, Config};
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", env = "TANDEM_CONFIG")]
     config: Option<PathBuf>,
     /// Any setting by its name, such as --set rate_limit_max=0; may be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::settings::name_and_value)]
     set: Vec<(String, String)>,
     /// Print every setting with its meaning and default, and exit
     #[arg(long)]
@@ -40,11 +40,6 @@ const MORE: &str = "\
 Settings are taken from flags, then from TANDEM_* variables, then from tandem.toml.
 TANDEM_LOG chooses what is logged: info (default), debug, warn, tandem_server=debug, ...
 SIGTERM or Ctrl-C stops cleanly: requests under way are answered first.";
-
-fn name_and_value(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
-    Ok((name.trim().replace('-', "_"), value.to_owned()))
-}
 
 impl Arguments {
     fn flags(&self) -> Vec<(String, String)> {
@@ -61,9 +56,7 @@ impl Arguments {
     }
 
     fn settings(&self) -> anyhow::Result<Config> {
-        let usual = Path::new("tandem.toml");
-        let file = self.config.as_deref().or_else(|| usual.exists().then_some(usual));
-        Ok(Config::load(&self.flags(), |name| std::env::var(name).ok(), file)?)
+        crate::settings::load(&self.flags(), self.config.as_deref())
     }
 }
 

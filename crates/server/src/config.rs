@@ -70,6 +70,10 @@ pub struct Config {
     pub export_interval_seconds: u32,
     /// How many megabytes an agent's files may have together; 0 for any number.
     pub file_quota_mb: u32,
+    /// For how many days acknowledged events are kept; 0 for ever.
+    pub event_retention_days: u32,
+    /// For how many days webhook deliveries are kept after they were taken or given up; 0 for ever.
+    pub delivery_retention_days: u32,
 }
 
 impl Default for Config {
@@ -101,6 +105,8 @@ impl Default for Config {
             max_task_usage: 5.0,
             export_interval_seconds: 600,
             file_quota_mb: 1_000,
+            event_retention_days: 0,
+            delivery_retention_days: 30,
         }
     }
 }

@@ -4,10 +4,13 @@
 //! connections lives here.
 
 mod accounts;
+pub mod backup;
 pub mod bus;
 pub mod clock;
 pub mod config;
 mod files;
+pub mod gc;
+mod housekeeping;
 pub mod http;
 pub mod hub;
 mod keys;

@@ -4,22 +4,19 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use tandem_app::{housekeeping, keys};
+use tandem_app::keys;
 use tandem_store::{Database, Options, Store};
 use tokio::net::TcpListener;
 
 use crate::bus::Bus;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::housekeeping::Pace;
 use crate::http::serve;
 use crate::hub::{Hub, HubParts, Reached};
 use crate::webhooks::address::Names;
-use crate::{files, rest, timer, webhooks};
-
-/// How often what has run out is removed.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
+use crate::{files, housekeeping, rest, timer, webhooks};
 
 /// Why the hub did not start.
 #[derive(Debug, thiserror::Error)]
@@ -95,14 +92,8 @@ pub async fn open(config: Config, clock: Clock) -> Result<Started, Error> {
 pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Started, Error> {
     let folder = config.data.clone();
     create_private(&folder).map_err(|cause| Error::Folder { path: folder.clone(), cause })?;
-    let mut locks = vec![lock(&folder, &folder.join("lock"))?];
     let (database, kind) = database(&config)?;
-    // A database of its own place may be named from two folders.
-    if let Database::Sqlite(path) = &database
-        && config.database.is_some()
-    {
-        locks.push(lock(path, &path.with_extension("lock"))?);
-    }
+    let locks = locks(&config, &database)?;
     let (token, token_file) = match &config.admin_token {
         Some(token) => (token.clone(), None),
         None => {
@@ -131,7 +122,10 @@ pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Sta
 /// Serves until `stop` resolves and everything under way is answered.
 pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Output = ()>) {
     let hub = Arc::clone(&started.hub);
-    let sweeper = tokio::spawn(sweep(Arc::clone(&hub)));
+    let (keep_house, going) = tokio::sync::watch::channel(());
+    let pace = Pace::beside_a_hub(going);
+    let sweeper = tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pace.clone()));
+    let retention = tokio::spawn(housekeeping::retain(Arc::clone(&hub), pace));
     let dispatcher = tokio::spawn(webhooks::dispatch(Arc::clone(&hub)));
     #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
     let started_at = std::time::SystemTime::now();
@@ -139,30 +133,16 @@ pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Outp
     let timer = tokio::spawn(timer::run(Arc::clone(&hub)));
     serve::serve(listener, rest::router(Arc::clone(&hub)), Arc::clone(&hub), stop).await;
     // Their handles on the hub go with them, so that the store closes before the lock does.
-    for worker in [sweeper, dispatcher, timer, file_sweep] {
+    drop(keep_house);
+    for worker in [sweeper, retention] {
+        let _ = worker.await;
+    }
+    for worker in [dispatcher, timer, file_sweep] {
         worker.abort();
         let _ = worker.await;
     }
     if let Err(error) = hub.write_presence().await {
         tracing::warn!(%error, "could not write down who was heard of");
-    }
-}
-
-async fn sweep(hub: Hub) {
-    let mut tick = tokio::time::interval(SWEEP_EVERY);
-    loop {
-        tick.tick().await;
-        match hub.write(housekeeping::sweep).await {
-            Ok(0) => {}
-            Ok(rows) => tracing::debug!(rows, "removed what had run out"),
-            Err(error) => tracing::warn!(%error, "could not remove what has run out"),
-        }
-        if let Err(error) = hub.write_presence().await {
-            tracing::warn!(%error, "could not write down who was heard of");
-        }
-        if let Err(error) = hub.finish_deletions().await {
-            tracing::warn!(%error, "could not finish removing closed accounts");
-        }
     }
 }
 
@@ -172,7 +152,7 @@ pub async fn listen(config: &Config) -> Result<TcpListener, Error> {
     TcpListener::bind(address).await.map_err(|cause| Error::Listen { address, cause })
 }
 
-fn database(config: &Config) -> Result<(Database, &'static str), Error> {
+pub(crate) fn database(config: &Config) -> Result<(Database, &'static str), Error> {
     match config.database.as_deref() {
         None => Ok((Database::Sqlite(config.data.join("tandem.db")), "sqlite")),
         Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
@@ -188,12 +168,24 @@ fn database(config: &Config) -> Result<(Database, &'static str), Error> {
 }
 
 /// Makes a folder that only its owner can look into; one that is there stays as it is.
-fn create_private(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn create_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// Keeps every other hub away from the data folder and the database.
+pub(crate) fn locks(config: &Config, database: &Database) -> Result<Vec<File>, Error> {
+    let mut locks = vec![lock(&config.data, &config.data.join("lock"))?];
+    // A database of its own place may be named from two folders.
+    if let Database::Sqlite(path) = database
+        && config.database.is_some()
+    {
+        locks.push(lock(path, &path.with_extension("lock"))?);
+    }
+    Ok(locks)
 }
 
 /// Takes the lock on a data folder or a database and writes down who has it.

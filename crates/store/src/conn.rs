@@ -2,7 +2,7 @@
 
 use crate::postgres::PostgresConn;
 use crate::sqlite::SqliteConn;
-use crate::{Error, Row, Value};
+use crate::{Database, Error, Row, Value};
 
 #[expect(clippy::large_enum_variant, reason = "a handful exist, each owned by a thread")]
 pub(crate) enum Conn {
@@ -18,6 +18,20 @@ pub(crate) enum Mode {
 }
 
 impl Conn {
+    pub(crate) fn open(database: &Database, mode: Mode) -> Result<Self, Error> {
+        Ok(match database {
+            Database::Sqlite(path) => Self::Sqlite(SqliteConn::open(path, mode)?),
+            Database::Postgres(url) => {
+                let config = url.parse().map_err(|_| {
+                    Error::failed(
+                        "the database URL is not of the form postgres://user:password@host/name".into(),
+                    )
+                })?;
+                Self::Postgres(PostgresConn::open(config)?)
+            }
+        })
+    }
+
     pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {
         match self {
             Self::Sqlite(conn) => conn.begin(mode),

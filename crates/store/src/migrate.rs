@@ -12,6 +12,31 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "content", include_str!("../migrations/0005_content.sql")),
 ];
 
+/// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes
+/// half a database for a whole one.
+pub(crate) const RESTORING: i64 = 1_000_000;
+
+/// The version of the schema that this program makes.
+pub(crate) fn known() -> i64 {
+    MIGRATIONS.last().map_or(0, |last| last.0)
+}
+
+/// The version that a database says it has.
+pub(crate) fn applied(conn: &mut Conn) -> Result<i64, Error> {
+    let mut found = conn.rows("select coalesce(max(version), 0) from schema_migrations", &[])?;
+    let applied = match found.first_mut() {
+        Some(row) => row.take()?,
+        None => 0,
+    };
+    if applied == RESTORING {
+        return Err(Error::failed(
+            "a restore into this database did not finish; empty the database and the data folder, and restore again"
+                .into(),
+        ));
+    }
+    Ok(applied)
+}
+
 pub(crate) fn run(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
     // Two nodes may start on one database at the same moment; the one that loses looks again.
     let mut tries = 0;
@@ -38,12 +63,7 @@ fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
              version bigint primary key, name text not null, applied_at bigint not null
          )",
     )?;
-    let mut found = conn.rows("select coalesce(max(version), 0) from schema_migrations", &[])?;
-    let applied: i64 = match found.first_mut() {
-        Some(row) => row.take()?,
-        None => 0,
-    };
-    let known = MIGRATIONS.last().map_or(0, |last| last.0);
+    let (applied, known) = (applied(conn)?, known());
     if applied > known {
         return Err(Error::failed(format!(
             "this database was made by a newer tandem: its schema is version {applied}, this one knows {known}"

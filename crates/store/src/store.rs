@@ -10,8 +10,6 @@ use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
 use crate::group::{self, Job, Pending};
-use crate::postgres::PostgresConn;
-use crate::sqlite::SqliteConn;
 use crate::{Error, Told, Tx, migrate};
 
 /// Which database, and where.
@@ -111,19 +109,7 @@ impl Store {
         on_commit: OnCommit,
         now_ms: i64,
     ) -> Result<Self, Error> {
-        let connect = |mode| -> Result<Conn, Error> {
-            Ok(match database {
-                Database::Sqlite(path) => Conn::Sqlite(SqliteConn::open(path, mode)?),
-                Database::Postgres(url) => {
-                    let config = url.parse().map_err(|_| {
-                        Error::failed(
-                            "the database URL is not of the form postgres://user:password@host/name".into(),
-                        )
-                    })?;
-                    Conn::Postgres(PostgresConn::open(config)?)
-                }
-            })
-        };
+        let connect = |mode| Conn::open(database, mode);
         let mut first = connect(Mode::Write)?;
         migrate::run(&mut first, now_ms)?;
         let mut writers = vec![first];

@@ -172,6 +172,11 @@ impl Row {
         Self(values.into_iter())
     }
 
+    /// All columns that are left, as they are.
+    pub(crate) fn into_values(self) -> Vec<Value> {
+        self.0.collect()
+    }
+
     /// The next column.
     pub fn take<T: FromValue>(&mut self) -> Result<T, Error> {
         let value = self.0.next().ok_or_else(|| Error::failed("a row had too few columns".into()))?;

@@ -142,8 +142,10 @@ async fn who_does_not_acknowledge_in_time_is_reported_once(#[values(Db::Sqlite, 
     tokio::time::sleep(std::time::Duration::from_millis(450)).await;
     assert_eq!(of_kind(&ada, "message.no_ack").await.len(), 0, "not before its time");
     hub.advance_ms(3_000);
-    let told =
+    let mut told =
         eventually(async || Some(of_kind(&ada, "message.no_ack").await).filter(|t| t.len() == 2)).await;
+    // They fell due in one look of the timer, which handles them side by side.
+    told.sort_by_key(|event| event["data"].get("messageId").is_some());
     assert_eq!(
         told[0]["data"],
         json!({

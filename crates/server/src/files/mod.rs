@@ -13,7 +13,7 @@ use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio::sync::Semaphore;
 
-pub(crate) use sweep::sweep;
+pub(crate) use sweep::{SweepError, remove_orphans, sweep};
 
 /// How many bytes are read at once.
 const PIECE: usize = 64 * 1024;
@@ -23,7 +23,7 @@ const IN_MEMORY_MAX: usize = 2;
 /// A folder of files.
 #[derive(Debug)]
 pub struct Files {
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     /// Room for uploads that are read whole.
     pub(crate) in_memory: Semaphore,
 }
@@ -40,7 +40,7 @@ impl Files {
     }
 
     /// Spread over folders by the end of the id, which is random.
-    fn place(&self, id: &FileId) -> PathBuf {
+    pub(crate) fn place(&self, id: &FileId) -> PathBuf {
         let text = id.as_str();
         let end = text.get(text.len().saturating_sub(2)..).unwrap_or("00");
         self.root.join(end).join(text)

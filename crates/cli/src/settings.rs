@@ -1,0 +1,44 @@
+//! Where the settings come from, for every command that works on a hub's data.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tandem_server::Config;
+
+/// Which hub is meant. The settings are found as `tandem serve` finds them.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// The data folder [default: ./tandem-data]
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<String>,
+    /// sqlite:PATH or postgres://user:password@host/name [default: SQLite in the data folder]
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+    /// The settings file [default: ./tandem.toml, if there is one]
+    #[arg(long, value_name = "FILE", env = "TANDEM_CONFIG")]
+    config: Option<PathBuf>,
+    /// Any setting by its name; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    set: Vec<(String, String)>,
+}
+
+impl Place {
+    pub(crate) fn settings(&self) -> anyhow::Result<Config> {
+        let named = [("data", &self.data), ("database", &self.database)];
+        let mut flags = self.set.clone();
+        flags.extend(named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
+        load(&flags, self.config.as_deref())
+    }
+}
+
+/// Flags, then the environment, then the file that is named, or the usual one.
+pub(crate) fn load(flags: &[(String, String)], file: Option<&Path>) -> anyhow::Result<Config> {
+    let usual = Path::new("tandem.toml");
+    let file = file.or_else(|| usual.exists().then_some(usual));
+    Ok(Config::load(flags, |name| std::env::var(name).ok(), file)?)
+}
+
+pub(crate) fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.trim().replace('-', "_"), value.to_owned()))
+}

@@ -1,0 +1,175 @@
+//! `tandem backup`: one picture of all tables, then the bytes of the files in it.
+//!
+//! A file may be deleted while this runs. Its bytes are gone then, so its row is left out as well: whoever asks a
+//! restored hub for it hears what everybody hears of a deleted file, and a backup of a busy hub is no matter of
+//! luck. Bytes that are missing while their row is still there are another thing: that is a wrong folder or a
+//! damaged disk, and the backup fails.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use tandem_core::FileId;
+use tandem_store::dump::{self, Snapshot, Table};
+use tandem_store::{Database, Value};
+
+use super::archive::{PIECE, Writing};
+use super::manifest::{self, Manifest, Member, TableMember};
+use super::{Error, Progress, Summary, Told, row};
+use crate::files::Files;
+use crate::{Clock, Config, start};
+
+/// Writes everything a hub has into one file, while the hub may be running.
+pub fn backup(config: &Config, clock: &Clock, to: &Path, told: Told<'_>) -> Result<Summary, Error> {
+    let (database, kind) = start::database(config)?;
+    let now = clock.now();
+    let mut archive = Writing::begin(to, now)?;
+    let mut snapshot = Snapshot::take(&database)?;
+    let mut tables = Vec::new();
+    for table in dump::TABLES.iter().filter(|table| table.name != dump::FILES.name) {
+        tables.push(write_table(&mut archive, &mut snapshot, table, &HashSet::new(), told)?);
+    }
+    let files = Files::below(&config.data);
+    let (files, gone) = write_files(&mut archive, &mut snapshot, &files, &database, told)?;
+    tables.push(write_table(&mut archive, &mut snapshot, &dump::FILES, &gone, told)?);
+    drop(snapshot);
+    let manifest = Manifest {
+        format: manifest::FORMAT.into(),
+        format_version: manifest::FORMAT_VERSION,
+        tandem_version: env!("CARGO_PKG_VERSION").into(),
+        schema_version: dump::schema_version(),
+        created_at: now.to_string(),
+        database: kind.into(),
+        files_gone: gone.len() as u64,
+        tables,
+        files,
+    };
+    let written = archive.member(manifest::MANIFEST, |out| {
+        let mut out = std::io::BufWriter::new(out);
+        let text = serde_json::to_writer_pretty(&mut out, &manifest).map_err(std::io::Error::from);
+        text.and_then(|()| out.flush()).map_err(Error::disk(to))
+    })?;
+    archive.member(manifest::MANIFEST_HASH, |out| {
+        writeln!(out, "{}  {}", written.sha256, written.name).map_err(Error::disk(to))
+    })?;
+    Ok(Summary {
+        rows: manifest.tables.iter().map(|table| table.rows).sum(),
+        files: manifest.files.len() as u64,
+        bytes: archive.keep()?,
+        gone: manifest.files_gone,
+    })
+}
+
+fn write_table(
+    archive: &mut Writing,
+    snapshot: &mut Snapshot,
+    table: &Table,
+    without: &HashSet<String>,
+    told: Told<'_>,
+) -> Result<TableMember, Error> {
+    let columns = snapshot.columns(table)?;
+    let total = snapshot.count(table)?;
+    let id = columns.iter().position(|column| column == "id");
+    let (mut seen, mut rows) = (0, 0);
+    let part = archive.part().to_owned();
+    let member = archive.member(&format!("{}{}.jsonl", manifest::TABLES, table.name), |out| {
+        snapshot.pages(table, |page| {
+            let mut lines = Vec::new();
+            for values in page {
+                seen += 1;
+                if let Some(Value::Text(id)) = id.and_then(|place| values.get(place))
+                    && without.contains(id)
+                {
+                    continue;
+                }
+                rows += 1;
+                row::encode(values, &mut lines).map_err(|error| Error::disk(&part)(error.into()))?;
+            }
+            told(Progress { what: table.name, done: seen, total });
+            out.write_all(&lines).map_err(Error::disk(&part))
+        })
+    })?;
+    if seen != total {
+        // Both were asked of the same picture.
+        let why = format!("{seen} of {total} rows of {} were read: the database is damaged", table.name);
+        return Err(Error::Refused(why));
+    }
+    Ok(TableMember { table: table.name.into(), columns, rows, member })
+}
+
+/// Copies the bytes of all files; gives also the ids of those that were deleted meanwhile.
+fn write_files(
+    archive: &mut Writing,
+    snapshot: &mut Snapshot,
+    files: &Files,
+    database: &Database,
+    told: Told<'_>,
+) -> Result<(Vec<Member>, HashSet<String>), Error> {
+    let columns = snapshot.columns(&dump::FILES)?;
+    let total = snapshot.count(&dump::FILES)?;
+    let place = |name: &str| columns.iter().position(|column| column == name).unwrap_or_default();
+    let (id_place, size_place) = (place("id"), place("size_bytes"));
+    let (mut members, mut gone) = (Vec::new(), HashSet::new());
+    snapshot.pages(&dump::FILES, |page| {
+        for values in page {
+            let (Some(Value::Text(id)), Some(Value::Int(size))) =
+                (values.get(id_place), values.get(size_place))
+            else {
+                return Err(Error::Refused("a row of files has no id or no size".into()));
+            };
+            match write_file(archive, files, database, id, *size)? {
+                Some(member) => members.push(member),
+                None => drop(gone.insert(id.clone())),
+            }
+            told(Progress { what: "files' bytes", done: (members.len() + gone.len()) as u64, total });
+        }
+        Ok(())
+    })?;
+    Ok((members, gone))
+}
+
+/// Copies one file; nothing when it was deleted meanwhile.
+fn write_file(
+    archive: &mut Writing,
+    files: &Files,
+    database: &Database,
+    id: &str,
+    size: i64,
+) -> Result<Option<Member>, Error> {
+    let id: FileId = id.parse().map_err(|_| Error::Refused(format!("a file has the id {id:?}")))?;
+    let path = files.place(&id);
+    let mut bytes = match File::open(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            // The hub removes a row first and its bytes afterwards, so the present tells which it was.
+            if Snapshot::take(database)?.has_file(id.as_str())? {
+                return Err(Error::Refused(format!(
+                    "the database knows the file {id}, but {} is not there: does --data name the hub's folder?",
+                    path.display()
+                )));
+            }
+            return Ok(None);
+        }
+        Err(error) => return Err(Error::disk(path)(error)),
+    };
+    let part = archive.part().to_owned();
+    let member = archive.member(&format!("{}{id}", manifest::FILES), |out| {
+        let mut piece = vec![0; PIECE];
+        loop {
+            let count = bytes.read(&mut piece).map_err(Error::disk(&path))?;
+            if count == 0 {
+                return Ok(());
+            }
+            out.write_all(piece.get(..count).unwrap_or_default()).map_err(Error::disk(&part))?;
+        }
+    })?;
+    if i64::try_from(member.size) != Ok(size) {
+        return Err(Error::Refused(format!(
+            "{} has {} bytes, and the database says {size}: it is damaged; let its uploader delete it",
+            path.display(),
+            member.size
+        )));
+    }
+    Ok(Some(member))
+}
