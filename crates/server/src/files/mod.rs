@@ -10,13 +10,13 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 use tandem_core::FileId;
 use tokio::fs::{self, File, OpenOptions};
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _, BufWriter};
 use tokio::sync::Semaphore;
 
 pub(crate) use sweep::{SweepError, remove_orphans, sweep};
 
-/// How many bytes are read at once.
-const PIECE: usize = 64 * 1024;
+/// How many bytes are read or written at once: each time costs a hop to another thread.
+const PIECE: usize = 256 * 1024;
 /// How many uploads are held in memory at once; further ones wait.
 const IN_MEMORY_MAX: usize = 2;
 
@@ -54,6 +54,7 @@ impl Files {
         options.write(true).create_new(true);
         options.mode(0o600);
         let file = options.open(&path).await?;
+        let file = BufWriter::with_capacity(PIECE, file);
         Ok(Arriving { file, path, end: self.place(id), size: 0, kept: false })
     }
 
@@ -86,7 +87,7 @@ async fn make_folder(file: &Path) -> std::io::Result<()> {
 /// A file on its way in. Unless it is kept, it goes with this.
 #[derive(Debug)]
 pub(crate) struct Arriving {
-    file: File,
+    file: BufWriter<File>,
     path: PathBuf,
     end: PathBuf,
     pub(crate) size: u64,
@@ -109,7 +110,7 @@ impl Arriving {
     /// Puts it in its place, on the disk.
     pub(crate) async fn keep(mut self) -> std::io::Result<()> {
         self.file.flush().await?;
-        self.file.sync_all().await?;
+        self.file.get_ref().sync_all().await?;
         make_folder(&self.end).await?;
         fs::rename(&self.path, &self.end).await?;
         self.kept = true;
