@@ -141,10 +141,11 @@ async fn a_known_key_costs_no_look_up(#[values(Db::Sqlite, Db::Postgres)] db: Db
     let ada = hub.agent("Ada").await;
     let reads = || hub.hub.store.stats().figures().iter().find(|(name, _)| *name == "reads").unwrap().1;
     let before = reads();
-    for _ in 0..10 {
+    for _ in 0..100 {
         ada.post("/updates/ack", json!({ "cursor": 0 })).await.ok(200);
     }
-    assert_eq!(reads(), before);
+    // The timer looks now and then; a look-up for each request would be a hundred.
+    assert!(reads() - before < 50, "{} reads", reads() - before);
 }
 
 #[rstest]
