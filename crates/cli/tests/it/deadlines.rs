@@ -122,7 +122,7 @@ async fn a_lease_wants_signs_of_life(#[values(Db::Sqlite, Db::Postgres)] db: Db)
         hub.advance_ms(10_000);
         eventually(async || (count(&ada, "task.stalled", &task).await == silence).then_some(())).await;
         hub.advance_ms(50_000);
-        tokio::time::sleep(std::time::Duration::from_millis(450)).await;
+        hub.timer_has_looked().await;
         assert_eq!(count(&ada, "task.stalled", &task).await, silence);
         assert_eq!(ada.view(&task).await["status"], "working");
         bob.post_empty(&beat).await.ok(200);
@@ -133,7 +133,7 @@ async fn a_lease_wants_signs_of_life(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     // Work that waits for the initiator needs no sign.
     bob.set(&task, "input-required").await.ok(200);
     hub.advance_ms(50_000);
-    tokio::time::sleep(std::time::Duration::from_millis(450)).await;
+    hub.timer_has_looked().await;
     assert_eq!(count(&ada, "task.stalled", &task).await, 2);
 }
 
@@ -250,7 +250,7 @@ async fn a_deadline_survives_a_restart_and_fires_once(#[values(Db::Sqlite, Db::P
     status_is(&ada, &task, "expired").await;
     eventually(async || (count(&ada, "task.updated", &task).await == 1).then_some(())).await;
     hub.advance_ms(60_000);
-    tokio::time::sleep(std::time::Duration::from_millis(450)).await;
+    hub.timer_has_looked().await;
     assert_eq!(count(&ada, "task.updated", &task).await, 1);
     assert!(count(&ada, "message.no_ack", &task).await <= 1);
 }

@@ -139,7 +139,7 @@ async fn who_does_not_acknowledge_in_time_is_reported_once(#[values(Db::Sqlite, 
     let of_bob = say(&bob, &off, json!({ "checkInSeconds": 7 })).await;
 
     hub.advance_ms(4_900);
-    tokio::time::sleep(std::time::Duration::from_millis(450)).await;
+    hub.timer_has_looked().await;
     assert_eq!(of_kind(&ada, "message.no_ack").await.len(), 0, "not before its time");
     hub.advance_ms(3_000);
     let mut told =
@@ -164,7 +164,7 @@ async fn who_does_not_acknowledge_in_time_is_reported_once(#[values(Db::Sqlite, 
     assert_eq!(told[0]["data"]["targetAgentId"], json!(ada.id));
     assert_eq!(ada.view(&silent).await["status"], "submitted", "it changes no status");
     hub.advance_ms(100_000);
-    tokio::time::sleep(std::time::Duration::from_millis(450)).await;
+    hub.timer_has_looked().await;
     assert_eq!(of_kind(&ada, "message.no_ack").await.len(), 2, "once is enough");
 }
 
@@ -178,7 +178,7 @@ async fn a_held_task_has_no_window_until_it_is_let_in(#[values(Db::Sqlite, Db::P
     assert_eq!(ada.view(&task).await["checkInSeconds"], 5, "a hub-wide 0 leaves the task's own");
     bob.post_empty(&format!("/tasks/{task}/ack")).await.refused(409, "approval_pending");
     hub.advance_ms(60_000);
-    tokio::time::sleep(std::time::Duration::from_millis(450)).await;
+    hub.timer_has_looked().await;
     assert_eq!(of_kind(&ada, "message.no_ack").await.len(), 0);
     bob.post_empty(&format!("/approvals/{task}/approve")).await.ok(200);
     hub.advance_ms(6_000);
