@@ -78,7 +78,7 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
     let outlived = housekeeping::outlived(&store, now, config, &mut Pace::at_once()).await?;
     let since_1970 = Duration::from_millis(u64::try_from(now.plus_ms(-ORPHAN_AGE_MS).0).unwrap_or(0));
     let (files, until) = (Files::below(&config.data), SystemTime::UNIX_EPOCH + since_1970);
-    let files = match files::remove_orphans(&files, &store, until).await {
+    let files = match files::remove_orphans(&files, &store, until, &mut Pace::at_once()).await {
         Ok(removed) => removed,
         Err(SweepError::App(error)) => return Err(error.into()),
         Err(SweepError::Disk(error)) => return Err(Error::Files(error.to_string())),

@@ -39,7 +39,7 @@ impl Pace {
     }
 
     /// Pauses; false when it is time to stop.
-    async fn pause(&mut self) -> bool {
+    pub(crate) async fn pause(&mut self) -> bool {
         let Some(going) = &mut self.going else { return true };
         tokio::select! {
             _ = going.changed() => false,
@@ -48,7 +48,7 @@ impl Pace {
     }
 
     /// Waits for the next round; false when it is time to stop.
-    async fn tick(&mut self, tick: &mut Interval) -> bool {
+    pub(crate) async fn tick(&mut self, tick: &mut Interval) -> bool {
         let Some(going) = &mut self.going else { return false };
         tokio::select! {
             _ = going.changed() => false,

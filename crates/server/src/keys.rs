@@ -14,6 +14,8 @@ struct Known {
     owners: HashMap<KeyHash, AgentId>,
     /// How often keys were forgotten.
     forgotten: u64,
+    /// How often a key was looked up.
+    look_ups: u64,
 }
 
 /// The keys seen so far.
@@ -30,7 +32,15 @@ impl KnownKeys {
     /// Where this memory stands. Ask before a look-up, and hand it to [`Self::remember`] afterwards.
     #[must_use]
     pub fn state(&self) -> u64 {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).forgotten
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.look_ups += 1;
+        known.forgotten
+    }
+
+    /// How often a key had to be looked up, because it was not known.
+    #[must_use]
+    pub fn look_ups(&self) -> u64 {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).look_ups
     }
 
     /// Remembers a key that was looked up, unless any was forgotten in the meantime: it might be this one,

@@ -125,22 +125,21 @@ pub async fn run(started: Started, listener: TcpListener, stop: impl Future<Outp
     let (keep_house, going) = tokio::sync::watch::channel(());
     let pace = Pace::beside_a_hub(going);
     let sweeper = tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pace.clone()));
-    let retention = tokio::spawn(housekeeping::retain(Arc::clone(&hub), pace));
+    let retention = tokio::spawn(housekeeping::retain(Arc::clone(&hub), pace.clone()));
     let dispatcher = tokio::spawn(webhooks::dispatch(Arc::clone(&hub)));
     #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
     let started_at = std::time::SystemTime::now();
-    let file_sweep = tokio::spawn(files::sweep(Arc::clone(&hub), started_at));
-    let timer = tokio::spawn(timer::run(Arc::clone(&hub)));
+    let file_sweep = tokio::spawn(files::sweep(Arc::clone(&hub), started_at, pace.clone()));
+    let timer = tokio::spawn(timer::run(Arc::clone(&hub), pace));
     serve::serve(listener, rest::router(Arc::clone(&hub)), Arc::clone(&hub), stop).await;
     // Their handles on the hub go with them, so that the store closes before the lock does.
     drop(keep_house);
-    for worker in [sweeper, retention] {
+    for worker in [sweeper, retention, timer, file_sweep] {
         let _ = worker.await;
     }
-    for worker in [dispatcher, timer, file_sweep] {
-        worker.abort();
-        let _ = worker.await;
-    }
+    // A receiver may take its time; a try that is cut off is made again.
+    dispatcher.abort();
+    let _ = dispatcher.await;
     if let Err(error) = hub.write_presence().await {
         tracing::warn!(%error, "could not write down who was heard of");
     }

@@ -8,6 +8,7 @@ use tandem_app::Error;
 use tandem_app::deadlines;
 use tandem_core::deadlines::Deadline;
 
+use crate::housekeeping::Pace;
 use crate::hub::Hub;
 
 /// How often to look.
@@ -15,12 +16,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How many deadlines are handled at once; they share commits like everything else that waits.
 const AT_ONCE: usize = 64;
 
-/// Handles due work until it is dropped.
-pub(crate) async fn run(hub: Hub) {
+/// Handles due work until it is told to stop, between two looks.
+pub(crate) async fn run(hub: Hub, mut pace: Pace) {
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        look.tick().await;
+    while pace.tick(&mut look).await {
         loop {
             match pass(&hub).await {
                 Ok(true) => {}

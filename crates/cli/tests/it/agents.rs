@@ -139,13 +139,13 @@ async fn a_rotated_key_ends_at_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) 
 async fn a_known_key_costs_no_look_up(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let ada = hub.agent("Ada").await;
-    let reads = || hub.hub.store.stats().figures().iter().find(|(name, _)| *name == "reads").unwrap().1;
-    let before = reads();
-    for _ in 0..100 {
+    let before = hub.hub.keys.look_ups();
+    for _ in 0..10 {
         ada.post("/updates/ack", json!({ "cursor": 0 })).await.ok(200);
     }
-    // The timer looks now and then; a look-up for each request would be a hundred.
-    assert!(reads() - before < 50, "{} reads", reads() - before);
+    assert_eq!(hub.hub.keys.look_ups(), before);
+    hub.client.send("GET", "/agents/me", Some("tdm_unknown"), None).await.refused(401, "unauthorized");
+    assert_eq!(hub.hub.keys.look_ups(), before + 1, "one that is not known does cost one");
 }
 
 #[rstest]

@@ -9,6 +9,7 @@ use tandem_store::Store;
 use tokio::fs;
 
 use super::Files;
+use crate::housekeeping::Pace;
 use crate::hub::Hub;
 
 /// How many files are looked up at once.
@@ -24,8 +25,8 @@ pub(crate) enum SweepError {
 }
 
 /// Goes through all files once; those that came after the start are left alone.
-pub(crate) async fn sweep(hub: Hub, started: SystemTime) {
-    match remove_orphans(&hub.files, &hub.store, started).await {
+pub(crate) async fn sweep(hub: Hub, started: SystemTime, mut pace: Pace) {
+    match remove_orphans(&hub.files, &hub.store, started, &mut pace).await {
         Ok(0) => {}
         Ok(removed) => tracing::info!(removed, "removed files that belonged to nobody"),
         Err(error) => tracing::warn!(%error, "could not look for files that belong to nobody"),
@@ -37,6 +38,7 @@ pub(crate) async fn remove_orphans(
     files: &Files,
     store: &Store,
     until: SystemTime,
+    pace: &mut Pace,
 ) -> Result<u64, SweepError> {
     let mut removed = 0;
     let Ok(mut folders) = fs::read_dir(&files.root).await else { return Ok(0) };
@@ -54,6 +56,9 @@ pub(crate) async fn remove_orphans(
             }
             if batch.len() == BATCH {
                 removed += remove_unknown(files, store, std::mem::take(&mut batch)).await?;
+                if !pace.pause().await {
+                    return Ok(removed);
+                }
             }
         }
         removed += remove_unknown(files, store, batch).await?;
