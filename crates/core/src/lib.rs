@@ -10,6 +10,7 @@ pub mod deadlines;
 pub mod events;
 pub mod files;
 pub mod ids;
+pub mod loops;
 pub mod messages;
 pub mod moves;
 pub mod networks;

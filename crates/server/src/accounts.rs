@@ -4,7 +4,6 @@ use tandem_app::accounts::{self, Gone};
 use tandem_app::{Error, accounts::erase_part};
 use tandem_core::AgentId;
 
-use crate::bus::End;
 use crate::hub::HubParts;
 
 impl HubParts {
@@ -12,8 +11,7 @@ impl HubParts {
     pub async fn delete_account(&self, agent: &AgentId) -> Result<Gone, Error> {
         let by = agent.clone();
         self.write(move |tx, now| accounts::close(tx, &by, now)).await?;
-        self.keys.forget(agent);
-        self.bus.end(agent, End::KeyRotated);
+        self.end_key(agent);
         self.receivers.set(agent, false);
         self.erase_account(agent).await
     }

@@ -34,6 +34,10 @@ pub struct Config {
     pub max_connections: usize,
     /// How many sockets and streams are open at once.
     pub max_streams: usize,
+    /// Further host names, separated by commas, under which MCP clients may reach this hub.
+    pub mcp_hosts: String,
+    /// After how many seconds an MCP session ends that nobody uses.
+    pub mcp_session_idle_seconds: u32,
     /// Whether webhooks may go over plain HTTP.
     pub webhook_allow_http: bool,
     /// Whether webhooks may go to private addresses and to this machine.
@@ -87,6 +91,8 @@ impl Default for Config {
             behind_proxy: false,
             max_connections: 20_000,
             max_streams: 20_000,
+            mcp_hosts: String::new(),
+            mcp_session_idle_seconds: 1_800,
             webhook_allow_http: false,
             webhook_allow_private: false,
             database_writers: 1,

@@ -71,6 +71,7 @@ pub(crate) async fn sweep(hub: Hub, mut pace: Pace) {
         if let Err(error) = hub.write_presence().await {
             tracing::warn!(%error, "could not write down who was heard of");
         }
+        hub.end_idle_sessions();
         if let Err(error) = hub.finish_deletions().await {
             tracing::warn!(%error, "could not finish removing closed accounts");
         }

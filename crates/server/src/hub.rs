@@ -15,11 +15,12 @@ use tandem_core::{AgentId, IdSource, Now, TaskId, Timestamp};
 use tandem_store::admin::Totals;
 use tandem_store::{Store, Told, Tx};
 
-use crate::bus::Bus;
+use crate::bus::{Bus, End};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::files::Files;
 use crate::keys::KnownKeys;
+use crate::mcp::Sessions;
 use crate::metrics::Metrics;
 use crate::presence::Presence;
 use crate::rates::Rates;
@@ -79,6 +80,8 @@ pub struct HubParts {
     pub presence: Presence,
     /// Wake-ups.
     pub bus: Arc<Bus>,
+    /// MCP sessions.
+    pub sessions: Arc<Sessions>,
     /// Who has a webhook, and which of them have news.
     pub receivers: Arc<Receivers>,
     /// How names become addresses.
@@ -124,6 +127,7 @@ impl HubParts {
             database,
             keys: KnownKeys::default(),
             rates: Rates::default(),
+            sessions: Arc::default(),
             presence: Presence::default(),
             metrics: Metrics::new(),
             admin_token: keys::sha256(admin_token.as_bytes()),
@@ -199,6 +203,19 @@ impl HubParts {
             self.keys.remember(hash, agent.clone(), state);
         }
         Ok(found)
+    }
+
+    /// Ends everything that an agent's key has opened.
+    pub fn end_key(&self, agent: &AgentId) {
+        self.keys.forget(agent);
+        self.bus.end(agent, End::KeyRotated);
+        self.sessions.end_all(agent);
+    }
+
+    /// Ends MCP sessions that nobody uses any more.
+    pub fn end_idle_sessions(&self) {
+        let idle_ms = i64::from(self.config.mcp_session_idle_seconds) * 1_000;
+        self.sessions.end_idle(self.clock.now(), idle_ms);
     }
 
     /// Runs a use case that changes something.

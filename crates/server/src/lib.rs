@@ -15,6 +15,7 @@ pub mod http;
 pub mod hub;
 mod keys;
 pub mod logs;
+pub mod mcp;
 pub mod metrics;
 mod presence;
 pub mod push;

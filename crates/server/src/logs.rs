@@ -7,7 +7,9 @@ use tracing_subscriber::EnvFilter;
 
 /// Begins logging to standard error. `TANDEM_LOG` chooses what, in the usual filter syntax.
 pub fn init() {
-    let filter = EnvFilter::try_from_env("TANDEM_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let wanted = std::env::var("TANDEM_LOG").ok().filter(|wanted| EnvFilter::try_new(wanted).is_ok());
+    // The MCP library writes whole messages into its log, with keys in them: only its warnings are let through.
+    let filter = EnvFilter::new(format!("{},rmcp=warn", wanted.as_deref().unwrap_or("info")));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second call, in a test, finds logging begun already.
     let _ = if std::io::stderr().is_terminal() {

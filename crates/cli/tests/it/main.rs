@@ -25,6 +25,7 @@ mod inbox;
 mod invariants;
 mod limits;
 mod machine;
+mod mcp;
 mod messages;
 mod networks;
 mod pages;

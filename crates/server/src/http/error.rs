@@ -25,6 +25,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("review_required", 403, "the initiator completes this task, not the target"),
     ("owner_only", 403, "only the network's owner may do that"),
     ("not_sender", 403, "only who wrote a message may delete it"),
+    ("foreign_session", 403, "the MCP session belongs to another key"),
     ("not_found", 404, "unknown, or none of your business"),
     ("method_not_allowed", 405, "not with that method"),
     ("timeout", 408, "the body did not arrive in time"),
@@ -54,6 +55,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("too_many_codes", 429, "100 open pairing codes"),
     ("network_full", 429, "1,000 members, 100 invitations, or 100 networks of an agent"),
     ("too_many_streams", 429, "16 sockets and streams"),
+    ("too_many_sessions", 429, "32 MCP sessions in use"),
     ("internal", 500, "something went wrong here; it was logged"),
     ("unavailable", 503, "the hub is busy; Retry-After says when to come back"),
 ];
@@ -120,6 +122,15 @@ pub enum ApiError {
     /// A plain request where a WebSocket handshake is needed.
     #[error("this address speaks WebSocket; for plain HTTP there is GET /events and GET /events/stream")]
     UpgradeNeeded,
+    /// A session that is not there, or not any more.
+    #[error("there is no such session; begin a new one with initialize")]
+    NoSession,
+    /// A session that another agent's key has begun.
+    #[error("this session belongs to another key")]
+    ForeignSession,
+    /// The agent has as many sessions as it may have.
+    #[error("you have {} MCP sessions in use; end one first", crate::mcp::SESSIONS_MAX)]
+    TooManySessions,
     /// A handler panicked.
     #[error("something went wrong here; it was logged")]
     Panicked,
@@ -232,6 +243,9 @@ impl ApiError {
             Self::TooManyStreams => return Shape(S::TOO_MANY_REQUESTS, "too_many_streams", Some(5)),
             Self::HubFull => return Shape(S::SERVICE_UNAVAILABLE, "unavailable", Some(30)),
             Self::UpgradeNeeded => (S::UPGRADE_REQUIRED, "upgrade_required"),
+            Self::NoSession => (S::NOT_FOUND, "not_found"),
+            Self::ForeignSession => (S::FORBIDDEN, "foreign_session"),
+            Self::TooManySessions => return Shape(S::TOO_MANY_REQUESTS, "too_many_sessions", Some(60)),
             Self::NoRoute => (S::NOT_FOUND, "not_found"),
             Self::NoMethod => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Panicked => (S::INTERNAL_SERVER_ERROR, "internal"),
@@ -257,9 +271,13 @@ impl ApiError {
     }
 }
 
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let Shape(status, code, retry_seconds) = self.shape();
+impl ApiError {
+    /// The error as it is told, on any surface.
+    pub(crate) fn body(&self) -> ErrorBody {
+        self.told(self.shape().1)
+    }
+
+    fn told(&self, code: &str) -> ErrorBody {
         let mut body = ErrorBody {
             error: capitalised(&self.sentence()),
             code: code.into(),
@@ -267,7 +285,7 @@ impl IntoResponse for ApiError {
             status: None,
             next_statuses: None,
         };
-        let mut cause = if let Self::App(error) = &self { Some(error) } else { None };
+        let mut cause = if let Self::App(error) = self { Some(error) } else { None };
         if let Some(Error::OnTask { standing, error }) = cause {
             body.status = Some(standing.status.to_string());
             body.next_statuses = Some(standing.next.iter().map(Status::to_string).collect());
@@ -276,7 +294,14 @@ impl IntoResponse for ApiError {
         if let Some(Error::Invalid(invalid)) = cause {
             body.details = Some(invalid.0.clone());
         }
-        let mut response = json_response(status, json(&body));
+        body
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let Shape(status, code, retry_seconds) = self.shape();
+        let mut response = json_response(status, json(&self.told(code)));
         if let Some(seconds) = retry_seconds {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

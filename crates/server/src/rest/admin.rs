@@ -9,7 +9,6 @@ use tandem_api::tasks::PageQuery;
 use tandem_app::admin::{self, AgentTerms};
 use tandem_core::{AgentId, DeliveryId, Id, TaskId};
 
-use crate::bus::End;
 use crate::http::front::{Admin, SentUri};
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
 use crate::hub::Hub;
@@ -63,8 +62,7 @@ pub(crate) async fn change_agent(
     let changed = hub.write(move |tx, _| admin::change_agent(tx, &agent, &terms)).await?;
     if changed.suspended {
         // Its key is looked up anew, and what it has open ends.
-        hub.keys.forget(&changed.id);
-        hub.bus.end(&changed.id, End::KeyRotated);
+        hub.end_key(&changed.id);
     }
     let seen = hub.seen(&changed);
     Ok(Json(AdminAgent::new(changed, seen)))

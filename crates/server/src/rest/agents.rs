@@ -11,7 +11,6 @@ use tandem_app::agents::{self, Change, Discover, NewAgent};
 use tandem_app::{Invalid, keys, webhooks};
 use tandem_store::agents::Listed;
 
-use crate::bus::End;
 use crate::http::front::{Address, Caller};
 use crate::http::{Answer, ApiError, Input, Json, Query, json_response, paging};
 use crate::hub::{Hub, HubParts, json};
@@ -142,8 +141,7 @@ pub(crate) async fn rotate_key(State(hub): State<Hub>, Caller(me): Caller) -> An
     let key_hash = keys::sha256(api_key.as_bytes());
     let agent = me.clone();
     hub.write(move |tx, _| agents::rotate_key(tx, &agent, &key_hash)).await?;
-    hub.keys.forget(&me);
-    hub.bus.end(&me, End::KeyRotated);
+    hub.end_key(&me);
     hub.keys.remember(key_hash, me, hub.keys.state());
     Ok(Json(NewKey { api_key }))
 }

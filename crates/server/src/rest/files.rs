@@ -67,28 +67,56 @@ pub(crate) async fn upload_json(
     if let Some(kept) = hub.kept_answer(&me, key.as_ref()).await? {
         return Ok(kept);
     }
-    let parsed = parse_json::<UploadFile<'_>>(&bytes).and_then(|body| {
-        let label = Label {
-            name: body.filename,
-            mime_type: body.mime_type,
-            keys: body.encrypted_keys,
-            signature: body.sender_signature,
-        };
-        let decoded = STANDARD.decode(body.base64_content.as_bytes());
-        let decoded =
-            decoded.map_err(|_| Invalid::field("base64Content", "must be standard base64 with padding"))?;
-        Ok((label, decoded))
-    });
-    let (label, decoded) = hub.body_on_task(&me, &task, parsed).await?;
+    let parsed = parse_json::<UploadFile<'_>>(&bytes).and_then(unpack);
+    let whole = hub.body_on_task(&me, &task, parsed).await?;
     drop(bytes);
-    hub.check_upload(&me, &task).await?;
+    store_whole(&hub, &me, task, whole, key).await
+}
+
+/// Upload a file whose bytes were taken out of its JSON before.
+pub(crate) async fn upload_apart(
+    hub: &Hub,
+    me: &AgentId,
+    task: &str,
+    label: &str,
+    base64: String,
+) -> Result<Response, ApiError> {
+    let task: TaskId = id(task, "task")?;
+    let parsed = parse_json::<UploadFile<'_>>(label.as_bytes())
+        .and_then(|body| unpack(UploadFile { base64_content: base64.into(), ..body }));
+    let whole = hub.body_on_task(me, &task, parsed).await?;
+    store_whole(hub, me, task, whole, None).await
+}
+
+/// What a JSON upload holds: the bytes, and what was said about them.
+fn unpack(body: UploadFile<'_>) -> Result<(Label, Vec<u8>), ApiError> {
+    let label = Label {
+        name: body.filename,
+        mime_type: body.mime_type,
+        keys: body.encrypted_keys,
+        signature: body.sender_signature,
+    };
+    let decoded = STANDARD.decode(body.base64_content.as_bytes());
+    let decoded =
+        decoded.map_err(|_| Invalid::field("base64Content", "must be standard base64 with padding"))?;
+    Ok((label, decoded))
+}
+
+async fn store_whole(
+    hub: &Hub,
+    me: &AgentId,
+    task: TaskId,
+    (label, decoded): (Label, Vec<u8>),
+    key: Option<Key>,
+) -> Result<Response, ApiError> {
+    hub.check_upload(me, &task).await?;
     let fits = if decoded.len() as u64 > FILE_BYTES_MAX { Err(Error::FileTooLarge.into()) } else { Ok(()) };
-    hub.body_on_task(&me, &task, fits).await?;
+    hub.body_on_task(me, &task, fits).await?;
     let id: FileId = hub.now().new_id();
     let mut arriving = hub.files.begin(&id).await.map_err(disk)?;
     arriving.write(&decoded).await.map_err(disk)?;
     drop(decoded);
-    finish(&hub, &me, task, id, arriving, label, key).await
+    finish(hub, me, task, id, arriving, label, key).await
 }
 
 /// Upload a file as a form.

@@ -31,6 +31,7 @@ use utoipa_axum::routes;
 
 use crate::http::{ApiError, front, json_response};
 use crate::hub::{Hub, HubParts, UseCase, json};
+use crate::mcp;
 use crate::push::{observe, socket, stream, ticket};
 use crate::web;
 
@@ -134,6 +135,7 @@ pub fn document() -> OpenApi {
 pub fn router(hub: Hub) -> Router {
     let (api, document) = routes();
     api.merge(web::routes(&document))
+        .merge(mcp::routes(&hub))
         .fallback(async || ApiError::NoRoute)
         .method_not_allowed_fallback(async || ApiError::NoMethod)
         .layer(middleware::from_fn_with_state(hub.clone(), front::front))
@@ -141,7 +143,7 @@ pub fn router(hub: Hub) -> Router {
 }
 
 /// An id out of a path; one that cannot be an id names nothing.
-fn id<T>(text: &str, what: &'static str) -> Result<Id<T>, ApiError> {
+pub(crate) fn id<T>(text: &str, what: &'static str) -> Result<Id<T>, ApiError> {
     text.parse().map_err(|_| Error::NotFound(what).into())
 }
 

@@ -1,0 +1,175 @@
+//! Whose a session is, and when it ends.
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::{NEW, OLD, Session, messages, post};
+use crate::harness::{Agent, Db, Harness, eventually};
+
+#[rstest]
+#[tokio::test]
+async fn a_session_belongs_to_the_key_that_began_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    let session = Session::begin(&ada, json!({})).await;
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    assert_eq!(session.send(&ping).await.status, 200);
+
+    session.send_as(&bob, &ping).await.refused(403, "foreign_session");
+    let stolen = Session { agent: bob.clone(), id: session.id.clone() };
+    stolen.plain("GET").await.refused(403, "foreign_session");
+    stolen.plain("DELETE").await.refused(403, "foreign_session");
+    let nobody = Agent { key: "tdm_nobody".into(), ..bob.clone() };
+    session.send_as(&nobody, &ping).await.refused(401, "unauthorized");
+
+    let unknown = Session { agent: ada.clone(), id: "unknown".into() };
+    for reply in [unknown.send(&ping).await, unknown.plain("GET").await, unknown.plain("DELETE").await] {
+        reply.refused(404, "not_found");
+    }
+    assert_eq!(session.plain("DELETE").await.status, 204);
+    session.send(&ping).await.refused(404, "not_found");
+}
+
+#[rstest]
+#[tokio::test]
+async fn sessions_end_with_their_key(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let session = Session::begin(&ada, json!({})).await;
+    let mut stream = session.stream().await;
+    let (words, data) = ada.told("rotate_api_key", json!({})).await;
+    let key = data["apiKey"].as_str().unwrap().to_owned();
+    assert!(words.contains(&key));
+    while stream.next().await.is_some() {}
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    session.send(&ping).await.refused(401, "unauthorized");
+    let renewed = Agent { key, ..ada };
+    session.send_as(&renewed, &ping).await.refused(404, "not_found");
+    assert_eq!(hub.hub.sessions.count(), 0);
+}
+
+#[tokio::test]
+async fn sessions_that_nobody_uses_are_collected() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let idle = Session::begin(&ada, json!({})).await;
+    let read = Session::begin(&ada, json!({})).await;
+    let stream = read.stream().await;
+    hub.advance_ms(1_799_999);
+    hub.hub.end_idle_sessions();
+    assert_eq!(hub.hub.sessions.count(), 2);
+    hub.advance_ms(1);
+    hub.hub.end_idle_sessions();
+    assert_eq!(hub.hub.sessions.count(), 1, "one whose stream is read stays");
+    idle.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await.refused(404, "not_found");
+    drop(stream);
+    eventually(async || {
+        hub.hub.end_idle_sessions();
+        (hub.hub.sessions.count() == 0).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_thirty_third_session_takes_the_place_of_the_one_used_longest_ago() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_max = 0).await;
+    let ada = hub.agent("Ada").await;
+    let mut sessions = Vec::new();
+    for _ in 0..32 {
+        sessions.push(Session::begin(&ada, json!({})).await);
+        hub.advance_ms(1);
+    }
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    sessions[0].send(&ping).await.ok_or_stream();
+    hub.advance_ms(1);
+    Session::begin(&ada, json!({})).await;
+    assert_eq!(hub.hub.sessions.count(), 32);
+    sessions[0].send(&ping).await.ok_or_stream();
+    sessions[1].send(&ping).await.refused(404, "not_found");
+}
+
+impl crate::harness::Reply {
+    fn ok_or_stream(&self) {
+        assert_eq!(self.status, 200, "{self:?}");
+    }
+}
+
+#[tokio::test]
+async fn host_and_origin_are_checked() {
+    let hub = Harness::start_with(Db::Sqlite, |config| {
+        config.public_url = Some("https://hub.example.com".into());
+        config.mcp_hosts = "inside.example, other.example:8080".into();
+    })
+    .await;
+    let ada = hub.agent("Ada").await;
+    let discover = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": { "_meta": {
+        "io.modelcontextprotocol/protocolVersion": NEW,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }}});
+    let new = [("mcp-protocol-version", NEW), ("mcp-method", "server/discover")];
+    let with =
+        async |more: &[(&str, &str)]| post(&ada, "/mcp", &[&new[..], more].concat(), &discover).await.status;
+    for host in [
+        "hub.example.com",
+        "localhost:3000",
+        "127.0.0.1",
+        "[::1]:3000",
+        "inside.example",
+        "other.example:8080",
+    ] {
+        assert_eq!(with(&[("host", host)]).await, 200, "{host}");
+    }
+    for host in ["evil.example", "other.example", "hub.example.com.evil.example"] {
+        assert_eq!(with(&[("host", host)]).await, 403, "{host}");
+    }
+    for origin in ["https://hub.example.com", "http://localhost:5173", "http://127.0.0.1:80"] {
+        assert_eq!(with(&[("origin", origin)]).await, 200, "{origin}");
+    }
+    for origin in ["http://evil.example", "http://hub.example.com", "null", "https://hub.example.com:444"] {
+        assert_eq!(with(&[("origin", origin)]).await, 403, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_refused() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let session = Session::begin(&ada, json!({})).await;
+    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    for body in
+        ["", "{", "[]", "null", "\"text\"", &deep, "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}"]
+    {
+        for key in ["mcp-session-id", "x-none"] {
+            let request = hyper::Request::builder()
+                .method("POST")
+                .uri("/mcp")
+                .header("host", ada.client.address.to_string())
+                .header("authorization", format!("Bearer {}", ada.key))
+                .header("content-type", "application/json")
+                .header("accept", "application/json, text/event-stream")
+                .header(key, &session.id)
+                .body(http_body_util::Full::new(hyper::body::Bytes::copy_from_slice(body.as_bytes())))
+                .unwrap();
+            let reply = ada.client.raw(request).await;
+            assert!((400..500).contains(&reply.status), "{body}: {reply:?}");
+        }
+    }
+    let unknown = session.ask("no/such/method", json!({})).await;
+    assert_eq!(unknown["error"]["code"], -32601);
+    let old = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let version = [("mcp-session-id", session.id.as_str()), ("mcp-protocol-version", "1999-01-01")];
+    assert_eq!(post(&ada, "/mcp", &version, &old).await.status, 400);
+    // Without a session, only a beginning or the new era is understood.
+    assert_eq!(post(&ada, "/mcp", &[("mcp-protocol-version", OLD)], &old).await.status, 400);
+    let mismatch = [("mcp-protocol-version", NEW), ("mcp-method", "tools/list")];
+    let reply = post(
+        &ada,
+        "/mcp",
+        &mismatch,
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover",
+        "params": { "_meta": { "io.modelcontextprotocol/protocolVersion": NEW,
+            "io.modelcontextprotocol/clientCapabilities": {} } } }),
+    )
+    .await;
+    assert_eq!((reply.status, messages(&reply)[0]["error"]["code"].clone()), (400, json!(-32020)));
+}

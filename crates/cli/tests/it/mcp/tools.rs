@@ -1,0 +1,377 @@
+//! The tools: what they are called, what they take, and what they say.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::Session;
+use crate::harness::{Agent, Db, Harness};
+
+/// The most bytes of all tools as a client gets them, and of the dozen.
+const FULL_BYTES_MAX: usize = 50_000;
+const CORE_BYTES_MAX: usize = 20_000;
+/// The most bytes of what a model reads of them: names, descriptions, arguments.
+const FULL_READ_BYTES_MAX: usize = 18_000;
+const CORE_READ_BYTES_MAX: usize = 8_000;
+
+async fn list(agent: &Agent, path: &str) -> Vec<Value> {
+    let answer = agent.ask(path, "tools/list", json!({})).await;
+    answer["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_tools_are_these() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let tools = list(&ada, "/mcp").await;
+    assert_eq!(tools, list(&ada, "/mcp").await, "the order is stable");
+    insta::assert_json_snapshot!("mcp_tools", tools);
+    let old = Session::begin(&ada, json!({})).await.ask("tools/list", json!({})).await;
+    assert_eq!(old["result"]["tools"], json!(tools), "both eras have the same");
+    assert_eq!(tools.len(), 44);
+}
+
+#[tokio::test]
+async fn the_schemas_stay_within_their_budget() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let budgets = [
+        ("/mcp", FULL_BYTES_MAX, FULL_READ_BYTES_MAX),
+        ("/mcp?tools=core", CORE_BYTES_MAX, CORE_READ_BYTES_MAX),
+    ];
+    for (path, whole_max, read_max) in budgets {
+        let tools = list(&ada, path).await;
+        let whole = json!(tools).to_string().len();
+        assert!((whole_max * 4 / 5..whole_max).contains(&whole), "{path}: {whole} bytes");
+        let read: usize = tools
+            .iter()
+            .map(|tool| json!([tool["name"], tool["description"], tool["inputSchema"]]).to_string().len())
+            .sum();
+        assert!((read_max * 4 / 5..read_max).contains(&read), "{path}: {read} bytes for the model");
+    }
+}
+
+#[tokio::test]
+async fn a_dozen_can_be_had_alone() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let tools = list(&ada, "/mcp?tools=core").await;
+    assert_eq!(
+        names(&tools),
+        [
+            "check_updates",
+            "wait_for_updates",
+            "generate_pairing_code",
+            "connect_with_agent",
+            "list_connections",
+            "create_task",
+            "get_task",
+            "update_task_status",
+            "approve_task",
+            "reject_task",
+            "send_message",
+            "send_reply",
+        ]
+    );
+    let call = |name: &str| json!({ "name": name, "arguments": {} });
+    let core = ada.ask("/mcp?tools=core", "tools/call", call("check_updates")).await;
+    assert_eq!(core["result"]["isError"], false);
+    let other = ada.ask("/mcp?tools=core", "tools/call", call("get_profile")).await;
+    assert_eq!(other["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn every_tool_says_what_it_does_to_the_world() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    for tool in list(&ada, "/mcp").await {
+        let name = tool["name"].as_str().unwrap();
+        let hints = &tool["annotations"];
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(hints[hint].is_boolean(), "{name} {hint}");
+        }
+        assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
+        let reads = ["get_", "list_", "discover_", "export_"].iter().any(|start| name.starts_with(start));
+        assert_eq!(hints["readOnlyHint"], reads, "{name}");
+        let destroys = ["delete_", "disconnect", "block_", "cancel_", "reject_", "rotate_"]
+            .iter()
+            .any(|start| name.starts_with(start));
+        assert_eq!(hints["destructiveHint"], destroys, "{name}");
+    }
+}
+
+/// Two agents that have nothing but MCP: they pair, hand over a task that must be approved, ask, send a file, and
+/// finish.
+#[rstest]
+#[tokio::test]
+async fn two_agents_work_together_by_tools_alone(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    assert_eq!(ada.told("check_updates", json!({})).await.0, "No updates. You're all caught up.");
+    assert_eq!(ada.told("list_tasks", json!({})).await.0, "No tasks found.");
+    assert_eq!(ada.told("list_pending_approvals", json!({})).await.0, "No pending approvals.");
+
+    let (words, code) = ada.told("generate_pairing_code", json!({})).await;
+    let code = code["code"].as_str().unwrap();
+    assert_eq!(
+        words,
+        format!("Pairing code: **{code}**\nShare this with the other agent. Expires in 10 minutes.")
+    );
+    let (words, connection) = bob.told("connect_with_agent", json!({ "code": code.to_lowercase() })).await;
+    let connection = connection["connectionId"].as_str().unwrap();
+    assert!(words.contains("Ada") && words.contains(connection), "{words}");
+    let (words, _) =
+        bob.told("set_approval_rule", json!({ "connectionId": connection, "rule": "require" })).await;
+    assert!(words.contains("require"), "{words}");
+
+    let task = json!({ "targetAgentId": bob.id, "title": "Read the report", "description": "Is it sound?" });
+    let (words, task) = ada.told("create_task", task).await;
+    let id = task["id"].as_str().unwrap();
+    assert!(words.contains(id) && words.contains("submitted") && words.contains("approval"), "{words}");
+    let (words, updates) = bob.told("check_updates", json!({})).await;
+    assert!(words.contains(id), "{words}");
+    assert_eq!(updates["pendingApprovals"][0]["id"], id);
+    assert_eq!(
+        bob.refused_by("update_task_status", json!({ "taskId": id, "status": "working" })).await,
+        "approval_pending"
+    );
+    bob.told("approve_task", json!({ "taskId": id })).await;
+
+    let (words, _) = bob.told("update_task_status", json!({ "taskId": id, "status": "working" })).await;
+    assert!(words.contains("working") && words.contains("input-required"), "{words}");
+    let (words, message) = bob.told("send_message", json!({ "taskId": id, "content": "Which one?" })).await;
+    assert!(words.contains(message["id"].as_str().unwrap()), "{words}");
+    bob.told("update_task_status", json!({ "taskId": id, "status": "input-required" })).await;
+    let file = json!({ "taskId": id, "filename": "report.txt", "mimeType": "text/plain",
+        "base64Content": STANDARD.encode("all is well") });
+    let (words, file) = ada.told("upload_file", file).await;
+    let url = file["url"].as_str().unwrap();
+    assert!(words.contains(url) && words.contains(file["messageId"].as_str().unwrap()), "{words}");
+    assert_eq!(&bob.get(url).await.bytes[..], b"all is well");
+    ada.told("update_task_status", json!({ "taskId": id, "status": "working" })).await;
+
+    let (words, _) = bob.told("send_reply", json!({ "taskId": id, "content": "It is sound." })).await;
+    assert!(words.contains("completed"), "{words}");
+    let (words, task) = ada.told("get_task", json!({ "taskId": id })).await;
+    assert_eq!(serde_json::from_str::<Value>(&words).unwrap(), task, "the words are the data as JSON");
+    assert_eq!(
+        (&task["status"], task["messages"].as_array().unwrap().len()),
+        (&json!("completed"), 4),
+        "three, and the hub's own"
+    );
+    assert!(task["result"].as_str().unwrap().contains("It is sound."));
+    assert_eq!(task["nextStatuses"], json!(["working"]));
+    let (words, _) = ada.told("delete_task", json!({ "taskId": id })).await;
+    assert_eq!(words, "Task deleted, with 4 messages and 1 files.");
+}
+
+/// The tools that the walk above does not use, each once.
+#[rstest]
+#[tokio::test]
+async fn every_other_tool_does_what_it_says(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.min_discovery_age_hours = 0).await;
+    let (ada, bob) = hub.pair().await;
+    let (words, profile) = ada
+        .told(
+            "update_profile",
+            json!({ "description": "reads", "discoverable": true, "autoAccept": true,
+            "capabilities": ["reading"], "metadata": { "a": 1 } }),
+        )
+        .await;
+    assert!(words.starts_with("Profile updated.\n{"), "{words}");
+    let (_, again) = ada.told("get_profile", json!({})).await;
+    assert_eq!((&again["description"], &again["id"]), (&profile["description"], &json!(ada.id)));
+
+    let carol = hub.agent("Carol").await;
+    let (_, found) = carol.told("discover_agents", json!({ "capability": "reading", "limit": 5 })).await;
+    assert_eq!(found["agents"][0]["id"], ada.id.as_str());
+    let (words, made) = carol.told("connect_directly", json!({ "agentId": ada.id })).await;
+    assert!(words.contains("Ada"), "{words}");
+    let connection = json!(made["connectionId"]);
+    carol.told("set_alias", json!({ "connectionId": connection, "alias": "reader" })).await;
+    let (_, list) = carol.told("list_connections", json!({})).await;
+    assert_eq!(
+        (&list["connections"][0]["alias"], &list["connections"][0]["agentName"]),
+        (&json!("reader"), &json!("Ada"))
+    );
+    let (words, _) = carol.told("set_alias", json!({ "connectionId": connection, "alias": null })).await;
+    assert_eq!(words, "Alias cleared.");
+    let (words, _) = carol.told("disconnect", json!({ "connection_id": connection })).await;
+    assert_eq!(words, "Disconnected. Cancelled tasks: 0.");
+    carol.told("block_agent", json!({ "agentId": ada.id })).await;
+    assert_eq!(carol.refused_by("connect_directly", json!({ "agentId": ada.id })).await, "blocked");
+    carol.told("unblock_agent", json!({ "agentId": ada.id })).await;
+    let (words, _) = carol.told("update_webhook", json!({ "url": null })).await;
+    assert_eq!(words, "Webhook disabled.");
+    assert_eq!(carol.refused_by("update_webhook", json!({ "url": "http://127.0.0.1/" })).await, "validation");
+
+    let task = ada.task(&bob).await;
+    let message =
+        ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.text("id");
+    let on_task = json!({ "taskId": task });
+    let (_, read) = bob.told("task_read", on_task.clone()).await;
+    assert_eq!(read["messages"][0]["id"], message.as_str());
+    assert_eq!(bob.told("task_read", on_task.clone()).await.0, "No unread messages.");
+    let (words, _) = bob.told("message_ack", on_task.clone()).await;
+    assert_eq!(words, "Acknowledged. Messages: 1.");
+    bob.told("set_session_key", json!({ "taskId": task, "sessionKey": "k" })).await;
+    assert_eq!(ada.view(&task).await["targetSessionKey"], "k");
+    bob.told("update_task_status", json!({ "taskId": task, "status": "working", "reason": "begun" })).await;
+    let (words, _) = bob.told("report_usage", json!({ "taskId": task, "cost": 0.0023 })).await;
+    assert!(words.starts_with("Deducted $0"), "{words}");
+    ada.told("delete_message", json!({ "taskId": task, "messageId": message })).await;
+    let upload =
+        json!({ "taskId": task, "filename": "a.txt", "mimeType": "text/plain", "base64Content": "YQ==" });
+    let (_, file) = bob.told("upload_file", upload).await;
+    bob.told("delete_file", json!({ "fileId": file["fileId"] })).await;
+    ada.told("cancel_task", json!({ "taskId": task, "reason": "enough" })).await;
+    ada.told("retry_task", on_task.clone()).await;
+    ada.pair_with(&carol).await;
+    ada.told("reassign_task", json!({ "taskId": task, "targetAgentId": carol.id })).await;
+    assert_eq!(bob.refused_by("get_task", on_task.clone()).await, "not_found");
+    let (_, history) = ada.told("get_task_events", on_task.clone()).await;
+    assert_eq!(history["events"].as_array().unwrap().len(), 5);
+    let (_, listed) = ada.told("list_tasks", json!({ "status": "submitted", "limit": 1 })).await;
+    assert_eq!(listed["tasks"][0]["id"], task.as_str());
+    let (_, inbox) = carol.told("get_inbox", json!({})).await;
+    assert_eq!(inbox["items"][0]["taskId"], task.as_str());
+    carol.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    let held = ada.task(&carol).await;
+    let (_, waiting) = carol.told("list_pending_approvals", json!({})).await;
+    assert_eq!(waiting["tasks"][0]["id"], held.as_str());
+    carol.told("reject_task", json!({ "taskId": held, "reason": "no" })).await;
+
+    let (_, network) = ada.told("create_network", json!({ "name": "Crew" })).await;
+    let invite = ada.post(&format!("/networks/{}/invites", network["id"].as_str().unwrap()), json!({})).await;
+    let (words, _) = bob.told("join_network", json!({ "code": invite.text("code") })).await;
+    assert!(words.starts_with("Joined Crew."), "{words}");
+    let (_, networks) = bob.told("list_networks", json!({})).await;
+    assert_eq!(networks["networks"][0]["memberCount"], 2);
+    let (words, _) = ada.told("broadcast", json!({ "networkId": network["id"], "content": "hear" })).await;
+    assert!(words.starts_with("Sent to 1 members."), "{words}");
+
+    let (_, export) = bob.told("export_my_data", json!({})).await;
+    assert_eq!((&export["__exportComplete"], &export["agent"]["id"]), (&json!(true), &json!(bob.id)));
+    assert_eq!(bob.refused_by("export_my_data", json!({})).await, "rate_limited");
+    let (words, gone) = bob.told("delete_account", json!({})).await;
+    assert!(words.starts_with("Account deleted."), "{words}");
+    assert_eq!(gone["connections"], 1);
+    bob.get("/agents/me").await.refused(401, "unauthorized");
+}
+
+#[rstest]
+#[tokio::test]
+async fn refusals_say_what_to_do_next(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let refused = bob.tool("update_task_status", json!({ "taskId": task, "status": "completed" })).await;
+    assert_eq!(refused["isError"], true);
+    let words = refused["content"][0]["text"].as_str().unwrap();
+    assert!(words.contains("invalid_transition") && words.contains("nextStatuses: working"), "{words}");
+    let machine: Value = serde_json::from_str(refused["content"][1]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(machine["nextStatuses"], json!(["working", "rejected", "cancelled"]));
+    assert_eq!(machine["hint"], "Choose one of nextStatuses.");
+
+    for (tool, arguments) in [
+        ("get_task", json!({})),
+        ("get_task", json!({ "taskId": 5 })),
+        ("create_task", json!({ "title": "x" })),
+        ("create_task", json!({ "targetAgentId": bob.id, "title": "" })),
+        ("send_message", json!({ "taskId": task, "content": "" })),
+        ("update_task_status", json!({ "taskId": task, "status": "done" })),
+        ("update_task_status", json!({ "taskId": task })),
+        ("check_updates", json!({ "acknowledge": "yes" })),
+        ("wait_for_updates", json!({ "seconds": 51 })),
+        ("wait_for_updates", json!({ "seconds": 0 })),
+        ("wait_for_updates", json!({ "after": -1 })),
+        ("list_tasks", json!({ "limit": 0 })),
+        ("report_usage", json!({ "taskId": task, "cost": -1 })),
+        (
+            "upload_file",
+            json!({ "taskId": task, "filename": "a", "mimeType": "text/plain", "base64Content": "?" }),
+        ),
+        ("upload_file", json!({ "taskId": task, "filename": "a", "mimeType": "text/plain" })),
+        ("set_session_key", json!({ "taskId": task })),
+    ] {
+        assert_eq!(bob.refused_by(tool, arguments.clone()).await, "validation", "{tool} {arguments}");
+    }
+    for tool in ["get_task", "task_read", "message_ack", "delete_task", "approve_task", "get_task_events"] {
+        assert_eq!(bob.refused_by(tool, json!({ "taskId": "task_unknown" })).await, "not_found", "{tool}");
+    }
+    let stranger = hub.agent("Eve").await;
+    let foreign = stranger.tool("get_task", json!({ "taskId": task })).await;
+    assert_eq!(foreign, stranger.tool("get_task", json!({ "taskId": "task_unknown" })).await);
+    assert_eq!(bob.view(&task).await["status"], "submitted", "nothing has changed");
+    let unknown = bob.ask("/mcp", "tools/call", json!({ "name": "no_such_tool", "arguments": {} })).await;
+    assert_eq!(unknown["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn a_file_of_fifty_megabytes_fits() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let upload = |bytes: usize| {
+        json!({ "taskId": task, "filename": "a.txt", "mimeType": "text/plain",
+        "base64Content": STANDARD.encode(vec![b'a'; bytes]) })
+    };
+    let (_, file) = ada.told("upload_file", upload(50 * 1024 * 1024)).await;
+    assert_eq!(file["sizeBytes"], 50 * 1024 * 1024);
+    assert_eq!(ada.refused_by("upload_file", upload(50 * 1024 * 1024 + 1)).await, "too_large");
+}
+
+#[tokio::test]
+async fn prompts_and_resources_are_there() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let prompts = bob.ask("/mcp", "prompts/list", json!({})).await;
+    let prompts = prompts["result"]["prompts"].as_array().unwrap();
+    assert_eq!(names(prompts), ["work_on_task", "review_result", "pair_with_agent"]);
+    for (name, arguments, part) in [
+        ("work_on_task", json!({ "taskId": task }), task.as_str()),
+        ("review_result", json!({ "taskId": task }), task.as_str()),
+        ("pair_with_agent", json!({}), "generate_pairing_code"),
+        ("pair_with_agent", json!({ "code": "BLUE-TIGER-4231" }), "BLUE-TIGER-4231"),
+    ] {
+        let got = bob.ask("/mcp", "prompts/get", json!({ "name": name, "arguments": arguments })).await;
+        let text = got["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(text.contains(part), "{name}: {text}");
+    }
+    for (name, arguments) in
+        [("work_on_task", json!({})), ("work_on_task", json!({ "taskId": "nope" })), ("other", json!({}))]
+    {
+        let got = bob.ask("/mcp", "prompts/get", json!({ "name": name, "arguments": arguments })).await;
+        assert_eq!(got["error"]["code"], -32602, "{name}");
+    }
+    let read = async |uri: &str| bob.ask("/mcp", "resources/read", json!({ "uri": uri })).await;
+    let inbox = read("tandem://inbox").await;
+    let inbox: Value =
+        serde_json::from_str(inbox["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(inbox["items"][0]["taskId"], task.as_str());
+    let one = read(&format!("tandem://tasks/{task}")).await;
+    let one: Value = serde_json::from_str(one["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(one["id"], task.as_str());
+    for unknown in ["tandem://tasks/nope", "tandem://other", "file:///etc/passwd"] {
+        assert_eq!(read(unknown).await["error"]["code"], -32602, "{unknown}");
+    }
+    let completion = json!({ "ref": { "type": "ref/prompt", "name": "work_on_task" }, "argument": { "name": "taskId", "value": "task_" } });
+    let completed = bob.ask("/mcp", "completion/complete", completion).await;
+    assert_eq!(completed["result"]["completion"]["values"], json!([task]));
+}
+
+#[tokio::test]
+async fn the_instructions_are_short() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let discovered = ada.ask("/mcp", "server/discover", json!({})).await;
+    let instructions = discovered["result"]["instructions"].as_str().unwrap();
+    let words = instructions.split_whitespace().count();
+    assert!((100..200).contains(&words), "{words} words");
+}

@@ -1,0 +1,120 @@
+//! How a client learns that something waits.
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::{NEW, Session, Stream};
+use crate::harness::{Agent, Db, Harness, eventually};
+
+#[rstest]
+#[tokio::test]
+async fn a_call_can_wait_for_something_new(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let waiting = {
+        let bob = bob.clone();
+        tokio::spawn(async move { bob.told("wait_for_updates", json!({ "acknowledge": true })).await })
+    };
+    eventually(async || (hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_some()).then_some(())).await;
+    let task = ada.task(&bob).await;
+    let (words, updates) = waiting.await.unwrap();
+    assert!(words.contains(&task), "{words}");
+    assert_eq!(updates["pendingTasks"][0]["id"], task.as_str());
+    assert_eq!(bob.told("check_updates", json!({})).await.0, "No updates. You're all caught up.");
+
+    let second = ada.task(&bob).await;
+    let (words, _) = bob.told("wait_for_updates", json!({})).await;
+    assert!(words.contains(&second), "what is there already is told at once: {words}");
+    let cursor = &updates["cursor"];
+    let (_, newer) = bob.told("wait_for_updates", json!({ "after": cursor })).await;
+    assert!(newer["cursor"].as_i64() > cursor.as_i64());
+    let (words, _) = bob.told("wait_for_updates", json!({ "after": newer["cursor"], "seconds": 1 })).await;
+    assert!(words.contains(&second), "when the time is over, what is unseen is told again: {words}");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_session_is_told_that_its_inbox_has_changed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({})).await;
+    let mut stream = session.stream().await;
+    let subscribed = session.ask("resources/subscribe", json!({ "uri": "tandem://inbox" })).await;
+    assert_eq!(subscribed["result"], json!({}));
+    let other = session.ask("resources/subscribe", json!({ "uri": "tandem://other" })).await;
+    assert_eq!(other["error"]["code"], -32002);
+    assert_eq!(ada.get("/connections").await.ok(200)[0]["reach"], "stream");
+
+    let task = ada.task(&bob).await;
+    let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": { "uri": "tandem://inbox" } });
+    assert_eq!(stream.next().await.unwrap(), updated);
+    // A sign that it was read wakes nobody; the next message does.
+    bob.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.ok(201);
+    ada.post_empty(&format!("/tasks/{task}/ack")).await.ok(200);
+    session.ask("resources/unsubscribe", json!({ "uri": "tandem://inbox" })).await;
+    ada.task(&bob).await;
+    session.ask("resources/subscribe", json!({ "uri": "tandem://inbox" })).await;
+    ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.ok(201);
+    assert_eq!(stream.next().await.unwrap(), updated);
+    session.plain("DELETE").await;
+    assert_eq!(stream.next().await, None, "neither the acknowledgement nor the second task was told");
+}
+
+async fn listen(agent: &Agent, uri: &str) -> Stream {
+    let body = json!({ "jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": {
+        "notifications": { "resourceSubscriptions": [uri], "toolsListChanged": true },
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": NEW,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }})
+    .to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nmcp-protocol-version: {NEW}\r\n\
+         mcp-method: subscriptions/listen\r\ncontent-length: {}\r\n\r\n",
+        agent.client.address,
+        agent.key,
+        body.len(),
+    );
+    Stream::open(agent, &head, &body).await
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_subscription_of_the_new_era_is_told_too(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let mut stream = listen(&bob, "tandem://inbox").await;
+    let accepted = stream.next().await.unwrap();
+    assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(accepted["params"]["notifications"], json!({ "resourceSubscriptions": ["tandem://inbox"] }));
+    eventually(async || (hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_some()).then_some(())).await;
+    ada.task(&bob).await;
+    let updated = stream.next().await.unwrap();
+    assert_eq!(updated["method"], "notifications/resources/updated");
+    assert_eq!(updated["params"]["uri"], "tandem://inbox");
+    assert_eq!(updated["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "listen");
+    bob.post_empty("/agents/me/rotate-key").await.ok(200);
+    let ended = stream.next().await.unwrap();
+    assert_eq!(ended["id"], "listen", "it ends with the key: {ended}");
+}
+
+#[tokio::test]
+async fn a_subscription_to_something_else_is_accepted_for_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let bob = hub.agent("Bob").await;
+    let accepted = listen(&bob, "tandem://other").await.next().await.unwrap();
+    assert_eq!(accepted["params"]["notifications"], json!({}));
+}
+
+#[tokio::test]
+async fn an_agent_has_sixteen_streams_and_no_more() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let bob = hub.agent("Bob").await;
+    let mut streams = Vec::new();
+    for _ in 0..16 {
+        streams.push(Session::begin(&bob, json!({})).await.stream().await);
+    }
+    Session::begin(&bob, json!({})).await.plain("GET").await.refused(429, "too_many_streams");
+}

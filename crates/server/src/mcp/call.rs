@@ -1,0 +1,233 @@
+//! A tool call: who asks, with what, and how it is answered.
+
+use axum::body::to_bytes;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::Response;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use tandem_app::Invalid;
+use tandem_core::AgentId;
+
+use crate::http::front::{Address, Caller, SentUri};
+use crate::http::input::parse_json;
+use crate::http::{ApiError, Input, Json, Param, Query};
+use crate::hub::Hub;
+use crate::mcp::fence;
+
+/// The most bytes of an answer that a model is given.
+pub(crate) const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Who calls a tool.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) hub: Hub,
+    pub(crate) me: AgentId,
+    pub(crate) address: Address,
+}
+
+/// What a tool is called with.
+#[derive(Debug, Default)]
+pub(crate) struct Args(pub(crate) JsonObject);
+
+/// What a tool says: words for the model, the same as data for a program. Foreign text in it is fenced.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) words: String,
+    pub(crate) data: Value,
+}
+
+/// What comes of a tool.
+pub(crate) type Replied = Result<Reply, ApiError>;
+
+/// An answer with its foreign text fenced.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    pub(crate) value: Value,
+    next: Option<String>,
+}
+
+impl Call {
+    pub(crate) fn hub(&self) -> State<Hub> {
+        State(Hub::clone(&self.hub))
+    }
+
+    pub(crate) fn me(&self) -> Caller {
+        Caller(self.me.clone())
+    }
+
+    /// An answer of REST as this caller may be shown it here.
+    pub(crate) async fn show(&self, answer: impl Answer) -> Result<Shown, ApiError> {
+        let (value, next) = answer.value().await?;
+        Ok(Shown { value: fence::shown(value, self.me.as_str()), next })
+    }
+}
+
+impl Args {
+    /// An argument that names something. What it names is for the use case to find out.
+    pub(crate) fn take(&mut self, name: &str) -> Result<Param<String>, ApiError> {
+        match self.0.shift_remove(name) {
+            Some(Value::String(text)) => Ok(Param(text)),
+            Some(_) => Err(Invalid::field(name, "must be a text").into()),
+            None => Err(Invalid::field(name, "is required").into()),
+        }
+    }
+
+    /// An argument that is true or false.
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, ApiError> {
+        match self.0.shift_remove(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(_) => Err(Invalid::field(name, "must be true or false").into()),
+        }
+    }
+
+    /// The arguments under the names that REST gives them.
+    pub(crate) fn renamed(mut self, names: &[(&str, &str)]) -> Self {
+        for (here, there) in names {
+            if let Some(value) = self.0.shift_remove(*here) {
+                self.0.insert((*there).to_owned(), value);
+            }
+        }
+        self
+    }
+
+    /// All arguments as one type, with what is wrong with them named.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
+        parse_json(Value::Object(self.0).to_string().as_bytes())
+    }
+
+    /// The same as a request's body.
+    pub(crate) fn input<T: DeserializeOwned>(self) -> Input<T> {
+        Input { body: self.read(), key: None, versions: None }
+    }
+
+    /// The same as a request's query.
+    pub(crate) fn query<T: DeserializeOwned>(self) -> Result<Query<T>, ApiError> {
+        self.read().map(Query)
+    }
+}
+
+/// Where a page says it is; only its cursor is looked at here.
+pub(crate) fn nowhere() -> SentUri {
+    SentUri(Uri::from_static("/"))
+}
+
+impl Shown {
+    /// A text in it.
+    pub(crate) fn text(&self, field: &str) -> &str {
+        self.value.get(field).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A number in it.
+    pub(crate) fn number(&self, field: &str) -> i64 {
+        self.value.get(field).and_then(Value::as_i64).unwrap_or_default()
+    }
+
+    /// An answer in words.
+    pub(crate) fn said(self, words: impl Into<String>) -> Replied {
+        Ok(Reply { words: words.into(), data: self.value })
+    }
+
+    /// An answer in words that end with it as JSON.
+    pub(crate) fn said_with_json(self, words: &str) -> Replied {
+        let words = format!("{words}{}", compact(&self.value));
+        Ok(Reply { words, data: self.value })
+    }
+
+    /// An answer that is its own words.
+    pub(crate) fn as_json(self) -> Replied {
+        self.said_with_json("")
+    }
+
+    /// A list: its items as JSON, or what to say when there are none.
+    pub(crate) fn as_list(self, name: &str, none: &str) -> Replied {
+        let is_empty = self.value.as_array().is_none_or(Vec::is_empty);
+        let words = if is_empty { none.to_owned() } else { compact(&self.value) };
+        let mut data = Map::new();
+        data.insert(name.to_owned(), self.value);
+        if let Some(next) = self.next {
+            data.insert("nextCursor".to_owned(), next.into());
+        }
+        Ok(Reply { words, data: data.into() })
+    }
+}
+
+pub(crate) fn compact(value: &Value) -> String {
+    value.to_string()
+}
+
+/// An answer of REST, as a value and the cursor of the next page.
+pub(crate) trait Answer: Send {
+    fn value(self) -> impl Future<Output = Result<(Value, Option<String>), ApiError>> + Send;
+}
+
+impl<T: Serialize + Send> Answer for Json<T> {
+    async fn value(self) -> Result<(Value, Option<String>), ApiError> {
+        Ok((serde_json::to_value(self.0).map_err(|_| ApiError::Panicked)?, None))
+    }
+}
+
+impl Answer for Response {
+    async fn value(self) -> Result<(Value, Option<String>), ApiError> {
+        let link = self.headers().get("link").and_then(|link| link.to_str().ok());
+        let next = link.and_then(|link| link.split_once("cursor=")?.1.split(['>', '&']).next());
+        let next = next.map(str::to_owned);
+        let bytes = to_bytes(self.into_body(), ANSWER_BYTES_MAX)
+            .await
+            .map_err(|_| ApiError::BodyTooLarge(ANSWER_BYTES_MAX))?;
+        Ok((serde_json::from_slice(&bytes).map_err(|_| ApiError::Panicked)?, next))
+    }
+}
+
+/// What a model can do about an error, where its sentence does not say so.
+const HINTS: [(&str, &str); 18] = [
+    ("validation", "Correct the arguments named below and call the tool again."),
+    ("invalid_transition", "Choose one of nextStatuses."),
+    ("role_not_allowed", "Leave this step to the other party; you can send a message."),
+    ("review_required", "Set input-required and let the initiator complete it, or use send_reply."),
+    ("not_connected", "Pair first: generate_pairing_code or connect_with_agent."),
+    ("not_found", "Look for the right id with list_tasks, list_connections or get_inbox."),
+    ("approval_pending", "Wait until the target has approved it; the target uses approve_task."),
+    ("task_terminal", "Create a new task, or let the initiator reopen a completed one."),
+    ("task_draft", "Publish it first: update_task_status with submitted."),
+    ("task_live", "Cancel or complete it first."),
+    ("conflict", "Look at it again with get_task and decide anew."),
+    ("message_budget", "Ask the initiator to raise maxMessages."),
+    ("rate_limited", "Wait before you call again."),
+    ("too_many_open_tasks", "Finish or cancel some tasks first."),
+    ("already_connected", "Go on with create_task."),
+    ("not_auto_accept", "Ask its owner for a pairing code."),
+    ("no_credits", "Ask the operator for credits."),
+    ("unavailable", "Wait a moment and call again."),
+];
+
+/// An error as a model is told it.
+pub(crate) fn refused(error: &ApiError) -> CallToolResult {
+    let body = error.body();
+    let hint = HINTS.iter().find(|(code, _)| *code == body.code).map(|(_, hint)| *hint);
+    let mut words = format!("{} ({})", body.error.trim_end_matches('.'), body.code);
+    if let Some(hint) = hint {
+        words = format!("{words}. {hint}");
+    }
+    for (field, why) in body.details.iter().flatten() {
+        words = format!("{words}\n- {field} {}", why.join(", "));
+    }
+    if let Some(status) = &body.status {
+        let next = body.next_statuses.as_deref().unwrap_or_default().join(", ");
+        let next = if next.is_empty() { "none" } else { &next };
+        words = format!("{words}\nThe task is {status}; nextStatuses: {next}");
+    }
+    let machine = json!({
+        "error": body.error, "code": body.code, "details": body.details, "hint": hint,
+        "status": body.status, "nextStatuses": body.next_statuses,
+    });
+    let machine = match machine {
+        Value::Object(object) => Value::Object(object.into_iter().filter(|(_, v)| !v.is_null()).collect()),
+        other => other,
+    };
+    // Clients hold structured content against the schema of the tool's answer; an error is none.
+    CallToolResult::error(vec![ContentBlock::text(words), ContentBlock::text(machine.to_string())])
+}

@@ -1,0 +1,150 @@
+//! JSON schemas of tools, made from the wire types that REST documents itself with.
+
+use rmcp::model::JsonObject;
+use serde_json::{Map, Value, json};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+/// What a program does not need to know of an answer.
+const UNSAID: [&str; 4] = ["description", "example", "examples", "format"];
+
+/// The schema of a wire type, whole.
+pub(crate) fn of<T: ToSchema + PartialSchema>() -> JsonObject {
+    let mut named = Vec::new();
+    T::schemas(&mut named);
+    let known: Map<String, Value> =
+        named.into_iter().map(|(name, schema): (String, RefOr<Schema>)| (name, value(&schema))).collect();
+    let mut schema = value(&T::schema());
+    inline(&mut schema, &known);
+    match schema {
+        Value::Object(object) => object,
+        _ => JsonObject::new(),
+    }
+}
+
+/// The schema of an object without any field.
+pub(crate) fn nothing() -> JsonObject {
+    object(json!({"type": "object", "properties": {}}))
+}
+
+/// The schema of arguments: what may be left out need not be null as well, unless that means something.
+pub(crate) fn arguments<T: ToSchema + PartialSchema>() -> JsonObject {
+    let mut schema = of::<T>();
+    schema.remove("description");
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        for field in fields.values_mut().filter_map(Value::as_object_mut) {
+            field.remove("format");
+            let about = field.get("description").and_then(Value::as_str).unwrap_or_default();
+            if about.contains("null") {
+                continue;
+            }
+            if let Some(Value::Array(types)) = field.get_mut("type")
+                && let [Value::String(only), Value::String(null)] = types.as_slice()
+                && null == "null"
+            {
+                let only = only.clone();
+                field.insert("type".into(), only.into());
+            }
+        }
+    }
+    schema
+}
+
+/// The schema of an answer, in short: what is always in it, and of what type.
+pub(crate) fn answer<T: ToSchema + PartialSchema>() -> JsonObject {
+    let mut schema = of::<T>();
+    strip(&mut schema);
+    schema
+}
+
+/// An answer that is a list.
+pub(crate) fn list_of(name: &str, item: JsonObject) -> JsonObject {
+    let list = json!({"type": "array", "items": Value::Object(item)});
+    object(json!({
+        "type": "object",
+        "properties": {name: list, "nextCursor": {"type": "string"}},
+        "required": [name],
+    }))
+}
+
+/// Adds a field.
+pub(crate) fn add(schema: &mut JsonObject, name: &str, field: Value, required: bool) {
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Value::Object(properties) = properties {
+        // Ids come first: they say what the call is about.
+        properties.shift_insert(0, name.to_owned(), field);
+    }
+    if required && let Value::Array(all) = schema.entry("required").or_insert_with(|| json!([])) {
+        all.insert(0, name.into());
+    }
+}
+
+/// Takes fields away.
+pub(crate) fn remove(schema: &mut JsonObject, names: &[&str]) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.retain(|name, _| !names.contains(&name.as_str()));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| !names.iter().any(|gone| name == gone));
+    }
+}
+
+fn value<T: serde::Serialize>(schema: &T) -> Value {
+    serde_json::to_value(schema).unwrap_or_default()
+}
+
+fn object(value: Value) -> JsonObject {
+    if let Value::Object(object) = value { object } else { JsonObject::new() }
+}
+
+/// Puts what is referred to in the place of the reference, and the parts of a flattened type into one.
+fn inline(schema: &mut Value, known: &Map<String, Value>) {
+    if let Some(Value::String(to)) = schema.get("$ref") {
+        let name = to.rsplit('/').next().unwrap_or_default();
+        *schema = known.get(name).cloned().unwrap_or_default();
+    }
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| inline(field, known));
+            fields.remove("example");
+            merge(fields);
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| inline(item, known)),
+        _ => {}
+    }
+}
+
+fn merge(fields: &mut Map<String, Value>) {
+    let Some(Value::Array(parts)) = fields.remove("allOf") else { return };
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for part in parts {
+        if let Some(Value::Object(more)) = part.get("properties") {
+            properties.extend(more.clone());
+        }
+        if let Some(Value::Array(more)) = part.get("required") {
+            required.extend(more.clone());
+        }
+    }
+    fields.insert("type".into(), "object".into());
+    fields.insert("properties".into(), properties.into());
+    fields.insert("required".into(), required.into());
+}
+
+fn strip(schema: &mut JsonObject) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        fields.retain(|name, _| required.as_array().is_some_and(|all| all.iter().any(|one| one == name)));
+    }
+    schema.retain(|name, value| !(UNSAID.contains(&name.as_str()) && !value.is_object()));
+    for value in schema.values_mut() {
+        strip_value(value);
+    }
+}
+
+fn strip_value(value: &mut Value) {
+    match value {
+        Value::Object(object) => strip(object),
+        Value::Array(items) => items.iter_mut().for_each(strip_value),
+        _ => {}
+    }
+}
