@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     /// Print every setting with its meaning and default, and exit
     #[arg(long)]
     example_config: bool,
+    /// Offer what the MCP conformance suite asks for beside the hub's own tools
+    #[arg(long, hide = true)]
+    mcp_fixtures: bool,
 }
 
 const MORE: &str = "\
@@ -56,7 +59,8 @@ impl Arguments {
     }
 
     fn settings(&self) -> anyhow::Result<Config> {
-        crate::settings::load(&self.flags(), self.config.as_deref())
+        let config = crate::settings::load(&self.flags(), self.config.as_deref())?;
+        Ok(Config { mcp_fixtures: self.mcp_fixtures, ..config })
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Config {
     pub webhook_allow_http: bool,
     /// Whether webhooks may go to private addresses and to this machine.
     pub webhook_allow_private: bool,
+    /// Whether MCP shows the conformance suite's fixtures beside the hub's own tools; a switch of `tandem serve` only.
+    #[serde(skip)]
+    pub mcp_fixtures: bool,
     /// Threads that write to PostgreSQL.
     pub database_writers: usize,
     /// Threads that read.
@@ -95,6 +98,7 @@ impl Default for Config {
             mcp_session_idle_seconds: 1_800,
             webhook_allow_http: false,
             webhook_allow_private: false,
+            mcp_fixtures: false,
             database_writers: 1,
             database_readers: 2,
             rate_limit_max: 600,

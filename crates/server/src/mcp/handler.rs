@@ -1,4 +1,8 @@
 //! The hub as an MCP server.
+#![expect(
+    deprecated,
+    reason = "logging is deprecated from 2026-07-28 on, and is for the revisions before it"
+)]
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -8,9 +12,10 @@ use futures_util::FutureExt as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, Extensions, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -20,7 +25,7 @@ use crate::http::front::{Address, Identity};
 use crate::hub::Hub;
 use crate::mcp::call::{Args, Call, refused};
 use crate::mcp::tools::{self, Set};
-use crate::mcp::{SESSION, prompts, resources, wake};
+use crate::mcp::{SESSION, fixtures, prompts, resources, wake};
 
 /// What every client's model is told at first.
 pub(crate) const INSTRUCTIONS: &str = "\
@@ -61,6 +66,11 @@ fn set(extensions: &Extensions) -> Set {
 }
 
 impl Handler {
+    /// Whether the hub was started for the conformance suite.
+    fn shows_fixtures(&self) -> bool {
+        self.hub.config.mcp_fixtures
+    }
+
     fn call(&self, extensions: &Extensions) -> Result<Call, ErrorData> {
         let parts = parts(extensions)?;
         match (parts.extensions.get::<Identity>(), parts.extensions.get::<Address>()) {
@@ -74,13 +84,16 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
             .enable_completions()
             .build();
+        if self.shows_fixtures() {
+            capabilities.logging = Some(JsonObject::new());
+        }
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("tandem", env!("CARGO_PKG_VERSION")).with_title("Tandem"))
             .with_instructions(INSTRUCTIONS)
@@ -98,11 +111,17 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list(set(&context.extensions))))
+        let mut list = tools::list(set(&context.extensions));
+        if self.shows_fixtures() {
+            list.extend(fixtures::tools());
+        }
+        Ok(ListToolsResult::with_all_items(list))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::find(Set::Full, name).map(|entry| entry.tool().clone())
+        let fixture =
+            || fixtures::tools().into_iter().find(|tool| self.shows_fixtures() && tool.name == name);
+        tools::find(Set::Full, name).map(|entry| entry.tool().clone()).or_else(fixture)
     }
 
     async fn call_tool(
@@ -110,6 +129,11 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if self.shows_fixtures()
+            && let Some(shown) = fixtures::call(&request, &context).await
+        {
+            return shown;
+        }
         let call = self.call(&context.extensions)?;
         let Some(tool) = tools::find(set(&context.extensions), &request.name) else {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
@@ -132,7 +156,11 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(resources::list()))
+        let mut list = resources::list();
+        if self.shows_fixtures() {
+            list.extend(fixtures::resources());
+        }
+        Ok(ListResourcesResult::with_all_items(list))
     }
 
     async fn list_resource_templates(
@@ -140,7 +168,11 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        let mut list = resources::templates();
+        if self.shows_fixtures() {
+            list.extend(fixtures::templates());
+        }
+        Ok(ListResourceTemplatesResult::with_all_items(list))
     }
 
     async fn read_resource(
@@ -148,6 +180,11 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if self.shows_fixtures()
+            && let Some(shown) = fixtures::read(&request.uri)
+        {
+            return Ok(shown?.into());
+        }
         let call = self.call(&context.extensions)?;
         Ok(resources::read(&call, &request.uri).await?.into())
     }
@@ -157,6 +194,9 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if self.shows_fixtures() && request.uri.starts_with("test://") {
+            return Ok(());
+        }
         if request.uri != resources::INBOX {
             return Err(resources::unknown(&request.uri));
         }
@@ -192,6 +232,17 @@ impl ServerHandler for Handler {
         wake::listen(&self.hub, &call.me, &context).await
     }
 
+    async fn set_level(
+        &self,
+        _: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.shows_fixtures() {
+            return Ok(());
+        }
+        Err(ErrorData::method_not_found::<SetLevelRequestMethod>())
+    }
+
     async fn complete(
         &self,
         request: CompleteRequestParams,
@@ -208,7 +259,11 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::list()))
+        let mut list = prompts::list();
+        if self.shows_fixtures() {
+            list.extend(fixtures::prompts());
+        }
+        Ok(ListPromptsResult::with_all_items(list))
     }
 
     async fn get_prompt(
@@ -216,6 +271,11 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        if self.shows_fixtures()
+            && let Some(shown) = fixtures::prompt(&request)
+        {
+            return shown;
+        }
         let call = self.call(&context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
         Ok(prompts::get(&call, &request.name, &arguments).await?.into())

@@ -5,6 +5,7 @@
 
 mod call;
 mod fence;
+mod fixtures;
 mod handler;
 mod prompts;
 mod resources;
