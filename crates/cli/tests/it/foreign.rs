@@ -14,13 +14,13 @@ use tokio::process::{Child, ChildStdout, Command};
 use crate::harness::{Agent, Db, Harness, PATIENCE};
 
 /// Where `scripts/foreign-clients` puts them.
-fn installed() -> PathBuf {
+pub fn installed() -> PathBuf {
     let target = PathBuf::from(env!("CARGO_BIN_EXE_tandem")).ancestors().nth(2).unwrap().join("foreign");
     assert!(target.join("versions").exists(), "run scripts/foreign-clients first; ./check does");
     target
 }
 
-fn script(name: &str) -> PathBuf {
+pub fn script(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(name)
 }
 

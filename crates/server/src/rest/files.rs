@@ -18,7 +18,7 @@ use tandem_app::{Error, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::{AgentId, FileId, TaskId};
 
-use crate::files::{Arriving, body};
+use crate::files::{self as stored, Arriving};
 use crate::http::front::Caller;
 use crate::http::input::{idempotency_key, parse_json};
 use crate::http::{Answer, ApiError, Json, Param};
@@ -85,8 +85,8 @@ pub(crate) async fn upload_json(
     let fits = if decoded.len() as u64 > FILE_BYTES_MAX { Err(Error::FileTooLarge.into()) } else { Ok(()) };
     hub.body_on_task(&me, &task, fits).await?;
     let id: FileId = hub.now().new_id();
-    let mut arriving = hub.files.begin(&id).await.map_err(disk)?;
-    arriving.write(&decoded).await.map_err(disk)?;
+    let mut arriving = hub.files.begin(&id).await.map_err(not_stored)?;
+    arriving.write(&decoded).await.map_err(not_stored)?;
     drop(decoded);
     finish(&hub, &me, task, id, arriving, label, key).await
 }
@@ -163,10 +163,10 @@ async fn take_form(
         label.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
         hash.add(label.name.as_bytes());
         hash.add(label.mime_type.as_bytes());
-        let mut arriving = hub.files.begin(id).await.map_err(disk)?;
+        let mut arriving = hub.files.begin(id).await.map_err(not_stored)?;
         while let Some(piece) = in_time(field.chunk()).await? {
             hash.add(&piece);
-            arriving.write(&piece).await.map_err(disk)?;
+            arriving.write(&piece).await.map_err(not_stored)?;
         }
         taken = Some(arriving);
     }
@@ -237,7 +237,7 @@ async fn finish(
         size_bytes: i64::try_from(arriving.size).unwrap_or(i64::MAX),
         sealed,
     };
-    arriving.keep().await.map_err(disk)?;
+    hub.files.keep(arriving).await.map_err(not_stored)?;
     let quota = hub.config.file_quota_bytes();
     let by = me.clone();
     let answer = hub
@@ -254,9 +254,13 @@ async fn finish(
     answer
 }
 
-fn disk(error: std::io::Error) -> ApiError {
-    tracing::error!(%error, "cannot store a file");
-    ApiError::Disk
+fn not_stored(error: stored::Error) -> ApiError {
+    tracing::error!(%error, "cannot store or read a file");
+    match error {
+        stored::Error::Bucket(_) | stored::Error::Unusable { .. } => ApiError::NoFiles,
+        stored::Error::Disk(_) | stored::Error::Missing => ApiError::Disk,
+        stored::Error::App(error) => error.into(),
+    }
 }
 
 impl HubParts {
@@ -276,10 +280,10 @@ impl HubParts {
         label: &Label,
     ) -> Result<Option<Sealed>, ApiError> {
         let Some(parties) = self.parties_of(me, task).await? else { return Ok(None) };
-        let path = arriving.written().await.map_err(disk)?.to_owned();
+        let path = arriving.written().await.map_err(not_stored)?.to_owned();
         let (id, keys, signature) = (task.clone(), label.keys.clone(), label.signature.clone());
         let checked = tokio::task::spawn_blocking(move || {
-            let mut bytes = std::fs::File::open(path).map_err(disk)?;
+            let mut bytes = std::fs::File::open(path).map_err(|error| not_stored(error.into()))?;
             let signature = signature.as_deref();
             Ok(parties.check_stored(&id, &mut bytes, keys.as_ref(), signature, FIELDS)?)
         });
@@ -316,9 +320,9 @@ pub(crate) async fn download(
         Some(range) => part_of(&range.to_ascii_lowercase(), size)?,
         None => None,
     };
-    let (from, length) = part.unwrap_or((0, size));
-    let bytes = hub.files.open(&file.id).await.map_err(disk)?;
-    let mut response = Response::new(body(bytes, from, length).await.map_err(disk)?);
+    let (_, length) = part.unwrap_or((0, size));
+    let bytes = hub.files.read(&file.id, part).await.map_err(not_stored)?;
+    let mut response = Response::new(Body::from_stream(bytes));
     let mut set = |name: HeaderName, value: String| {
         if let Ok(value) = HeaderValue::try_from(value) {
             response.headers_mut().insert(name, value);
