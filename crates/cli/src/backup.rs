@@ -32,7 +32,7 @@ Examples:
   tar -tf hub.tar                                  what is in it: manifest.json, tables/, files/
 
 The hub may run meanwhile; the backup shows one moment of it. It is a plain tar for either kind of
-database: restore it into SQLite or PostgreSQL, whichever it came from.
+database: restore it into SQLite or PostgreSQL, whichever it came from. Files in a bucket are in it, too.
 
 The file holds the hub's secrets: the hashes of all keys, the secrets of webhooks, and every message and
 file. Only its owner can read it (mode 0600); keep it that way, and encrypt it before it leaves the machine.
@@ -55,8 +55,9 @@ Examples:
   tandem restore hub.tar --data ./new --database postgres://tandem@db/empty
   tandem serve --data ./new                        then start the hub on it
 
-All of the file is checked before anything is written. The database and the data folder must be empty; if
-they are not, nothing is changed. Should a restore break off half-way, `tandem serve` refuses what is there.
+All of the file is checked before anything is written. The database, the data folder and the bucket (if
+files_bucket is set) must be empty; if they are not, nothing is changed. Files go where the settings say.
+Should a restore break off half-way, `tandem serve` refuses what is there.
 Never let the old hub and the restored one run side by side: agents would be told different things.";
 
 /// Writes a backup.

@@ -22,8 +22,8 @@ Examples:
 
 A hub removes all this by itself, a little at a time; this does it at once, whether a hub runs or not:
 answers kept for repeated requests, pairing codes and invitations that have run out; events and webhook
-deliveries that were kept as long as event_retention_days and delivery_retention_days say; and files on the
-disk that belong to nothing. On SQLite the free room goes back to the disk, if no hub runs.";
+deliveries that were kept as long as event_retention_days and delivery_retention_days say; and files, on the
+disk or in the bucket, that belong to nothing. On SQLite the free room goes back to the disk, if no hub runs.";
 
 /// Removes what is of no more use.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

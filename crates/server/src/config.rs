@@ -77,6 +77,12 @@ pub struct Config {
     pub export_interval_seconds: u32,
     /// How many megabytes an agent's files may have together; 0 for any number.
     pub file_quota_mb: u32,
+    /// The bucket that the bytes of files lie in; none means the data folder.
+    pub files_bucket: String,
+    /// What the names in the bucket begin with.
+    pub files_prefix: String,
+    /// Where the store is, if it is not Amazon's.
+    pub files_endpoint: String,
     /// For how many days acknowledged events are kept; 0 for ever.
     pub event_retention_days: u32,
     /// For how many days webhook deliveries are kept after they were taken or given up; 0 for ever.
@@ -115,6 +121,9 @@ impl Default for Config {
             max_task_usage: 5.0,
             export_interval_seconds: 600,
             file_quota_mb: 1_000,
+            files_bucket: String::new(),
+            files_prefix: String::new(),
+            files_endpoint: String::new(),
             event_retention_days: 0,
             delivery_retention_days: 30,
         }
@@ -218,9 +227,7 @@ impl Config {
             return refuse("admin_token", "must be at least 16 characters long");
         }
         if let Some(url) = &self.public_url
-            && !["http://", "https://"]
-                .iter()
-                .any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
+            && !is_web_address(url)
         {
             return refuse("public_url", "must begin with http:// or https://");
         }
@@ -247,6 +254,33 @@ impl Config {
         }
         if self.max_connections == 0 || self.database_writers == 0 || self.database_readers == 0 {
             return refuse("max_connections, database_writers and database_readers", "must not be 0");
+        }
+        self.check_files()
+    }
+
+    fn check_files(&self) -> Result<(), Error> {
+        let refuse = |origin: &str, cause: &str| {
+            Err(Error::Value { origin: origin.to_owned(), cause: cause.to_owned() })
+        };
+        let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        if !is_plain(&self.files_bucket) {
+            return refuse("files_bucket", "must be the bare name of a bucket");
+        }
+        let mut parts = self.files_prefix.split('/');
+        if !self.files_prefix.is_empty()
+            && !parts.all(|part| !["", ".", ".."].contains(&part) && is_plain(part))
+        {
+            return refuse(
+                "files_prefix",
+                "must be letters, digits, dots, dashes, and slashes only between them",
+            );
+        }
+        let endpoint = &self.files_endpoint;
+        if self.files_bucket.is_empty() && !(self.files_prefix.is_empty() && endpoint.is_empty()) {
+            return refuse("files_prefix and files_endpoint", "mean nothing without files_bucket");
+        }
+        if !endpoint.is_empty() && (!is_web_address(endpoint) || endpoint.contains('@')) {
+            return refuse("files_endpoint", "must begin with http:// or https://, and hold no credentials");
         }
         Ok(())
     }
@@ -294,6 +328,10 @@ impl Config {
     pub fn initial_credits_micro(&self) -> i64 {
         (self.initial_agent_credits * 1_000_000.0).round() as i64
     }
+}
+
+fn is_web_address(url: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
 }
 
 fn defaults() -> Table {

@@ -1,16 +1,12 @@
 //! `tandem gc`: all housekeeping at once, beside a running hub or without one.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use tandem_store::{Database, Options, Store, dump};
 
-use crate::files::{self, Files, SweepError};
+use crate::files::{self, Files};
 use crate::housekeeping::Pace;
 use crate::{Clock, Config, housekeeping, start};
-
-/// Bytes without a row may be a file that is just arriving; after an hour they are not.
-const ORPHAN_AGE_MS: i64 = 3_600_000;
 
 /// Why not everything was removed.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +22,7 @@ pub enum Error {
     App(#[from] tandem_app::Error),
     /// The files cannot be looked through.
     #[error("cannot look through the files: {0}")]
-    Files(String),
+    Files(#[from] files::Error),
     /// The folder seems to be another hub's.
     #[error("{0}")]
     Refused(String),
@@ -74,15 +70,11 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
         Store::open(&place, &Options { writers: 1, readers: 1, ..Options::default() }, now.0)
     });
     let store = opened.await.map_err(|panic| tandem_store::Error::Panicked(panic.to_string()))??;
+    let files = Files::of(config)?;
+    files.claim(&store).await?;
     let swept = housekeeping::run_out(&store, now, &mut Pace::at_once()).await?;
     let outlived = housekeeping::outlived(&store, now, config, &mut Pace::at_once()).await?;
-    let since_1970 = Duration::from_millis(u64::try_from(now.plus_ms(-ORPHAN_AGE_MS).0).unwrap_or(0));
-    let (files, until) = (Files::below(&config.data), SystemTime::UNIX_EPOCH + since_1970);
-    let files = match files::remove_orphans(&files, &store, until, &mut Pace::at_once()).await {
-        Ok(removed) => removed,
-        Err(SweepError::App(error)) => return Err(error.into()),
-        Err(SweepError::Disk(error)) => return Err(Error::Files(error.to_string())),
-    };
+    let files = files::remove_orphans(&files, &store, files::old(now), &mut Pace::at_once()).await?;
     let settings = config.clone();
     let room = tokio::task::spawn_blocking(move || {
         // Its connections must be closed first.

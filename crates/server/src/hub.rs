@@ -106,6 +106,7 @@ impl HubParts {
     pub async fn new(
         store: Store,
         reached: Reached,
+        files: Files,
         config: Config,
         database: &'static str,
         clock: Clock,
@@ -117,7 +118,7 @@ impl HubParts {
             challenges: Challenges::new(&challenge, config.pow_difficulty),
             tickets: Tickets::new(&ticket),
             started_at: clock.now(),
-            files: Files::below(&config.data),
+            files,
             store,
             bus: reached.bus,
             receivers: reached.receivers,
@@ -295,7 +296,8 @@ impl HubParts {
     }
 }
 
-async fn hub_secret(store: &Store, name: &'static str) -> Result<Vec<u8>, Error> {
+/// A secret of the hub's own that its database keeps.
+pub(crate) async fn hub_secret(store: &Store, name: &'static str) -> Result<Vec<u8>, Error> {
     let mut fresh = [0; 32];
     keys::fill_random(&mut fresh);
     store.write(move |tx| admin::hub_secret(tx, name, &fresh)).await

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use crate::bus::Bus;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::files::Files;
 use crate::housekeeping::Pace;
 use crate::http::serve;
 use crate::hub::{Hub, HubParts, Reached};
@@ -47,6 +48,9 @@ pub enum Error {
     /// The database cannot be used.
     #[error("cannot use the database: {0}")]
     Store(tandem_store::Error),
+    /// The files cannot be kept where the settings say.
+    #[error(transparent)]
+    Files(#[from] files::Error),
     /// The first look into the database failed.
     #[error("cannot start: {0}")]
     App(#[from] tandem_app::Error),
@@ -93,6 +97,7 @@ pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Sta
     let folder = config.data.clone();
     create_private(&folder).map_err(|cause| Error::Folder { path: folder.clone(), cause })?;
     let (database, kind) = database(&config)?;
+    let files = Files::of(&config)?;
     let locks = locks(&config, &database)?;
     let (token, token_file) = match &config.admin_token {
         Some(token) => (token.clone(), None),
@@ -115,7 +120,8 @@ pub async fn open_with(config: Config, clock: Clock, names: Names) -> Result<Sta
         Ok(opened) => opened.map_err(Error::Store)?,
         Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
     };
-    let hub = HubParts::new(store, reached, config, kind, clock, &token).await?;
+    files.claim(&store).await?;
+    let hub = HubParts::new(store, reached, files, config, kind, clock, &token).await?;
     Ok(Started { hub, token_file, _locks: locks })
 }
 

@@ -53,16 +53,16 @@ async fn refused(place: &Place, arguments: &[&str], words: &[&str]) {
 }
 
 /// A folder for archives that goes with the test.
-struct Shelf(PathBuf);
+pub struct Shelf(PathBuf);
 
 impl Shelf {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder =
             std::env::temp_dir().join(format!("tandem_shelf_{}", tandem_app::keys::random_hex::<8>()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }

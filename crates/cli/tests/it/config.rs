@@ -78,4 +78,18 @@ fn wrong_settings_are_named() {
     says(load(&[], &[], Some("rate_limit = 1")), &["rate_limit", "unknown field"]);
     says(load(&[], &[], Some("listen = ")), &["toml"]);
     says(load(&[], &[("TANDEM_POW_DIFFICULTY", "41")], None), &["pow_difficulty", "40"]);
+    let bucket = |name: &str, value: &str| load(&[("files_bucket", "b"), (name, value)], &[], None);
+    bucket("files_prefix", "hubs/mine").unwrap();
+    bucket("files_endpoint", "http://127.0.0.1:9000/").unwrap();
+    says(load(&[("files_bucket", "s3://b")], &[], None), &["files_bucket", "bare name"]);
+    says(
+        load(&[("files_endpoint", "https://store")], &[], None),
+        &["files_endpoint", "without files_bucket"],
+    );
+    for wrong in ["/a", "a/", "a//b", "..", "a b"] {
+        says(bucket("files_prefix", wrong), &["files_prefix"]);
+    }
+    for wrong in ["store:9000", "https://", "https://key:secret@store"] {
+        says(bucket("files_endpoint", wrong), &["files_endpoint", "http://"]);
+    }
 }

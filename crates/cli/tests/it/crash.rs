@@ -15,7 +15,8 @@ use crate::serve::{Process, command};
 const ROUNDS: usize = 6;
 const SENDERS: usize = 6;
 
-async fn agent(client: &Client, name: &str) -> Agent {
+/// An agent of a hub that is a process.
+pub async fn agent(client: &Client, name: &str) -> Agent {
     let reply = client.send("POST", "/agents", None, Some(json!({ "name": name }))).await;
     Agent { id: reply.text("id"), name: name.into(), key: reply.text("apiKey"), client: client.clone() }
 }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::harness::{Agent, Db, Harness, Reply, eventually};
 
-fn upload(name: &str, mime: &str, bytes: &[u8]) -> Value {
+pub fn upload(name: &str, mime: &str, bytes: &[u8]) -> Value {
     json!({ "filename": name, "mimeType": mime, "base64Content": STANDARD.encode(bytes) })
 }
 
 /// A form with a file, as browsers and curl send it.
-async fn upload_form(agent: &Agent, task: &str, name: &str, mime: &str, bytes: &[u8]) -> Reply {
+pub async fn upload_form(agent: &Agent, task: &str, name: &str, mime: &str, bytes: &[u8]) -> Reply {
     let mut body = format!(
         "--XX\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nhi\r\n--XX\r\nContent-Disposition: form-data; \
          name=\"file\"; filename=\"{name}\"\r\nContent-Type: {mime}\r\n\r\n"
@@ -30,7 +30,7 @@ async fn upload_form(agent: &Agent, task: &str, name: &str, mime: &str, bytes: &
     agent.client.raw(request).await
 }
 
-async fn part(agent: &Agent, path: &str, range: &str) -> Reply {
+pub async fn part(agent: &Agent, path: &str, range: &str) -> Reply {
     let request = Request::get(path)
         .header("authorization", format!("Bearer {}", agent.key))
         .header("range", range)

@@ -10,6 +10,7 @@ mod agents;
 mod approvals;
 mod backup;
 mod bad_input;
+mod bucket;
 mod config;
 mod connections;
 mod crash;

@@ -5,6 +5,7 @@
 //! was cut off has neither. All of this blocks; it is for the command line, not for a hub's threads.
 
 mod archive;
+mod bytes;
 mod manifest;
 mod restore;
 mod row;
@@ -29,6 +30,14 @@ pub enum Error {
     /// The database cannot be used.
     #[error("cannot use the database: {0}")]
     Store(#[from] tandem_store::Error),
+    /// The bytes of a file cannot be read or kept.
+    #[error("{place}: {cause}")]
+    File {
+        /// Where they lie.
+        place: String,
+        /// Why.
+        cause: crate::files::Error,
+    },
     /// The place is not free, or names no database.
     #[error(transparent)]
     Start(#[from] crate::start::Error),
@@ -45,7 +54,8 @@ pub enum Error {
     },
     /// A restore began and failed.
     #[error(
-        "the restore failed: {0}. The target is unusable: empty the database and the data folder before trying again"
+        "the restore failed: {0}. The target is unusable: empty the database, the data folder and the bucket, if there \
+         is one, before trying again"
     )]
     HalfDone(Box<Error>),
 }

@@ -2,10 +2,9 @@
 //! empty place, which no hub takes for a whole one before the last step.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Read, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::Path;
 
 use tandem_app::keys::Hashing;
 use tandem_core::FileId;
@@ -13,9 +12,9 @@ use tandem_store::Database;
 use tandem_store::dump::{self, Load, Table};
 
 use super::archive::{PIECE, hex, sync_folder};
+use super::bytes::Stored;
 use super::manifest::{self, FORMAT, FORMAT_VERSION, Head, MANIFEST, MANIFEST_HASH, Manifest, Member};
 use super::{Error, Progress, Summary, Told, row};
-use crate::files::Files;
 use crate::{Clock, Config, start};
 
 /// A manifest larger than this is none.
@@ -28,13 +27,15 @@ const ROW_BYTES_MAX: usize = 8 << 20;
 pub fn restore(config: &Config, clock: &Clock, from: &Path, told: Told<'_>) -> Result<Summary, Error> {
     let manifest = checked(from, told)?;
     let (database, _) = start::database(config)?;
+    let files = Stored::of(config)?;
     refuse_occupied(config, &database)?;
+    files.refuse_occupied()?;
     start::create_private(&config.data).map_err(Error::disk(&config.data))?;
     let _locks = start::locks(config, &database)?;
     refuse_occupied(config, &database)?;
     let mut load = Load::begin(&database, clock.now().0)?;
-    let files = Files::below(&config.data);
     fill(&mut load, &files, from, &manifest, told)
+        .and_then(|()| sync_tree(&config.data))
         .and_then(|()| Ok(load.finish()?))
         .map_err(|error| Error::HalfDone(Box::new(error)))?;
     Ok(Summary {
@@ -179,20 +180,19 @@ fn understood(path: &Path, text: &[u8]) -> Result<Manifest, Error> {
 /// Second reading: everything goes to its place.
 fn fill(
     load: &mut Load,
-    files: &Files,
+    files: &Stored,
     from: &Path,
     manifest: &Manifest,
     told: Told<'_>,
 ) -> Result<(), Error> {
     let mut archive = tar::Archive::new(File::open(from).map_err(Error::disk(from))?);
-    let mut folders = BTreeSet::from([files.root.clone()]);
     let (mut done, total) = (0, manifest.files.len() as u64);
     for entry in archive.entries().map_err(Error::disk(from))? {
         let mut entry = entry.map_err(Error::disk(from))?;
         let name = entry.path().map_err(Error::disk(from))?.to_string_lossy().into_owned();
         if let Some(id) = name.strip_prefix(manifest::FILES) {
             let id: FileId = id.parse().map_err(|_| Error::Refused(format!("a file has the id {id:?}")))?;
-            folders.insert(write_file(&mut entry, &files.place(&id))?);
+            files.write(&id, &mut entry)?;
             done += 1;
             told(Progress { what: "files", done, total });
         } else if let Some(member) = manifest.tables.iter().find(|table| table.member.name == name) {
@@ -201,13 +201,16 @@ fn fill(
             load_table(load, table, &member.columns, BufReader::new(entry), from, member.rows, told)?;
         }
     }
-    for folder in folders.iter().filter(|folder| folder.exists()) {
-        sync_folder(folder)?;
-    }
-    if let Some(data) = files.root.parent() {
-        sync_folder(data)?;
-    }
     Ok(())
+}
+
+/// A file's own folder is on the disk with it; those above are not yet.
+fn sync_tree(data: &Path) -> Result<(), Error> {
+    let files = data.join("files");
+    if files.exists() {
+        sync_folder(&files)?;
+    }
+    sync_folder(data)
 }
 
 fn load_table(
@@ -240,15 +243,4 @@ fn load_table(
     load.add(table, columns, &rows)?;
     told(Progress { what: table.name, done: done + rows.len() as u64, total });
     Ok(())
-}
-
-/// Writes a file where the hub looks for it; tells in which folder that is.
-fn write_file(from: &mut impl Read, to: &Path) -> Result<PathBuf, Error> {
-    let folder = to.parent().map(Path::to_owned).unwrap_or_default();
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(Error::disk(&folder))?;
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to);
-    let mut file = opened.map_err(Error::disk(to))?;
-    std::io::copy(from, &mut file).map_err(Error::disk(to))?;
-    file.flush().and_then(|()| file.sync_all()).map_err(Error::disk(to))?;
-    Ok(folder)
 }

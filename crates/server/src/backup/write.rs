@@ -6,18 +6,17 @@
 //! damaged disk, and the backup fails.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use tandem_core::FileId;
 use tandem_store::dump::{self, Snapshot, Table};
 use tandem_store::{Database, Value};
 
-use super::archive::{PIECE, Writing};
+use super::archive::Writing;
+use super::bytes::Stored;
 use super::manifest::{self, Manifest, Member, TableMember};
 use super::{Error, Progress, Summary, Told, row};
-use crate::files::Files;
 use crate::{Clock, Config, start};
 
 /// Writes everything a hub has into one file, while the hub may be running.
@@ -30,7 +29,7 @@ pub fn backup(config: &Config, clock: &Clock, to: &Path, told: Told<'_>) -> Resu
     for table in dump::TABLES.iter().filter(|table| table.name != dump::FILES.name) {
         tables.push(write_table(&mut archive, &mut snapshot, table, &HashSet::new(), told)?);
     }
-    let files = Files::below(&config.data);
+    let files = Stored::of(config)?;
     let (files, gone) = write_files(&mut archive, &mut snapshot, &files, &database, told)?;
     tables.push(write_table(&mut archive, &mut snapshot, &dump::FILES, &gone, told)?);
     drop(snapshot);
@@ -102,7 +101,7 @@ fn write_table(
 fn write_files(
     archive: &mut Writing,
     snapshot: &mut Snapshot,
-    files: &Files,
+    files: &Stored,
     database: &Database,
     told: Told<'_>,
 ) -> Result<(Vec<Member>, HashSet<String>), Error> {
@@ -132,42 +131,33 @@ fn write_files(
 /// Copies one file; nothing when it was deleted meanwhile.
 fn write_file(
     archive: &mut Writing,
-    files: &Files,
+    files: &Stored,
     database: &Database,
     id: &str,
     size: i64,
 ) -> Result<Option<Member>, Error> {
     let id: FileId = id.parse().map_err(|_| Error::Refused(format!("a file has the id {id:?}")))?;
-    let path = files.place(&id);
-    let mut bytes = match File::open(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // The hub removes a row first and its bytes afterwards, so the present tells which it was.
-            if Snapshot::take(database)?.has_file(id.as_str())? {
-                return Err(Error::Refused(format!(
-                    "the database knows the file {id}, but {} is not there: does --data name the hub's folder?",
-                    path.display()
-                )));
-            }
-            return Ok(None);
+    let place = files.whereabouts(&id);
+    let Some(mut bytes) = files.open(&id)? else {
+        // The hub removes a row first and its bytes afterwards, so the present tells which it was.
+        if Snapshot::take(database)?.has_file(id.as_str())? {
+            return Err(Error::Refused(format!(
+                "the database knows the file {id}, but {place} is not there: do --data and files_bucket name the \
+                 hub's place?"
+            )));
         }
-        Err(error) => return Err(Error::disk(path)(error)),
+        return Ok(None);
     };
     let part = archive.part().to_owned();
     let member = archive.member(&format!("{}{id}", manifest::FILES), |out| {
-        let mut piece = vec![0; PIECE];
-        loop {
-            let count = bytes.read(&mut piece).map_err(Error::disk(&path))?;
-            if count == 0 {
-                return Ok(());
-            }
-            out.write_all(piece.get(..count).unwrap_or_default()).map_err(Error::disk(&part))?;
+        while let Some(piece) = bytes.next()? {
+            out.write_all(&piece).map_err(Error::disk(&part))?;
         }
+        Ok(())
     })?;
     if i64::try_from(member.size) != Ok(size) {
         return Err(Error::Refused(format!(
-            "{} has {} bytes, and the database says {size}: it is damaged; let its uploader delete it",
-            path.display(),
+            "{place} has {} bytes, and the database says {size}: it is damaged; let its uploader delete it",
             member.size
         )));
     }

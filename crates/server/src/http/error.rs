@@ -57,7 +57,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("too_many_streams", 429, "16 sockets and streams"),
     ("too_many_sessions", 429, "32 MCP sessions in use"),
     ("internal", 500, "something went wrong here; it was logged"),
-    ("unavailable", 503, "the hub is busy; Retry-After says when to come back"),
+    ("unavailable", 503, "the hub is busy, or cannot reach its files; Retry-After says when to come back"),
 ];
 
 /// Why a request is not answered with 2xx.
@@ -89,6 +89,9 @@ pub enum ApiError {
     /// The bytes of a file could not be written or read.
     #[error("something went wrong here; it was logged")]
     Disk,
+    /// The bucket of files does not answer.
+    #[error("files cannot be kept or fetched right now; try again shortly")]
+    NoFiles,
     /// A part of a file that it does not have.
     #[error("the file has {0} bytes, and none of them is in that range")]
     NoSuchRange(u64),
@@ -234,6 +237,7 @@ impl ApiError {
             Self::BodyTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
             Self::NotAForm => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::Disk => (S::INTERNAL_SERVER_ERROR, "internal"),
+            Self::NoFiles => return Shape(S::SERVICE_UNAVAILABLE, "unavailable", Some(5)),
             Self::NoSuchRange(_) => (S::RANGE_NOT_SATISFIABLE, "no_such_range"),
             Self::NotJson => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::Encoded => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),

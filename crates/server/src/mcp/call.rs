@@ -138,12 +138,12 @@ impl Shown {
     }
 
     /// An answer that is its own words.
-    pub(crate) fn as_json(self) -> Replied {
+    pub(crate) fn into_json(self) -> Replied {
         self.said_with_json("")
     }
 
     /// A list: its items as JSON, or what to say when there are none.
-    pub(crate) fn as_list(self, name: &str, none: &str) -> Replied {
+    pub(crate) fn into_list(self, name: &str, none: &str) -> Replied {
         let is_empty = self.value.as_array().is_none_or(Vec::is_empty);
         let words = if is_empty { none.to_owned() } else { compact(&self.value) };
         let mut data = Map::new();

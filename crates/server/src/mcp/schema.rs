@@ -135,7 +135,7 @@ fn strip(schema: &mut JsonObject) {
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
         fields.retain(|name, _| required.as_array().is_some_and(|all| all.iter().any(|one| one == name)));
     }
-    schema.retain(|name, value| !(UNSAID.contains(&name.as_str()) && !value.is_object()));
+    schema.retain(|name, value| !UNSAID.contains(&name.as_str()) || value.is_object());
     for value in schema.values_mut() {
         strip_value(value);
     }

@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use futures_util::stream;
+use futures_util::{TryStreamExt as _, stream};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tandem_api::agents::{BlockEntry, DeletedAccount, Profile};
@@ -17,9 +17,9 @@ use tandem_app::{Error, agents, blocks, connections, events, files, messages, ta
 use tandem_core::files::File;
 use tandem_core::{AgentId, TaskId, Timestamp};
 use tandem_store::tasks::Filter;
-use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 
+use crate::files as stored;
 use crate::http::front::Caller;
 use crate::http::{Answer, ApiError, Json};
 use crate::hub::{Hub, json as text};
@@ -32,8 +32,6 @@ const FILE_BYTES_MAX: i64 = 45_000_000;
 const PAGE: i64 = 500;
 /// How many pieces wait for the reader.
 const PIECES: usize = 4;
-/// How many bytes of a file are encoded at once: a multiple of three.
-const FILE_PIECE: usize = 192 * 1024;
 
 /// Everything of yours.
 ///
@@ -73,7 +71,7 @@ enum CutOff {
     #[error(transparent)]
     App(#[from] Error),
     #[error(transparent)]
-    Disk(#[from] std::io::Error),
+    Files(#[from] stored::Error),
 }
 
 /// An export that is being written.
@@ -221,30 +219,30 @@ impl Export {
             "filename": file.name, "mimeType": file.mime_type, "sizeBytes": file.size_bytes,
             "createdAt": file.created_at,
         });
-        let bytes = if whole { self.hub.files.open(&file.id).await.ok() } else { None };
-        let Some(mut bytes) = bytes else {
-            about["base64Content"] = Value::Null;
-            about["contentOmitted"] = Value::Bool(true);
-            return self.rows(first, &[about]).await;
+        let bytes =
+            if whole { self.hub.files.read(&file.id, None).await } else { Err(stored::Error::Missing) };
+        let mut bytes = match bytes {
+            // Too much for an export, or deleted while this was being written.
+            Err(stored::Error::Missing) => {
+                about["base64Content"] = Value::Null;
+                about["contentOmitted"] = Value::Bool(true);
+                return self.rows(first, &[about]).await;
+            }
+            opened => opened?,
         };
         let mut head = about.to_string();
         head.pop();
         let comma = if std::mem::take(first) { "" } else { "," };
         self.put(format!("{comma}{head},\"base64Content\":\"")).await?;
-        let mut piece = vec![0; FILE_PIECE];
-        loop {
-            let mut filled = 0;
-            while filled < piece.len() {
-                match bytes.read(&mut piece[filled..]).await? {
-                    0 => break,
-                    count => filled += count,
-                }
-            }
-            self.put(STANDARD.encode(&piece[..filled])).await?;
-            if filled < piece.len() {
-                break;
-            }
+        let mut rest = Vec::new();
+        while let Some(piece) = bytes.try_next().await.map_err(stored::Error::from)? {
+            // Three bytes are four characters; what is left over waits for the next piece.
+            rest.extend_from_slice(&piece);
+            let whole = rest.len() / 3 * 3;
+            self.put(STANDARD.encode(&rest[..whole])).await?;
+            rest.drain(..whole);
         }
+        self.put(STANDARD.encode(&rest)).await?;
         self.put("\",\"contentOmitted\":false}").await
     }
 

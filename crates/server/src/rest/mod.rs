@@ -108,7 +108,7 @@ fn work() -> OpenApiRouter<Hub> {
         .routes(routes!(messages::delete))
         .routes(routes!(messages::send_to_agent))
         .routes(routes!(files::upload_json))
-        .routes(routes!(files::upload_form))
+        .routes(routes!(files::form::upload))
         .routes(routes!(files::download, files::delete))
         .routes(routes!(inbox::list))
         .routes(routes!(approvals::list))

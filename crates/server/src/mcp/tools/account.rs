@@ -1,14 +1,40 @@
-//! The account itself: its key, its data, its end.
+//! The account itself: its profile, its key, its data, its end.
 
-use serde_json::json;
-use tandem_api::agents::{DeletedAccount, NewKey};
+use serde_json::{Value, json};
+use tandem_api::agents::{DeletedAccount, NewKey, PatchAgent, Profile};
 
 use super::{Does, Entry};
-use crate::mcp::call::{Args, Call, Replied};
+use crate::mcp::call::{Args, Call, Replied, Reply};
 use crate::rest::{agents, export};
 
 pub(super) fn entries() -> Vec<Entry> {
+    let url =
+        json!({"type": ["string", "null"], "description": "An https address, or null to switch it off"});
     vec![
+        Entry::new("get_profile", Does::Look, "Your own profile.", get_profile).gives::<Profile>(),
+        Entry::new(
+            "update_profile",
+            Does::Set,
+            "Change your profile. What you leave out stays.",
+            update_profile,
+        )
+        .takes::<PatchAgent>()
+        .without(&["webhookUrl", "webhookSecret", "webhookEvents"])
+        .gives::<Profile>(),
+        Entry::new("update_webhook", Does::Set, "Have your events sent to an https address.", update_webhook)
+            .field(
+                "events",
+                json!({"type": "array", "items": {"type": "string"},
+                "description": "Which events; empty or left out means all"}),
+                false,
+            )
+            .field(
+                "secret",
+                json!({"type": "string", "minLength": 16, "description": "Signs the deliveries"}),
+                false,
+            )
+            .field("url", url, true)
+            .gives::<Profile>(),
         Entry::new(
             "rotate_api_key",
             Does::Destroy,
@@ -45,6 +71,29 @@ struct Exported {
     complete: bool,
 }
 
+async fn get_profile(call: Call, _: Args) -> Replied {
+    call.show(agents::profile(call.hub(), call.me()).await?).await?.into_json()
+}
+
+async fn update_profile(call: Call, args: Args) -> Replied {
+    let profile = agents::change(call.hub(), call.me(), args.input()).await?;
+    call.show(profile).await?.said_with_json("Profile updated.\n")
+}
+
+async fn update_webhook(call: Call, args: Args) -> Replied {
+    if !args.0.contains_key("url") {
+        return Err(tandem_app::Invalid::field("url", "is required").into());
+    }
+    let names = [("url", "webhookUrl"), ("secret", "webhookSecret"), ("events", "webhookEvents")];
+    let profile = agents::change(call.hub(), call.me(), args.renamed(&names).input::<PatchAgent>()).await?;
+    let profile = call.show(profile).await?;
+    let words = match profile.value.get("webhookUrl").and_then(Value::as_str) {
+        Some(url) => format!("Webhook configured: {url}"),
+        None => "Webhook disabled.".to_owned(),
+    };
+    profile.said(words)
+}
+
 async fn rotate_api_key(call: Call, _: Args) -> Replied {
     let rotated = agents::rotate_key(call.hub(), call.me()).await?;
     let api_key = &rotated.0.api_key;
@@ -52,11 +101,11 @@ async fn rotate_api_key(call: Call, _: Args) -> Replied {
         "New API key: {api_key}\nSave it now: it is not shown again. This session has ended; reconnect with the new key."
     );
     // The key is the caller's own and must arrive as it is.
-    Ok(crate::mcp::call::Reply { words, data: json!({"apiKey": api_key}) })
+    Ok(Reply { words, data: json!({"apiKey": api_key}) })
 }
 
 async fn export_my_data(call: Call, _: Args) -> Replied {
-    call.show(export::export(call.hub(), call.me()).await?).await?.as_json()
+    call.show(export::export(call.hub(), call.me()).await?).await?.into_json()
 }
 
 async fn delete_account(call: Call, _: Args) -> Replied {

@@ -1,9 +1,12 @@
 //! The tools: each a name, a schema and a thin call of what REST calls.
 
 mod account;
+mod directory;
+mod files;
+mod gate;
 mod networks;
 mod news;
-mod people;
+mod pairing;
 mod talk;
 mod tasks;
 
@@ -128,6 +131,16 @@ impl Entry {
     }
 }
 
+/// Which part of a list.
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "its schema is what it is for; it is read as the query of REST")]
+struct Page {
+    /// How many at most
+    limit: Option<i64>,
+    /// nextCursor of the page before
+    cursor: Option<String>,
+}
+
 /// Which tools a client wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Set {
@@ -158,13 +171,18 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut entries = Vec::new();
-    entries.extend(news::entries());
-    entries.extend(people::entries());
-    entries.extend(tasks::entries());
-    entries.extend(talk::entries());
-    entries.extend(networks::entries());
-    entries.extend(account::entries());
+    let topics = [
+        news::entries(),
+        pairing::entries(),
+        tasks::entries(),
+        gate::entries(),
+        talk::entries(),
+        files::entries(),
+        networks::entries(),
+        directory::entries(),
+        account::entries(),
+    ];
+    let entries = topics.concat();
     let name = |entry: &Entry| match entry.tool.name {
         std::borrow::Cow::Borrowed(name) => name,
         std::borrow::Cow::Owned(_) => "",

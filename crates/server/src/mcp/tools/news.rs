@@ -9,8 +9,7 @@ use tandem_api::updates::UpdatesView;
 use tandem_app::{Invalid, updates as seen};
 use tokio::time::timeout;
 
-use super::people::Page;
-use super::{Does, Entry};
+use super::{Does, Entry, Page};
 use crate::bus::Way;
 use crate::http::ApiError;
 use crate::mcp::call::{Args, Call, Replied, Shown, nowhere};
@@ -72,7 +71,7 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
 async fn get_inbox(call: Call, args: Args) -> Replied {
     let list = call.inbox(args.query()?.0).await?;
     let is_empty = list.value.get("items").and_then(Value::as_array).is_none_or(Vec::is_empty);
-    if is_empty { list.said("Your inbox is empty.") } else { list.as_json() }
+    if is_empty { list.said("Your inbox is empty.") } else { list.into_json() }
 }
 
 fn number(args: &mut Args, name: &str) -> Result<Option<i64>, ApiError> {

@@ -1,13 +1,13 @@
-//! Messages, files and receipts within a task.
+//! Messages and receipts within a task.
 
 use serde_json::{Value, json};
-use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, ReplyTask, ReportUsage, UsageView};
 
 use super::{Does, Entry};
+use crate::http::Param;
 use crate::mcp::call::{Args, Call, Replied};
-use crate::rest::{files, messages, work};
+use crate::rest::{messages, work};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId", "The task");
@@ -60,19 +60,6 @@ pub(super) fn entries() -> Vec<Entry> {
         .gives::<DeletedMessage>(),
         task(
             Entry::new(
-                "upload_file",
-                Does::Add,
-                "Add a file to a task; a message brings it. At most 50 MB.",
-                upload_file,
-            )
-            .takes::<UploadFile<'_>>(),
-        )
-        .gives::<UploadedFile>(),
-        Entry::new("delete_file", Does::Destroy, "Take back a file of yours, with its message.", delete_file)
-            .id("fileId", "The file")
-            .gives::<DeletedFile>(),
-        task(
-            Entry::new(
                 "report_usage",
                 Does::Add,
                 "Report what the work on a task made for you has cost.",
@@ -108,7 +95,7 @@ async fn task_read(call: Call, mut args: Args) -> Replied {
     let task = args.take("taskId")?;
     let read = call.show(work::read(call.hub(), call.me(), task, args.input()).await?).await?;
     let is_empty = read.value.get("messages").and_then(Value::as_array).is_none_or(Vec::is_empty);
-    if is_empty { read.said("No unread messages.") } else { read.as_json() }
+    if is_empty { read.said("No unread messages.") } else { read.into_json() }
 }
 
 async fn message_ack(call: Call, mut args: Args) -> Replied {
@@ -120,31 +107,8 @@ async fn message_ack(call: Call, mut args: Args) -> Replied {
 
 async fn delete_message(call: Call, mut args: Args) -> Replied {
     let (task, message) = (args.take("taskId")?.0, args.take("messageId")?.0);
-    let both = crate::http::Param((task, message));
+    let both = Param((task, message));
     call.show(messages::delete(call.hub(), call.me(), both).await?).await?.said("Message deleted.")
-}
-
-async fn upload_file(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    // The bytes are taken out before the rest is read: they are most of it.
-    let bytes = match args.0.get_mut("base64Content") {
-        Some(Value::String(bytes)) => std::mem::take(bytes),
-        _ => String::new(),
-    };
-    let label = Value::Object(args.0).to_string();
-    let sent = call.show(files::upload_apart(&call.hub, &call.me, &task.0, &label, bytes).await?).await?;
-    let words = format!(
-        "File uploaded. File ID: {}, URL: {}, message ID: {}",
-        sent.text("fileId"),
-        sent.text("url"),
-        sent.text("messageId"),
-    );
-    sent.said(words)
-}
-
-async fn delete_file(call: Call, mut args: Args) -> Replied {
-    let file = args.take("fileId")?;
-    call.show(files::delete(call.hub(), call.me(), file).await?).await?.said("File deleted.")
 }
 
 async fn report_usage(call: Call, mut args: Args) -> Replied {

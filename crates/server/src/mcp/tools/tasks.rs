@@ -2,18 +2,14 @@
 
 use serde_json::{Map, Value, json};
 use tandem_api::messages::MessageView;
-use tandem_api::tasks::{
-    CreateTask, DeletedTask, PageQuery, PatchTask, ReassignTask, RetryTask, TaskLogView, TaskView,
-    TasksQuery, WithReason,
-};
+use tandem_api::tasks::{CreateTask, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, WithReason};
 use tandem_app::{Invalid, messages};
 use tandem_core::TaskId;
 
-use super::people::Page;
 use super::{Does, Entry};
-use crate::http::Param;
-use crate::mcp::call::{Args, Call, Replied, Shown, nowhere};
-use crate::rest::{approvals, id, tasks, work};
+use crate::http::{ApiError, Json, Param};
+use crate::mcp::call::{Answer, Args, Call, Replied, Shown, nowhere};
+use crate::rest::{id, tasks, work};
 
 /// How many messages come with a task, the newest of them.
 const MESSAGES_MAX: i64 = 500;
@@ -45,21 +41,6 @@ pub(super) fn entries() -> Vec<Entry> {
             .takes::<RetryTask>()).gives::<TaskView>(),
         task(Entry::new("reassign_task", Does::Set, "Give a live task of yours to another agent.", reassign_task)
             .takes::<ReassignTask>()).gives::<TaskView>(),
-        task(Entry::new("set_session_key", Does::Set,
-            "Keep a key of yours on a task; it comes back in every event about it.", set_session_key)
-            .field("sessionKey", json!({"type": ["string", "null"], "maxLength": 256,
-                "description": "Opaque to the hub; null clears it"}), true)).gives::<TaskView>(),
-        task(Entry::new("get_task_events", Does::Look, "A task's history, oldest first.", get_task_events)
-            .takes::<Page>()).lists::<TaskLogView>("events"),
-        task(Entry::new("delete_task", Does::Destroy,
-            "Delete a task that has ended, or a draft of yours, with its messages and files.", delete_task))
-            .gives::<DeletedTask>(),
-        Entry::new("list_pending_approvals", Does::Look, "Tasks that wait for your approval.", list_pending_approvals)
-            .takes::<Page>().lists::<TaskView>("tasks"),
-        task(Entry::new("approve_task", Does::Set, "Let a task in that waits for your approval.", approve_task))
-            .gives::<TaskView>().core(),
-        task(Entry::new("reject_task", Does::Destroy, "Decline a task that waits for your approval; it is cancelled.",
-            reject_task).takes::<WithReason>()).gives::<TaskView>().core(),
     ]
 }
 
@@ -104,22 +85,19 @@ async fn create_task(call: Call, args: Args) -> Replied {
 async fn list_tasks(call: Call, args: Args) -> Replied {
     let query = args.query::<TasksQuery>()?;
     let list = tasks::list(call.hub(), call.me(), nowhere(), query).await?;
-    call.show(list).await?.as_list("tasks", "No tasks found.")
+    call.show(list).await?.into_list("tasks", "No tasks found.")
 }
 
 async fn get_task(call: Call, mut args: Args) -> Replied {
     let Param(named) = args.take("taskId")?;
-    call.show(call.whole_task(&named).await?).await?.as_json()
+    call.show(call.whole_task(&named).await?).await?.into_json()
 }
 
 impl Call {
     /// A task with its messages.
-    pub(crate) async fn whole_task(
-        &self,
-        named: &str,
-    ) -> Result<crate::http::Json<Value>, crate::http::ApiError> {
+    pub(crate) async fn whole_task(&self, named: &str) -> Result<Json<Value>, ApiError> {
         let answer = tasks::view(self.hub(), self.me(), Param(named.to_owned())).await?;
-        let (mut task, _) = crate::mcp::call::Answer::value(answer).await?;
+        let (mut task, _) = Answer::value(answer).await?;
         let (by, of): (_, TaskId) = (self.me.clone(), id(named, "task")?);
         let page =
             self.hub.read(move |tx, now| messages::list(tx, &by, &of, None, MESSAGES_MAX, now)).await?;
@@ -138,13 +116,13 @@ impl Call {
         }
         kept.reverse();
         if let Value::Object(fields) = &mut task {
-            let messages = serde_json::to_value(kept).map_err(|_| crate::http::ApiError::Panicked)?;
+            let messages = serde_json::to_value(kept).map_err(|_| ApiError::Panicked)?;
             fields.insert("messages".into(), messages);
             if left_out {
                 fields.insert("olderMessagesLeftOut".into(), true.into());
             }
         }
-        Ok(crate::http::Json(task))
+        Ok(Json(task))
     }
 }
 
@@ -164,7 +142,7 @@ async fn update_task_status(call: Call, mut args: Args) -> Replied {
 }
 
 /// An answer about a task that was moved.
-async fn moved(call: &Call, answer: impl crate::mcp::call::Answer, did: &str) -> Replied {
+pub(super) async fn moved(call: &Call, answer: impl Answer, did: &str) -> Replied {
     let task = call.show(answer).await?;
     let words = stands(&task, did);
     task.said(words)
@@ -183,42 +161,4 @@ async fn retry_task(call: Call, mut args: Args) -> Replied {
 async fn reassign_task(call: Call, mut args: Args) -> Replied {
     let task = args.take("taskId")?;
     moved(&call, work::reassign(call.hub(), call.me(), task, args.input()).await?, "Task reassigned.").await
-}
-
-async fn set_session_key(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let key = args.0.shift_remove("sessionKey");
-    let key = key.ok_or_else(|| Invalid::field("sessionKey", "is required; null clears it"))?;
-    let only = Args(Map::from_iter([("sessionKey".to_owned(), key)]));
-    moved(&call, tasks::change(call.hub(), call.me(), task, only.input()).await?, "Session key set.").await
-}
-
-async fn get_task_events(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let query = args.query::<PageQuery>()?;
-    let history = tasks::history(call.hub(), call.me(), task, nowhere(), query).await?;
-    call.show(history).await?.as_list("events", "No events.")
-}
-
-async fn delete_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let gone = call.show(tasks::delete(call.hub(), call.me(), task, Default::default()).await?).await?;
-    let (messages, files) = (gone.number("deletedMessages"), gone.number("deletedFiles"));
-    gone.said(format!("Task deleted, with {messages} messages and {files} files."))
-}
-
-async fn list_pending_approvals(call: Call, args: Args) -> Replied {
-    let query = args.query::<PageQuery>()?;
-    let list = approvals::list(call.hub(), call.me(), nowhere(), query).await?;
-    call.show(list).await?.as_list("tasks", "No pending approvals.")
-}
-
-async fn approve_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    moved(&call, approvals::approve(call.hub(), call.me(), task, args.input()).await?, "Task approved.").await
-}
-
-async fn reject_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    moved(&call, approvals::reject(call.hub(), call.me(), task, args.input()).await?, "Task rejected.").await
 }

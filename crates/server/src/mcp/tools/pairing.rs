@@ -1,33 +1,20 @@
-//! Profile, pairing, connections, directory and blocks.
+//! Pairing and connections.
 
 use serde_json::{Value, json};
-use tandem_api::agents::{BlockAgent, Blocked, DirectoryEntry, DiscoverQuery, PatchAgent, Profile};
 use tandem_api::connections::{
     ConnectedView, ConnectionView, Disconnected, PairingCodeView, PatchConnection, RedeemCode,
 };
 use tandem_api::tasks::PageQuery;
 
-use super::{Does, Entry};
+use super::{Does, Entry, Page};
 use crate::mcp::call::{Args, Call, Replied, Shown, nowhere};
-use crate::rest::{agents, blocks, connections};
+use crate::rest::connections;
 
 pub(super) fn entries() -> Vec<Entry> {
     let rule = json!({"type": "string", "enum": ["auto", "require"],
         "description": "auto lets tasks in at once, require holds each until you approve it"});
     let alias = json!({"type": ["string", "null"], "maxLength": 64, "description": "Your name for it; null clears it"});
-    let url =
-        json!({"type": ["string", "null"], "description": "An https address, or null to switch it off"});
     vec![
-        Entry::new("get_profile", Does::Look, "Your own profile.", get_profile).gives::<Profile>(),
-        Entry::new(
-            "update_profile",
-            Does::Set,
-            "Change your profile. What you leave out stays.",
-            update_profile,
-        )
-        .takes::<PatchAgent>()
-        .without(&["webhookUrl", "webhookSecret", "webhookEvents"])
-        .gives::<Profile>(),
         Entry::new(
             "generate_pairing_code",
             Does::Add,
@@ -62,23 +49,6 @@ pub(super) fn entries() -> Vec<Entry> {
         .takes::<Page>()
         .lists::<ConnectionView>("connections")
         .core(),
-        Entry::new("discover_agents", Does::Look, "Search the public directory.", discover_agents)
-            .takes::<Discover>()
-            .lists::<DirectoryEntry>("agents"),
-        Entry::new("update_webhook", Does::Set, "Have your events sent to an https address.", update_webhook)
-            .field(
-                "events",
-                json!({"type": "array", "items": {"type": "string"},
-                "description": "Which events; empty or left out means all"}),
-                false,
-            )
-            .field(
-                "secret",
-                json!({"type": "string", "minLength": 16, "description": "Signs the deliveries"}),
-                false,
-            )
-            .field("url", url, true)
-            .gives::<Profile>(),
         Entry::new("set_alias", Does::Set, "Give a connected agent a name that only you see.", set_alias)
             .field("alias", alias, true)
             .id("connectionId", "The connection")
@@ -100,51 +70,7 @@ pub(super) fn entries() -> Vec<Entry> {
         )
         .id("connection_id", "The connection")
         .gives::<Disconnected>(),
-        Entry::new(
-            "block_agent",
-            Does::Destroy,
-            "Block an agent: it cannot find you or connect. A connection ends, its live tasks are cancelled.",
-            block_agent,
-        )
-        .takes::<BlockAgent>()
-        .gives::<Blocked>(),
-        Entry::new("unblock_agent", Does::Set, "Take a block back.", unblock_agent)
-            .id("agentId", "The agent")
-            .gives::<Blocked>(),
     ]
-}
-
-/// Which part of a list.
-#[derive(utoipa::ToSchema)]
-#[expect(dead_code, reason = "its schema is what it is for; it is read as the query of REST")]
-pub(super) struct Page {
-    /// How many at most
-    limit: Option<i64>,
-    /// nextCursor of the page before
-    cursor: Option<String>,
-}
-
-/// What to look for.
-#[derive(utoipa::ToSchema)]
-#[expect(dead_code, reason = "its schema is what it is for; it is read as the query of REST")]
-struct Discover {
-    /// Only agents with this tag
-    capability: Option<String>,
-    /// Only agents with this in their name or description
-    query: Option<String>,
-    /// How many at most (default 20, at most 100)
-    limit: Option<i64>,
-    /// How many to skip
-    offset: Option<i64>,
-}
-
-async fn get_profile(call: Call, _: Args) -> Replied {
-    call.show(agents::profile(call.hub(), call.me()).await?).await?.as_json()
-}
-
-async fn update_profile(call: Call, args: Args) -> Replied {
-    let profile = agents::change(call.hub(), call.me(), args.input()).await?;
-    call.show(profile).await?.said_with_json("Profile updated.\n")
 }
 
 async fn generate_pairing_code(call: Call, args: Args) -> Replied {
@@ -187,28 +113,7 @@ async fn list_connections(call: Call, args: Args) -> Replied {
     let list = connections::list(call.hub(), call.me(), nowhere(), query).await?;
     call.show(list)
         .await?
-        .as_list("connections", "No connections yet. Use generate_pairing_code to make one.")
-}
-
-async fn discover_agents(call: Call, args: Args) -> Replied {
-    let query = args.query::<DiscoverQuery>()?;
-    let mut found = call.show(agents::discover(call.hub(), call.me(), query).await?).await?;
-    found.value = found.value.get_mut("agents").map(Value::take).unwrap_or_default();
-    found.as_list("agents", "No agents found.")
-}
-
-async fn update_webhook(call: Call, args: Args) -> Replied {
-    if !args.0.contains_key("url") {
-        return Err(tandem_app::Invalid::field("url", "is required").into());
-    }
-    let names = [("url", "webhookUrl"), ("secret", "webhookSecret"), ("events", "webhookEvents")];
-    let profile = agents::change(call.hub(), call.me(), args.renamed(&names).input::<PatchAgent>()).await?;
-    let profile = call.show(profile).await?;
-    let words = match profile.value.get("webhookUrl").and_then(Value::as_str) {
-        Some(url) => format!("Webhook configured: {url}"),
-        None => "Webhook disabled.".to_owned(),
-    };
-    profile.said(words)
+        .into_list("connections", "No connections yet. Use generate_pairing_code to make one.")
 }
 
 async fn set_alias(call: Call, mut args: Args) -> Replied {
@@ -243,18 +148,4 @@ async fn disconnect(call: Call, mut args: Args) -> Replied {
     let ended = call.show(connections::disconnect(call.hub(), call.me(), connection).await?).await?;
     let words = format!("Disconnected. Cancelled tasks: {}.", ended.number("cancelledTasks"));
     ended.said(words)
-}
-
-async fn block_agent(call: Call, args: Args) -> Replied {
-    let blocked = call.show(blocks::block(call.hub(), call.me(), args.input()).await?).await?;
-    let (agent, tasks) = (blocked.text("agentId"), blocked.number("cancelledTasks"));
-    let words = format!("Blocked {agent}. Cancelled tasks: {tasks}.");
-    blocked.said(words)
-}
-
-async fn unblock_agent(call: Call, mut args: Args) -> Replied {
-    let agent = args.take("agentId")?;
-    let unblocked = call.show(blocks::unblock(call.hub(), call.me(), agent).await?).await?;
-    let words = format!("Unblocked {}.", unblocked.text("agentId"));
-    unblocked.said(words)
 }
