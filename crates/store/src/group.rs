@@ -5,6 +5,7 @@
 //! So a failure takes back its own job only, and the usual case pays for no savepoint.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -17,6 +18,8 @@ use crate::{Error, Told, Tx};
 const RETRY_FOR: Duration = Duration::from_secs(2);
 /// How often a taken unique value is believed to be a lost race.
 const TAKEN_RETRIES: u32 = 5;
+/// After so many lost races a job gets the database for itself.
+const RACES_MAX: u32 = 3;
 /// A job that takes longer than this is worth a line in the log: it held up everybody else.
 const SLOW: Duration = Duration::from_millis(20);
 
@@ -70,10 +73,33 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without words".into())
 }
 
+/// What the writers of a process share: each writes beside the others, until one that keeps losing against them asks
+/// them to wait. Without it, a single job could lose against whole groups for as long as it may try.
+#[derive(Debug, Default)]
+pub(crate) struct Floor(RwLock<()>);
+
+impl Floor {
+    fn shared<T>(&self, act: impl FnOnce() -> T) -> T {
+        let _beside_others = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        act()
+    }
+
+    fn alone<T>(&self, act: impl FnOnce() -> T) -> T {
+        let _nobody_else = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        act()
+    }
+}
+
 /// Runs jobs in one transaction, or one by one when that does not work out.
-pub(crate) fn run_writes(conn: &mut Conn, mut jobs: Vec<Box<dyn Job>>, stats: &Stats, on_commit: &OnCommit) {
+pub(crate) fn run_writes(
+    conn: &mut Conn,
+    mut jobs: Vec<Box<dyn Job>>,
+    floor: &Floor,
+    stats: &Stats,
+    on_commit: &OnCommit,
+) {
     if jobs.len() > 1 {
-        match run_together(conn, &mut jobs) {
+        match floor.shared(|| run_together(conn, &mut jobs)) {
             Together::Spoilt => stats.group_rerun(),
             Together::Settled(outcome) => {
                 stats.committed(jobs.len());
@@ -86,7 +112,7 @@ pub(crate) fn run_writes(conn: &mut Conn, mut jobs: Vec<Box<dyn Job>>, stats: &S
         }
     }
     for mut job in jobs {
-        let committed = run_alone(conn, job.as_mut(), stats).map(|told| on_commit(told));
+        let committed = run_alone(conn, job.as_mut(), floor, stats).map(|told| on_commit(told));
         stats.committed(1);
         job.finish(committed);
     }
@@ -126,13 +152,18 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
     }
 }
 
-fn run_alone(conn: &mut Conn, job: &mut dyn Job, stats: &Stats) -> Result<Vec<Told>, Error> {
+fn run_alone(conn: &mut Conn, job: &mut dyn Job, floor: &Floor, stats: &Stats) -> Result<Vec<Told>, Error> {
     let deadline = Instant::now() + RETRY_FOR;
     let mut pause = Duration::from_millis(1);
     let mut reconnected = false;
-    let mut taken = 0;
+    let (mut taken, mut lost) = (0, 0);
     loop {
-        match attempt(conn, job) {
+        let attempted = if lost < RACES_MAX {
+            floor.shared(|| attempt(conn, job))
+        } else {
+            floor.alone(|| attempt(conn, job))
+        };
+        match attempted {
             // PostgreSQL may notice a lost race by a unique index before it notices it by itself.
             Err(Error::Taken(_)) if taken < TAKEN_RETRIES => {
                 taken += 1;
@@ -140,6 +171,7 @@ fn run_alone(conn: &mut Conn, job: &mut dyn Job, stats: &Stats) -> Result<Vec<To
                 conn.pause(pause.mul_f64(jitter(deadline)));
             }
             Err(Error::LostRace) if Instant::now() < deadline => {
+                lost += 1;
                 stats.lost_race();
                 conn.pause(pause.mul_f64(jitter(deadline)));
                 pause = (pause * 2).min(Duration::from_millis(50));

@@ -127,14 +127,15 @@ impl Store {
         let write_jobs = Arc::new(Mutex::new(write_jobs));
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         let mut threads = Vec::new();
+        let floor = Arc::new(group::Floor::default());
         for mut conn in writers {
             let (jobs, stats, group_max) =
                 (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
-            let on_commit = Arc::clone(&on_commit);
+            let (on_commit, floor) = (Arc::clone(&on_commit), Arc::clone(&floor));
             threads.push(spawn("store-write", move || {
                 while let Some(group) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
-                    group::run_writes(&mut conn, group, &stats, &on_commit);
+                    group::run_writes(&mut conn, group, &floor, &stats, &on_commit);
                 }
             })?);
         }
