@@ -5,6 +5,7 @@ mod crowd;
 mod fill;
 pub(crate) mod limit;
 mod load;
+mod mcp;
 mod measure;
 mod process;
 mod progress;
@@ -75,6 +76,8 @@ enum What {
     Timer(timer::Arguments),
     /// Measure what files and encrypted messages cost the hub, and everybody else on it
     Content(content::Arguments),
+    /// Measure what a tool call costs beside the same over REST, and how soon a model is asked
+    Mcp(mcp::Arguments),
 }
 
 const ABOUT: &str = "\
@@ -162,6 +165,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(What::Push(arguments)) => return push::run(arguments),
         Some(What::Timer(arguments)) => return timer::run(arguments),
         Some(What::Content(arguments)) => return content::run(arguments),
+        Some(What::Mcp(arguments)) => return mcp::run(arguments),
         None => {}
     }
     let report = until_stopped(measure::run(&plan, arguments.url.as_deref()))?;

@@ -8,8 +8,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Body as _;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 use tandem_app::idempotency::Key;
 use tandem_app::{Error, Invalid, keys};
 
@@ -113,12 +114,23 @@ pub fn parse_json<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, ApiEr
         return Err(Invalid::field("body", "must be a JSON object").into());
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value: T = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        complaint(&path, &error.into_inner().to_string())
-    })?;
+    let value: T = named(&mut deserializer)?;
     deserializer.end().map_err(|error| complaint(".", &error.to_string()))?;
     Ok(value)
+}
+
+/// The same of an object that was read before.
+pub fn parse_object<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, ApiError> {
+    named(Value::Object(object))
+}
+
+fn named<'de, T: Deserialize<'de>>(
+    deserializer: impl Deserializer<'de, Error = serde_json::Error>,
+) -> Result<T, ApiError> {
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        complaint(&path, &error.into_inner().to_string())
+    })
 }
 
 /// Names the field that does not fit, as far as it can be told.

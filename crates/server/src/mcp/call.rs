@@ -12,7 +12,7 @@ use tandem_app::Invalid;
 use tandem_core::AgentId;
 
 use crate::http::front::{Address, Caller, SentUri};
-use crate::http::input::parse_json;
+use crate::http::input::parse_object;
 use crate::http::{ApiError, Input, Json, Param, Query};
 use crate::hub::Hub;
 use crate::mcp::fence;
@@ -96,7 +96,7 @@ impl Args {
 
     /// All arguments as one type, with what is wrong with them named.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
-        parse_json(Value::Object(self.0).to_string().as_bytes())
+        parse_object(self.0)
     }
 
     /// The same as a request's body.

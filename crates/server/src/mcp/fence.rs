@@ -106,13 +106,12 @@ fn walk(value: &mut Value, me: &str) {
 }
 
 fn walk_object(object: &mut Map<String, Value>, me: &str) {
-    let mine: Vec<String> =
-        object.keys().filter(|key| author(object, key).is_some_and(|author| author == me)).cloned().collect();
+    let mine: Vec<bool> = object.keys().map(|key| author(object, key) == Some(me)).collect();
     let is_sealed = object.get("contentType").is_some_and(|kind| kind == "encrypted")
         || object.get("encrypted").is_some_and(|encrypted| *encrypted == Value::Bool(true));
-    for (key, value) in object.iter_mut() {
+    for ((key, value), mine) in object.iter_mut().zip(mine) {
         let key = key.as_str();
-        if MADE_HERE.contains(&key) || key.ends_with("At") || mine.iter().any(|own| own == key) {
+        if mine || key.ends_with("At") || MADE_HERE.contains(&key) {
             continue;
         }
         match (key, value) {
