@@ -110,6 +110,12 @@ impl Rates {
         self.look(what, who, limit, now, 0, WINDOW_MS)
     }
 
+    /// Forgets what was counted.
+    pub fn forgive(&self, what: Rated, who: &str) {
+        let key = self.hasher.hash_one((what, who));
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+    }
+
     fn look(
         &self,
         what: Rated,

@@ -40,15 +40,15 @@ fn python(ask: &Value) -> Value {
 }
 
 /// Two agents with keys, and what they seal.
-struct Pair {
-    hub: Harness,
-    ana: Agent,
-    bob: Agent,
+pub struct Pair {
+    pub hub: Harness,
+    pub ana: Agent,
+    pub bob: Agent,
     keys: Value,
 }
 
 impl Pair {
-    async fn new(db: Db) -> Self {
+    pub async fn new(db: Db) -> Self {
         let (hub, keys) = (Harness::start(db).await, keys());
         let ana = hub.agent_with(json!({ "name": "Ana", "publicKey": keys["ana"]["public"] })).await;
         let bob = hub.agent_with(json!({ "name": "Bob", "publicKey": keys["bob"]["public"] })).await;
@@ -69,7 +69,7 @@ impl Pair {
     }
 
     /// What one of the two reads in it.
-    fn open(&self, task: &str, sealed: &Value, reader: (&str, &Agent), sender: &str) -> String {
+    pub fn open(&self, task: &str, sealed: &Value, reader: (&str, &Agent), sender: &str) -> String {
         let opened = python(&json!({
             "do": "open", "taskId": task, "sealed": sealed, "agent": reader.1.id,
             "key": self.keys[reader.0]["private"], "sender": self.keys[sender]["public"],
@@ -77,7 +77,7 @@ impl Pair {
         String::from_utf8(STANDARD.decode(opened["plaintext"].as_str().unwrap()).unwrap()).unwrap()
     }
 
-    fn description(&self, task: &str, more: Value) -> Value {
+    pub fn description(&self, task: &str, more: Value) -> Value {
         let sealed = self.seal(task, "ana", &json!({ "title": SECRET, "description": SECRET }).to_string());
         let mut body = json!({
             "targetAgentId": self.bob.id, "id": task, "title": "Encrypted Task", "encrypted": true,
@@ -88,7 +88,7 @@ impl Pair {
         body
     }
 
-    fn message(&self, task: &str, by: &str) -> Value {
+    pub fn message(&self, task: &str, by: &str) -> Value {
         let sealed = self.seal(task, by, &json!({ "contentType": "text", "body": SECRET }).to_string());
         json!({
             "content": sealed["content"], "contentType": "encrypted", "encryptedKeys": sealed["keys"],

@@ -73,7 +73,7 @@ pub struct Files {
     root: PathBuf,
     bucket: Option<Arc<Bucket>>,
     /// Room for uploads that are read whole.
-    pub(crate) in_memory: Semaphore,
+    pub(crate) in_memory: Arc<Semaphore>,
 }
 
 /// The name of a file in its place: spread over folders by the end of the id, which is random.
@@ -91,7 +91,11 @@ impl Files {
             "" => None,
             _ => Some(Arc::new(Bucket::of(config).map_err(unusable)?)),
         };
-        Ok(Self { root: config.data.join("files"), bucket, in_memory: Semaphore::new(IN_MEMORY_MAX) })
+        Ok(Self {
+            root: config.data.join("files"),
+            bucket,
+            in_memory: Arc::new(Semaphore::new(IN_MEMORY_MAX)),
+        })
     }
 
     /// Makes sure that the bucket can be used, and by nobody but the hub with this database.

@@ -83,6 +83,9 @@ pub enum ApiError {
     /// The body is larger than the hub takes.
     #[error("the request body is larger than {0} bytes")]
     BodyTooLarge(usize),
+    /// The answer is larger than a model is given.
+    #[error("the answer is larger than {0} bytes; ask for it by REST")]
+    AnswerTooLarge(usize),
     /// The body is not a form.
     #[error("send the file as multipart/form-data with a field \"file\", or as JSON to /files/json")]
     NotAForm,
@@ -234,7 +237,7 @@ impl ApiError {
             Self::RateLimited { retry_seconds, .. } => {
                 return Shape(S::TOO_MANY_REQUESTS, "rate_limited", Some(*retry_seconds));
             }
-            Self::BodyTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
+            Self::BodyTooLarge(_) | Self::AnswerTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
             Self::NotAForm => (S::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::Disk => (S::INTERNAL_SERVER_ERROR, "internal"),
             Self::NoFiles => return Shape(S::SERVICE_UNAVAILABLE, "unavailable", Some(5)),
@@ -279,6 +282,11 @@ impl ApiError {
     /// The error as it is told, on any surface.
     pub(crate) fn body(&self) -> ErrorBody {
         self.told(self.shape().1)
+    }
+
+    /// Whether the hub is to blame, and not who asked.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.shape().0.is_server_error()
     }
 
     fn told(&self, code: &str) -> ErrorBody {

@@ -1,6 +1,6 @@
 //! Reading a request into checked types; everything that does not fit becomes the contract's error.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -70,6 +70,53 @@ pub fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
         return None;
     }
     Some(text.split(',').filter_map(|tag| tag.trim().trim_matches('"').parse().ok()).collect())
+}
+
+/// How long the next piece of a large body may take.
+const PIECE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How many bytes of it must have come for each second after that.
+const PACE_MIN: u64 = 64 * 1024;
+
+/// A large body, as far as it has come. Whoever sends it slowly is cut off: it takes room that others wait for.
+#[derive(Debug)]
+pub struct Gathered {
+    body: Limited<Body>,
+    max: usize,
+    begun: Instant,
+    bytes: Vec<u8>,
+}
+
+impl Gathered {
+    /// A body of at most so many bytes.
+    #[must_use]
+    pub fn new(body: Body, max: usize) -> Self {
+        Self { body: Limited::new(body, max), max, begun: Instant::now(), bytes: Vec::new() }
+    }
+
+    /// Reads until more than so many bytes have come; true when that was all.
+    pub async fn up_to(&mut self, len: usize) -> Result<bool, ApiError> {
+        while self.bytes.len() <= len {
+            let due = self.begun + PIECE_TIMEOUT + Duration::from_secs(self.bytes.len() as u64 / PACE_MIN);
+            match tokio::time::timeout_at(due.into(), self.body.frame()).await {
+                Err(_) => return Err(ApiError::BodyTimeout),
+                Ok(None) => return Ok(true),
+                Ok(Some(Ok(frame))) => {
+                    self.bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
+                }
+                Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
+                    return Err(ApiError::BodyTooLarge(self.max));
+                }
+                Ok(Some(Err(_))) => return Err(Invalid::field("body", "did not arrive whole").into()),
+            }
+        }
+        Ok(false)
+    }
+
+    /// What has come.
+    #[must_use]
+    pub fn bytes(self) -> Bytes {
+        self.bytes.into()
+    }
 }
 
 async fn collect(body: Body) -> Result<Bytes, ApiError> {

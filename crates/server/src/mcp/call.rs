@@ -4,6 +4,7 @@ use axum::body::to_bytes;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
+use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,7 +60,7 @@ impl Call {
     }
 
     /// An answer of REST as this caller may be shown it here.
-    pub(crate) async fn show(&self, answer: impl Answer) -> Result<Shown, ApiError> {
+    pub(crate) async fn show(&self, answer: impl Rendered) -> Result<Shown, ApiError> {
         let (value, next) = answer.value().await?;
         Ok(Shown { value: fence::shown(value, self.me.as_str()), next })
     }
@@ -69,7 +70,7 @@ impl Args {
     /// An argument that names something. What it names is for the use case to find out.
     pub(crate) fn take(&mut self, name: &str) -> Result<Param<String>, ApiError> {
         match self.0.shift_remove(name) {
-            Some(Value::String(text)) => Ok(Param(text)),
+            Some(Value::String(text)) => Ok(Param(fence::unfenced(&text).to_owned())),
             Some(_) => Err(Invalid::field(name, "must be a text").into()),
             None => Err(Invalid::field(name, "is required").into()),
         }
@@ -160,25 +161,42 @@ pub(crate) fn compact(value: &Value) -> String {
 }
 
 /// An answer of REST, as a value and the cursor of the next page.
-pub(crate) trait Answer: Send {
+pub(crate) trait Rendered: Send {
     fn value(self) -> impl Future<Output = Result<(Value, Option<String>), ApiError>> + Send;
 }
 
-impl<T: Serialize + Send> Answer for Json<T> {
+impl<T: Serialize + Send> Rendered for Json<T> {
     async fn value(self) -> Result<(Value, Option<String>), ApiError> {
         Ok((serde_json::to_value(self.0).map_err(|_| ApiError::Panicked)?, None))
     }
 }
 
-impl Answer for Response {
+impl<T: Serialize + Send> Rendered for (Vec<T>, Option<String>) {
+    async fn value(self) -> Result<(Value, Option<String>), ApiError> {
+        Ok((serde_json::to_value(self.0).map_err(|_| ApiError::Panicked)?, self.1))
+    }
+}
+
+impl Rendered for Response {
     async fn value(self) -> Result<(Value, Option<String>), ApiError> {
         let link = self.headers().get("link").and_then(|link| link.to_str().ok());
         let next = link.and_then(|link| link.split_once("cursor=")?.1.split(['>', '&']).next());
         let next = next.map(str::to_owned);
         let bytes = to_bytes(self.into_body(), ANSWER_BYTES_MAX)
             .await
-            .map_err(|_| ApiError::BodyTooLarge(ANSWER_BYTES_MAX))?;
+            .map_err(|_| ApiError::AnswerTooLarge(ANSWER_BYTES_MAX))?;
         Ok((serde_json::from_slice(&bytes).map_err(|_| ApiError::Panicked)?, next))
+    }
+}
+
+/// An error where there is no tool to answer with it.
+pub(crate) fn rpc(error: &ApiError) -> ErrorData {
+    let body = error.body();
+    let code = Some(json!({ "code": body.code }));
+    if error.is_ours() {
+        ErrorData::internal_error(body.error, code)
+    } else {
+        ErrorData::invalid_params(body.error, code)
     }
 }
 

@@ -249,7 +249,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let call = self.call(&context.extensions)?;
-        let values = prompts::complete(&call, &request.argument.name, &request.argument.value).await;
+        let values = prompts::complete(&call, &request.argument.name, &request.argument.value).await?;
         let info = CompletionInfo::new(values).map_err(|why| ErrorData::internal_error(why, None))?;
         Ok(CompleteResult::new(info))
     }

@@ -3,6 +3,7 @@
 //! The protocol is the SDK's. Here is what it cannot know: whose key opens a session, what a body may weigh, and when
 //! a session ends.
 
+mod bodies;
 mod call;
 mod fence;
 mod fixtures;
@@ -14,10 +15,9 @@ mod schema;
 mod sessions;
 mod tools;
 mod wake;
+mod workers;
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -26,8 +26,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tandem_core::AgentId;
 
@@ -35,34 +34,35 @@ use crate::bus::Way;
 use crate::config::Config;
 use crate::http::ApiError;
 use crate::http::front::Caller;
+use crate::http::input::Gathered;
 use crate::hub::Hub;
+use crate::mcp::bodies::{Answered, Read};
 use crate::mcp::handler::Handler;
-use crate::mcp::sessions::{OpenStream, Refused};
+use crate::mcp::sessions::Refused;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
+use crate::mcp::workers::Workers;
 use crate::push::feed::Feed;
 
 /// The most bytes of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
 /// Requests above this many bytes wait for room in memory.
-const SMALL_BYTES_MAX: u64 = 1024 * 1024;
+const SMALL_BYTES_MAX: usize = 1024 * 1024;
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
-/// From this revision on there are no sessions.
-const STATELESS_SINCE: &str = "2026-07-28";
 
-type Service = StreamableHttpService<Handler, LocalSessionManager>;
+type Service = StreamableHttpService<Handler, Workers>;
 
 /// `/mcp` on a hub.
 pub(crate) fn routes(hub: &Hub) -> Router<Hub> {
     let of_handler = Arc::clone(hub);
     let service = Service::new(
         move || Ok(Handler { hub: Arc::clone(&of_handler) }),
-        Arc::clone(&hub.sessions.manager),
+        Arc::clone(&hub.sessions.workers),
         config(&hub.config),
     );
     let hub = Arc::clone(hub);
     let endpoint = async move |Caller(me): Caller, request: Request| -> Result<Response, ApiError> {
-        endpoint(&hub, &service, &me, request).await
+        endpoint(&hub, &service, me, request).await
     };
     Router::new().route("/mcp", any(endpoint))
 }
@@ -98,47 +98,45 @@ fn config(config: &Config) -> StreamableHttpServerConfig {
 async fn endpoint(
     hub: &Hub,
     service: &Service,
-    me: &AgentId,
-    request: Request,
+    me: AgentId,
+    mut request: Request,
 ) -> Result<Response, ApiError> {
     let method = request.method().clone();
-    let session = session_of(request.headers());
-    match &session {
-        Some(id) => hub.sessions.enter(id, me, hub.clock.now()).map_err(|refused| match refused {
-            Refused::Unknown => ApiError::NoSession,
-            Refused::Foreign => ApiError::ForeignSession,
-        })?,
-        None if method == Method::DELETE => return Err(ApiError::NoSession),
-        None => {}
-    }
-    match (method, session) {
-        (Method::GET, Some(id)) => open_stream(hub, service, me, &id, request).await,
-        (Method::DELETE, Some(id)) => {
+    let Some(id) = session_of(request.headers()) else {
+        // What is not looked at here must not be believed further on.
+        request.headers_mut().remove(SESSION);
+        return match method {
+            Method::DELETE => Err(ApiError::NoSession),
+            Method::POST => begin(hub, service, me, gathered(hub, request).await?).await,
+            _ => Ok(answer(service, request).await),
+        };
+    };
+    let entered = hub.sessions.enter(&id, &me, hub.clock.now());
+    let alive = entered.map_err(|refused| match refused {
+        Refused::Unknown => ApiError::NoSession,
+        Refused::Foreign => ApiError::ForeignSession,
+    })?;
+    match method {
+        Method::GET => {
+            drop(alive);
+            open_stream(hub, service, &me, &id, request).await
+        }
+        Method::DELETE => {
             hub.sessions.end(&id);
             Ok(StatusCode::NO_CONTENT.into_response())
         }
-        (_, session) => {
-            // Held until the answer begins: by then the body has been read.
-            let room = match request.body().size_hint().upper() {
-                Some(small) if small <= SMALL_BYTES_MAX => None,
-                _ => Some(hub.files.in_memory.acquire().await.map_err(|_| ApiError::Panicked)?),
-            };
-            let response = answer(service, request).await;
-            drop(room);
-            if let (None, Some(id)) = (session, session_of(response.headers()))
-                && !hub.sessions.begin(&id, me, hub.clock.now())
-            {
-                return Err(ApiError::TooManySessions);
-            }
-            Ok(response)
+        Method::POST => {
+            let response = answer(service, gathered(hub, request).await?).await;
+            Ok(response.map(|body| Body::new(Answered::new(body, alive))))
         }
+        _ => Ok(answer(service, request).await),
     }
 }
 
 /// The session a message names, in the revisions that have some.
 fn session_of(headers: &HeaderMap) -> Option<String> {
     let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
-    if version.is_some_and(|version| version >= STATELESS_SINCE) {
+    if version.is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE.as_str()) {
         return None;
     }
     Some(headers.get(SESSION)?.to_str().unwrap_or_default().to_owned())
@@ -146,6 +144,44 @@ fn session_of(headers: &HeaderMap) -> Option<String> {
 
 async fn answer(service: &Service, request: Request) -> Response {
     service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})))
+}
+
+/// A request whose body is there. A large one has waited for room in memory, and keeps it until it is done with.
+async fn gathered(hub: &Hub, request: Request) -> Result<Request, ApiError> {
+    let (mut parts, body) = request.into_parts();
+    let mut gathered = Gathered::new(body, BODY_BYTES_MAX);
+    if !gathered.up_to(SMALL_BYTES_MAX).await? {
+        let room = Arc::clone(&hub.files.in_memory).acquire_owned().await;
+        // The parts of a request go with its message into the tool.
+        parts.extensions.insert(Arc::new(room.map_err(|_| ApiError::Panicked)?));
+        gathered.up_to(BODY_BYTES_MAX).await?;
+    }
+    Ok(Request::from_parts(parts, Body::from(gathered.bytes())))
+}
+
+/// Answers a message that belongs to no session, and notes the one that it may begin.
+async fn begin(hub: &Hub, service: &Service, me: AgentId, request: Request) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    let bytes = body.collect().await.map_err(|_| ApiError::Panicked)?.to_bytes();
+    let begins = bytes.len() <= SMALL_BYTES_MAX && contains(&bytes, b"\"initialize\"");
+    let request = Request::from_parts(parts, Body::from(bytes));
+    if !begins {
+        return Ok(answer(service, request).await);
+    }
+    // By itself, so that a client that hangs up leaves no session behind that nobody knows.
+    let (hub, service) = (Arc::clone(hub), service.clone());
+    let begun = tokio::spawn(async move {
+        let response = answer(&service, request).await;
+        match session_of(response.headers()) {
+            Some(id) if !hub.sessions.begin(&id, &me, hub.clock.now()) => Err(ApiError::TooManySessions),
+            _ => Ok(response),
+        }
+    });
+    begun.await.map_err(|_| ApiError::Panicked)?
+}
+
+fn contains(bytes: &Bytes, part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
 }
 
 /// Opens the stream on which the hub speaks first.
@@ -161,35 +197,9 @@ async fn open_stream(
     if response.status() != StatusCode::OK {
         return Ok(response);
     }
-    let (open, first) = hub.sessions.open(id);
-    if let Some(unread) = first {
-        tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), feed, unread));
+    let open = hub.sessions.open(id).ok_or(ApiError::NoSession)?;
+    if open.is_first {
+        tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), feed, open.read.clone()));
     }
-    Ok(response.map(|body| Body::new(Read { body, _open: open })))
-}
-
-/// A stream's body, and the note that it is read.
-struct Read {
-    body: Body,
-    _open: OpenStream,
-}
-
-impl HttpBody for Read {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    Ok(response.map(|body| Body::new(Read::new(body, open))))
 }

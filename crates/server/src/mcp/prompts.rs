@@ -7,7 +7,7 @@ use tandem_app::tasks;
 use tandem_store::tasks::Filter;
 
 use crate::http::ApiError;
-use crate::mcp::call::{Call, compact};
+use crate::mcp::call::{Call, compact, rpc};
 use crate::mcp::fence;
 
 /// How many tasks an id is completed from.
@@ -94,19 +94,20 @@ async fn task(call: &Call, arguments: &JsonObject) -> Result<String, ErrorData> 
     let Some(Value::String(id)) = arguments.get("taskId") else {
         return Err(ErrorData::invalid_params("taskId is required", None));
     };
-    let refused = |error: ApiError| ErrorData::invalid_params(error.body().error, None);
+    let refused = |error: ApiError| rpc(&error);
     let whole = call.whole_task(id).await.map_err(refused)?;
     Ok(compact(&call.show(whole).await.map_err(refused)?.value))
 }
 
 /// What an argument may become: for a task's id, the newest tasks of the caller's that begin so.
-pub(crate) async fn complete(call: &Call, argument: &str, begun: &str) -> Vec<String> {
+pub(crate) async fn complete(call: &Call, argument: &str, begun: &str) -> Result<Vec<String>, ErrorData> {
     if argument != "taskId" {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let by = call.me.clone();
     let filter = Filter { limit: COMPLETED_FROM, ..Filter::default() };
     let found = call.hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await;
-    let ids = found.map(|page| page.items).unwrap_or_default().into_iter().map(|task| task.id.to_string());
-    ids.filter(|id| id.starts_with(begun)).collect()
+    let found = found.map_err(|error| rpc(&error.into()))?;
+    let ids = found.items.into_iter().map(|task| task.id.to_string());
+    Ok(ids.filter(|id| id.starts_with(begun)).collect())
 }

@@ -5,7 +5,7 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 use tandem_api::tasks::PageQuery;
 
 use crate::http::ApiError;
-use crate::mcp::call::{Call, compact};
+use crate::mcp::call::{Call, compact, rpc};
 
 /// What waits for the caller.
 pub(crate) const INBOX: &str = "tandem://inbox";
@@ -38,7 +38,7 @@ pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, E
             Ok(ReadResourceResult::new(vec![contents]))
         }
         Err(ApiError::App(tandem_app::Error::NotFound(_))) => Err(unknown(uri)),
-        Err(error) => Err(ErrorData::internal_error(error.body().error, None)),
+        Err(error) => Err(rpc(&error)),
     }
 }
 

@@ -11,11 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{CreateMessageRequestParams, SamplingMessage};
-use rmcp::service::Peer;
+use rmcp::model::{
+    ClientResult, CreateMessageRequest, CreateMessageRequestParams, SamplingMessage, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions};
 use tandem_app::messages::{self, NewMessage};
 use tandem_app::tasks::{self, Change, Expected};
 use tandem_app::{Error, files};
+use tandem_core::events::EventKind;
 use tandem_core::loops::{Line, looping};
 use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::text::Body;
@@ -49,11 +52,8 @@ enum Trigger {
 }
 
 fn trigger(event: &Logged) -> Option<Trigger> {
-    match event.kind.as_str() {
-        "task.created" => Some(Trigger::Task),
-        "message.created" => Some(Trigger::Message),
-        _ => None,
-    }
+    let triggers = [(EventKind::TaskCreated, Trigger::Task), (EventKind::MessageCreated, Trigger::Message)];
+    triggers.into_iter().find(|(kind, _)| kind.as_str() == event.kind).map(|(_, trigger)| trigger)
 }
 
 /// Asks for an answer to an event, unless it calls for none. Returns at once.
@@ -65,6 +65,9 @@ pub(crate) fn consider(
     unread: CancellationToken,
 ) {
     let (Some(trigger), Some(task)) = (trigger(event), event.task.clone()) else { return };
+    if hub.sessions.is_sampling(agent) {
+        return;
+    }
     let asked = Asked { hub: Arc::clone(hub), me: agent.clone(), peer, task, trigger };
     tokio::spawn(async move {
         let outcome = tokio::select! {
@@ -84,8 +87,6 @@ enum Nothing {
     App(#[from] Error),
     #[error("the client did not answer: {0}")]
     Client(#[from] rmcp::service::ServiceError),
-    #[error("the client took too long")]
-    TooLate,
     #[error("the answer holds no text, or too much")]
     NoText,
     #[error("too many messages a minute")]
@@ -125,8 +126,14 @@ impl Asked {
         let prompt = SamplingMessage::user_text(prompt(&thread, &self.me, self.trigger));
         let mut params = CreateMessageRequestParams::new(vec![prompt], TOKENS_MAX);
         params.system_prompt = Some(format!("{SYSTEM} {FENCED}"));
-        let answered = tokio::time::timeout(PATIENCE, self.peer.create_message(params)).await;
-        let blocks = answered.map_err(|_| Nothing::TooLate)??.message.content.into_vec();
+        let request = ServerRequest::CreateMessageRequest(CreateMessageRequest::new(params));
+        // When time is over, the client is told that nobody waits any more.
+        let patience = PeerRequestOptions::with_timeout(PATIENCE);
+        let asked = self.peer.send_request_with_option(request, patience).await?;
+        let ClientResult::CreateMessageResult(answer) = asked.await_response().await? else {
+            return Err(Nothing::NoText);
+        };
+        let blocks = answer.message.content.into_vec();
         let text: Vec<&str> =
             blocks.iter().filter_map(|block| Some(block.as_text()?.text.as_str())).collect();
         self.store(text.join("\n")).await
@@ -165,11 +172,14 @@ fn thread(
     let mut attached = Vec::new();
     for message in page.items.iter().filter(|message| message.content_type == ContentType::File) {
         let Ok(file) = message.content.parse() else { continue };
-        // One that was taken back is not there any more.
-        if let Ok((file, _)) = files::find(tx, me, &file) {
-            let (name, kind) = (fence::text(&file.name), fence::name(&file.mime_type));
-            attached.push(format!("{name} ({kind}, {} bytes): {base}/files/{}", file.size_bytes, file.id));
-        }
+        let file = match files::find(tx, me, &file) {
+            Ok((file, _)) => file,
+            // One that was taken back is not there any more.
+            Err(Error::NotFound(_)) => continue,
+            Err(error) => return Err(error),
+        };
+        let (name, kind) = (fence::text(&file.name), fence::name(&file.mime_type));
+        attached.push(format!("{name} ({kind}, {} bytes): {base}/files/{}", file.size_bytes, file.id));
     }
     Ok(Thread { task, messages: page.items, attached })
 }
@@ -203,7 +213,7 @@ fn prompt(thread: &Thread, me: &AgentId, why: Trigger) -> String {
     } else {
         (&task.initiator, &task.initiator_name)
     };
-    let of_task = |text: &str| if task.initiator == *me { text.to_owned() } else { fence::text(&cut(text)) };
+    let of_task = |text: &str| if task.initiator == *me { cut(text) } else { fence::text(&cut(text)) };
     let what = if why == Trigger::Task { "A new task has come" } else { "A message has come" };
     let mut lines = vec![
         format!("{what} from {} (agent ID: {other}).", fence::name(name)),
@@ -215,7 +225,10 @@ fn prompt(thread: &Thread, me: &AgentId, why: Trigger) -> String {
     }
     let said = |message: &Message| match &message.sender {
         Some(sender) if sender == me => format!("You: {}", cut(&message.content)),
-        Some(_) => format!("{}: {}", fence::name(name), fence::text(&cut(&message.content))),
+        Some(_) => {
+            let by = message.sender_name.as_deref().unwrap_or_default();
+            format!("{}: {}", fence::name(by), fence::text(&cut(&message.content)))
+        }
         None => format!("The hub: {}", fence::text(&cut(&message.content))),
     };
     if let (Trigger::Message, Some((latest, earlier))) = (why, thread.messages.split_last()) {

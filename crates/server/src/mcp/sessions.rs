@@ -6,17 +6,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::RoleServer;
 use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use tandem_core::{AgentId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp::workers::Workers;
+
 /// How many sessions an agent may have.
 pub const SESSIONS_MAX: usize = 32;
-/// How long answers are kept for a client that lost its connection while they came.
-const ANSWERS_KEPT: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// A session's id.
 pub(crate) type SessionId = Arc<str>;
+
+/// The work behind a session. It ends when nobody needs it any more: the session has ended, and every answer under way
+/// has been read, also that to the call which ended it.
+#[derive(Debug)]
+pub(crate) struct Alive {
+    workers: Arc<Workers>,
+    id: SessionId,
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        let (workers, id) = (Arc::clone(&self.workers), Arc::clone(&self.id));
+        // Without a runtime the whole hub is going, and this with it.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            if let Err(error) = workers.close_session(&id).await {
+                tracing::warn!(%error, "an MCP session did not close cleanly");
+            }
+        });
+    }
+}
 
 #[derive(Debug)]
 struct Session {
@@ -25,36 +45,56 @@ struct Session {
     number: u64,
     used_at: Timestamp,
     streams: usize,
-    /// Ends when nobody reads its stream any more.
+    /// Ends when nobody reads its stream any more, or should.
     read: CancellationToken,
     peer: Option<Peer<RoleServer>>,
     samples: bool,
     subscribed: bool,
+    alive: Arc<Alive>,
+}
+
+impl Session {
+    fn is_quiet(&self) -> bool {
+        self.streams == 0 && Arc::strong_count(&self.alive) == 1
+    }
 }
 
 #[derive(Debug, Default)]
 struct Known {
     sessions: HashMap<SessionId, Session>,
+    of_agent: HashMap<AgentId, Vec<SessionId>>,
     made: u64,
+}
+
+impl Known {
+    fn of<'a>(&'a self, agent: &AgentId) -> impl Iterator<Item = (&'a SessionId, &'a Session)> + use<'a> {
+        let ids = self.of_agent.get(agent).into_iter().flatten();
+        ids.filter_map(|id| self.sessions.get_key_value(id))
+    }
+
+    fn remove(&mut self, id: &str) {
+        let Some(session) = self.sessions.remove(id) else { return };
+        session.read.cancel();
+        if let Some(ids) = self.of_agent.get_mut(&session.agent) {
+            ids.retain(|one| **one != *id);
+            if ids.is_empty() {
+                self.of_agent.remove(&session.agent);
+            }
+        }
+    }
 }
 
 /// All sessions of this process.
 #[derive(Debug)]
 pub struct Sessions {
-    pub(crate) manager: Arc<LocalSessionManager>,
+    pub(crate) workers: Arc<Workers>,
     known: Mutex<Known>,
     sampling: Arc<Mutex<HashSet<AgentId>>>,
 }
 
 impl Default for Sessions {
     fn default() -> Self {
-        let mut config = SessionConfig::default();
-        // The hub collects idle sessions itself: one whose stream is open is in use, however quiet it is.
-        config.keep_alive = None;
-        config.completed_cache_ttl = ANSWERS_KEPT;
-        let mut manager = LocalSessionManager::default();
-        manager.session_config = config;
-        Self { manager: Arc::new(manager), known: Mutex::default(), sampling: Arc::default() }
+        Self { workers: Arc::new(Workers::new()), known: Mutex::default(), sampling: Arc::default() }
     }
 }
 
@@ -72,32 +112,33 @@ impl Sessions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that an agent uses a session, if it is the agent's.
-    pub(crate) fn enter(&self, id: &str, agent: &AgentId, now: Timestamp) -> Result<(), Refused> {
+    fn asked(&self) -> MutexGuard<'_, HashSet<AgentId>> {
+        self.sampling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that an agent uses a session, if it is the agent's. What is given back keeps it at work.
+    pub(crate) fn enter(&self, id: &str, agent: &AgentId, now: Timestamp) -> Result<Arc<Alive>, Refused> {
         match self.known().sessions.get_mut(id) {
             None => Err(Refused::Unknown),
             Some(session) if session.agent != *agent => Err(Refused::Foreign),
             Some(session) => {
                 session.used_at = now;
-                Ok(())
+                Ok(Arc::clone(&session.alive))
             }
         }
     }
 
     /// A new session. One that is not in use makes room for it; false if all of the agent's are.
     pub(crate) fn begin(&self, id: &str, agent: &AgentId, now: Timestamp) -> bool {
+        let id: SessionId = id.into();
+        // Dropped at the end if there is no room, and the session with it.
+        let alive = Arc::new(Alive { workers: Arc::clone(&self.workers), id: Arc::clone(&id) });
         let mut known = self.known();
-        let of_agent: Vec<(&SessionId, &Session)> =
-            known.sessions.iter().filter(|(_, session)| session.agent == *agent).collect();
-        if of_agent.len() >= SESSIONS_MAX {
-            let quiet = of_agent.into_iter().filter(|(_, session)| session.streams == 0);
-            let Some(oldest) = quiet.min_by_key(|(_, session)| session.used_at).map(|(id, _)| Arc::clone(id))
-            else {
-                self.close(vec![id.into()]);
-                return false;
-            };
-            known.sessions.remove(&oldest);
-            self.close(vec![oldest]);
+        if known.of(agent).count() >= SESSIONS_MAX {
+            let quiet = known.of(agent).filter(|(_, session)| session.is_quiet());
+            let oldest = quiet.min_by_key(|(_, session)| session.used_at).map(|(id, _)| Arc::clone(id));
+            let Some(oldest) = oldest else { return false };
+            known.remove(&oldest);
         }
         known.made += 1;
         let session = Session {
@@ -109,8 +150,10 @@ impl Sessions {
             peer: None,
             samples: false,
             subscribed: false,
+            alive,
         };
-        known.sessions.insert(id.into(), session);
+        known.of_agent.entry(agent.clone()).or_default().push(Arc::clone(&id));
+        known.sessions.insert(id, session);
         true
     }
 
@@ -129,17 +172,16 @@ impl Sessions {
         }
     }
 
-    /// A stream is opened. The first of a session gets what ends with its last.
-    pub(crate) fn open(self: &Arc<Self>, id: &str) -> (OpenStream, Option<CancellationToken>) {
-        let mut first = None;
-        if let Some(session) = self.known().sessions.get_mut(id) {
-            session.streams += 1;
-            if session.streams == 1 {
-                session.read = CancellationToken::new();
-                first = Some(session.read.clone());
-            }
+    /// A stream is opened; nothing if its session has ended meanwhile.
+    pub(crate) fn open(self: &Arc<Self>, id: &str) -> Option<OpenStream> {
+        let mut known = self.known();
+        let session = known.sessions.get_mut(id)?;
+        session.streams += 1;
+        if session.streams == 1 {
+            session.read = CancellationToken::new();
         }
-        (OpenStream { sessions: Arc::clone(self), id: id.into() }, first)
+        let (read, is_first) = (session.read.clone(), session.streams == 1);
+        Some(OpenStream { sessions: Arc::clone(self), id: id.into(), read, is_first })
     }
 
     /// Whom to tell that a session's inbox has changed.
@@ -151,65 +193,59 @@ impl Sessions {
     /// Whom to prompt, if this session is the one to prompt: the newest of its agent's that can be.
     pub(crate) fn sampler(&self, id: &str, agent: &AgentId) -> Option<Peer<RoleServer>> {
         let known = self.known();
-        let able = known.sessions.iter().filter(|(_, session)| {
-            session.agent == *agent && session.samples && session.streams > 0 && session.peer.is_some()
-        });
+        let able = known
+            .of(agent)
+            .filter(|(_, session)| session.samples && session.streams > 0 && session.peer.is_some());
         let (newest, session) = able.max_by_key(|(_, session)| session.number)?;
         (newest.as_ref() == id).then(|| session.peer.clone())?
     }
 
+    /// Whether an agent's model is being asked.
+    pub(crate) fn is_sampling(&self, agent: &AgentId) -> bool {
+        self.asked().contains(agent)
+    }
+
     /// The right to prompt an agent's model, for one at a time.
     pub(crate) fn lock_sampling(&self, agent: &AgentId) -> Option<Sampling> {
-        let taken = self.sampling.lock().unwrap_or_else(PoisonError::into_inner).insert(agent.clone());
+        let taken = self.asked().insert(agent.clone());
         taken.then(|| Sampling { all: Arc::clone(&self.sampling), agent: agent.clone() })
     }
 
     /// A session ends.
     pub(crate) fn end(&self, id: &str) {
-        if let Some((id, session)) = self.known().sessions.remove_entry(id) {
-            session.read.cancel();
-            self.close(vec![id]);
-        }
+        self.known().remove(id);
     }
 
     /// All sessions of an agent end: its key has.
     pub fn end_all(&self, agent: &AgentId) {
-        self.end_those(|session| session.agent == *agent);
+        let mut known = self.known();
+        let ids: Vec<SessionId> = known.of(agent).map(|(id, _)| Arc::clone(id)).collect();
+        for id in ids {
+            known.remove(&id);
+        }
     }
 
     /// Sessions end that nobody reads and that have not been used for so long.
     pub(crate) fn end_idle(&self, now: Timestamp, idle_ms: i64) {
-        self.end_those(|session| session.streams == 0 && now.ms_since(session.used_at) >= idle_ms);
+        let mut known = self.known();
+        let idle = |session: &Session| session.is_quiet() && now.ms_since(session.used_at) >= idle_ms;
+        let all = known.sessions.iter();
+        let ids: Vec<SessionId> =
+            all.filter(|(_, session)| idle(session)).map(|(id, _)| Arc::clone(id)).collect();
+        for id in ids {
+            known.remove(&id);
+        }
     }
 
-    fn end_those(&self, ends: impl Fn(&Session) -> bool) {
-        let ended: Vec<(SessionId, Session)> =
-            self.known().sessions.extract_if(|_, session| ends(session)).collect();
-        for (_, session) in &ended {
-            session.read.cancel();
-        }
-        self.close(ended.into_iter().map(|(id, _)| id).collect());
+    /// How many have work going on, also such as have ended but are still being answered.
+    pub async fn at_work(&self) -> usize {
+        self.workers.count().await
     }
 
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.known().sessions.len()
-    }
-
-    /// Ends the work behind sessions; who called does not wait for it.
-    fn close(&self, ids: Vec<SessionId>) {
-        if ids.is_empty() {
-            return;
-        }
-        let manager = Arc::clone(&self.manager);
-        tokio::spawn(async move {
-            for id in ids {
-                if let Err(error) = manager.close_session(&id).await {
-                    tracing::warn!(%error, "an MCP session did not close cleanly");
-                }
-            }
-        });
     }
 }
 
@@ -218,6 +254,10 @@ impl Sessions {
 pub(crate) struct OpenStream {
     sessions: Arc<Sessions>,
     id: SessionId,
+    /// Ends when the stream should.
+    pub(crate) read: CancellationToken,
+    /// Whether the session had no other.
+    pub(crate) is_first: bool,
 }
 
 impl Drop for OpenStream {

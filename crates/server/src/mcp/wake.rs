@@ -1,27 +1,53 @@
 //! Telling clients that something waits for them.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::SubscriptionContext;
+use tandem_app::{Error, inbox};
 use tandem_core::AgentId;
+use tandem_core::events::EventKind;
 use tandem_store::events::Logged;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::bus::Way;
 use crate::hub::Hub;
+use crate::mcp::call::rpc;
 use crate::mcp::resources::INBOX;
 use crate::mcp::sampling;
 use crate::mcp::sessions::SessionId;
 use crate::push::feed::{Fed, Feed};
 
 /// Events that put something into an inbox.
-const FOR_THE_INBOX: [&str; 4] =
-    ["task.created", "task.approval_required", "message.created", "broadcast.created"];
+const FOR_THE_INBOX: [EventKind; 4] = [
+    EventKind::TaskCreated,
+    EventKind::TaskApprovalRequired,
+    EventKind::MessageCreated,
+    EventKind::BroadcastCreated,
+];
+/// How long a client may leave a note unread before its session ends.
+const NOTE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Whether an event says that something waits.
 fn waits(event: &Logged) -> bool {
-    FOR_THE_INBOX.contains(&event.kind.as_str())
+    FOR_THE_INBOX.iter().any(|kind| kind.as_str() == event.kind)
+}
+
+/// Whether anything waits for an agent now.
+async fn has_mail(hub: &Hub, agent: &AgentId) -> Result<bool, Error> {
+    let by = agent.clone();
+    Ok(!hub.read(move |tx, now| inbox::list(tx, &by, None, 1, now)).await?.items.is_empty())
+}
+
+/// A session's stream that is served.
+struct Pushing {
+    hub: Hub,
+    session: SessionId,
+    agent: AgentId,
+    unread: CancellationToken,
+    /// The note under way: a second one would say nothing new. True once it has been sent.
+    note: Option<JoinHandle<bool>>,
 }
 
 /// Serves a session's stream until nobody reads it: notes for its inbox, and prompts for its model.
@@ -32,30 +58,65 @@ pub(crate) async fn push(
     mut feed: Feed,
     unread: CancellationToken,
 ) {
+    let mut pushing = Pushing { hub, session, agent, unread: unread.clone(), note: None };
+    // What came while nobody read the stream waits in the inbox.
+    if has_mail(&pushing.hub, &pushing.agent).await.unwrap_or(false) {
+        pushing.tell();
+    }
     loop {
         let fed = tokio::select! {
             () = unread.cancelled() => return,
+            sent = pushing.told() => {
+                pushing.note = None;
+                if sent {
+                    continue;
+                }
+                feed.too_slow();
+                break;
+            }
             fed = feed.next() => fed,
         };
-        let events = match fed {
-            Ok(Fed::Events(events)) => events,
-            Ok(Fed::Ended(_)) => return hub.sessions.end(&session),
+        match fed {
+            Ok(Fed::Events(events)) => pushing.pass_on(&events),
+            Ok(Fed::Ended(_)) => break,
             Err(error) => {
                 tracing::warn!(%error, "a session's stream ends: its agent's log cannot be read");
-                return hub.sessions.end(&session);
+                break;
             }
-        };
-        if events.iter().any(waits)
-            && let Some(peer) = hub.sessions.subscriber(&session)
-        {
-            let note = ResourceUpdatedNotificationParam::new(INBOX);
-            // A client that does not read must not hold up its prompts.
-            tokio::spawn(async move { peer.notify_resource_updated(note).await });
         }
-        for event in &events {
-            if let Some(peer) = hub.sessions.sampler(&session, &agent) {
-                sampling::consider(&hub, &agent, peer, event, unread.clone());
+    }
+    pushing.hub.sessions.end(&pushing.session);
+}
+
+impl Pushing {
+    fn pass_on(&mut self, events: &[Logged]) {
+        if events.iter().any(waits) {
+            self.tell();
+        }
+        for event in events {
+            if let Some(peer) = self.hub.sessions.sampler(&self.session, &self.agent) {
+                sampling::consider(&self.hub, &self.agent, peer, event, self.unread.clone());
             }
+        }
+    }
+
+    /// Says that the inbox has changed, if anybody wants to know.
+    fn tell(&mut self) {
+        if self.note.is_some() {
+            return;
+        }
+        let Some(peer) = self.hub.sessions.subscriber(&self.session) else { return };
+        let note = ResourceUpdatedNotificationParam::new(INBOX);
+        self.note = Some(tokio::spawn(async move {
+            tokio::time::timeout(NOTE_PATIENCE, peer.notify_resource_updated(note)).await.is_ok()
+        }));
+    }
+
+    /// Waits for the note under way; for ever, if there is none.
+    async fn told(&mut self) -> bool {
+        match &mut self.note {
+            Some(note) => note.await.unwrap_or(false),
+            None => std::future::pending().await,
         }
     }
 }
@@ -66,22 +127,20 @@ pub(crate) async fn listen(
     agent: &AgentId,
     context: &SubscriptionContext,
 ) -> Result<(), rmcp::ErrorData> {
-    let full = |error: crate::http::ApiError| rmcp::ErrorData::internal_error(error.body().error, None);
-    let mut feed = Feed::open(&Arc::clone(hub), agent, None, Way::Stream).await.map_err(full)?;
+    let mut feed = Feed::open(hub, agent, None, Way::Stream).await.map_err(|error| rpc(&error))?;
+    let mut waiting = has_mail(hub, agent).await.map_err(|error| rpc(&error.into()))?;
     loop {
+        if std::mem::take(&mut waiting) && context.sink().notify_resource_updated(INBOX).await.is_err() {
+            return Ok(());
+        }
         let fed = tokio::select! {
             () = context.cancelled() => return Ok(()),
             fed = feed.next() => fed,
         };
         match fed {
-            Ok(Fed::Events(events)) if events.iter().any(waits) => {
-                if context.sink().notify_resource_updated(INBOX).await.is_err() {
-                    return Ok(());
-                }
-            }
-            Ok(Fed::Events(_)) => {}
+            Ok(Fed::Events(events)) => waiting = events.iter().any(waits),
             Ok(Fed::Ended(_)) => return Ok(()),
-            Err(error) => return Err(full(error.into())),
+            Err(error) => return Err(rpc(&error.into())),
         }
     }
 }

@@ -9,11 +9,12 @@ use tandem_app::Invalid;
 use tandem_app::messages::{self, NewMessage};
 use tandem_app::sealed::{Fields, Sealed};
 use tandem_core::messages::ContentType;
-use tandem_core::{AgentId, MessageId, TaskId};
+use tandem_core::{AgentId, MessageId, Now, TaskId};
+use tandem_store::Tx;
 
 use crate::http::front::{Caller, SentUri};
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
-use crate::hub::{Hub, HubParts};
+use crate::hub::{Hub, HubParts, UseCase};
 use crate::rates::Rated;
 use crate::rest::id;
 
@@ -31,14 +32,8 @@ pub(crate) async fn send(
     Param(task): Param<String>,
     input: Input<SendMessage>,
 ) -> Result<Response, ApiError> {
-    let task: TaskId = id(&task, "task")?;
-    let new = hub.message_on(&me, &task, input.body).await?;
-    count_message(&hub, &me, task.as_str())?;
-    let by = me.clone();
-    hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
-        Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
-    })
-    .await
+    let send = hub.new_message(&me, id(&task, "task")?, input.body).await?;
+    hub.answer_once(&me, input.key, StatusCode::CREATED, send).await
 }
 
 /// Say something to an agent.
@@ -62,13 +57,8 @@ pub(crate) async fn send_to_agent(
     };
     check(&message)?;
     let task = hub.read(move |tx, _| messages::newest_open_task(tx, &by, &agent)).await?;
-    let new = hub.message_on(&me, &task, Ok(message)).await?;
-    count_message(&hub, &me, task.as_str())?;
-    let by = me.clone();
-    hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
-        Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
-    })
-    .await
+    let send = hub.new_message(&me, task, Ok(message)).await?;
+    hub.answer_once(&me, input.key, StatusCode::CREATED, send).await
 }
 
 /// Counts a message of an agent on a task, to an agent or to a network.
@@ -110,6 +100,21 @@ fn check(body: &SendMessage) -> Result<(), ApiError> {
 const FIELDS: Fields = Fields { content: "content", keys: "encryptedKeys" };
 
 impl HubParts {
+    /// A message that has been checked as far as it can be before it is sent, and counted.
+    pub(crate) async fn new_message(
+        &self,
+        me: &AgentId,
+        task: TaskId,
+        body: Result<SendMessage, ApiError>,
+    ) -> Result<impl UseCase<MessageView> + use<>, ApiError> {
+        let new = self.message_on(me, &task, body).await?;
+        count_message(self, me, task.as_str())?;
+        let by = me.clone();
+        Ok(move |tx: &mut Tx<'_>, now: &Now| {
+            Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
+        })
+    }
+
     /// A message as it can be added to a task: its content is what it says, and signed if it is encrypted. If not,
     /// the task has the first word.
     pub(crate) async fn message_on(

@@ -10,13 +10,14 @@ use tandem_app::Invalid;
 use tandem_app::sealed::{self, Fields, Sealed};
 use tandem_app::tasks::{self, Change, Expected, NewTask};
 use tandem_core::tasks::Priority;
-use tandem_core::{AgentId, Status, Task, TaskId};
+use tandem_core::{AgentId, Now, Status, Task, TaskId};
+use tandem_store::Tx;
 use tandem_store::tasks::Filter;
 
 use crate::http::front::{Caller, SentUri};
 use crate::http::input::if_match;
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
-use crate::hub::{Hub, HubParts};
+use crate::hub::{Hub, HubParts, UseCase};
 use crate::rest::{id, nothing_to_change};
 
 /// A task with its `ETag`.
@@ -46,33 +47,8 @@ pub(crate) async fn create(
     Caller(me): Caller,
     input: Input<CreateTask>,
 ) -> Result<Response, ApiError> {
-    let body = input.body?;
-    let sealed = hub.sealed_task(&me, &body).await?;
-    let new = NewTask {
-        target: body.target_agent_id,
-        title: body.title,
-        description: body.description,
-        id: body.id,
-        draft: body.draft.unwrap_or(false),
-        requires_review: body.requires_review.unwrap_or(false),
-        priority: body.priority.unwrap_or(Priority::Normal),
-        session_key: body.session_key,
-        ttl_seconds: body.ttl_seconds,
-        check_in_seconds: body.check_in_seconds,
-        lease_seconds: body.lease_seconds,
-        on_stall: body.on_stall,
-        max_attempts: body.max_attempts,
-        max_messages: body.max_messages,
-        parent: body.parent_task_id,
-        network: body.network_id,
-        sealed,
-    };
-    let by = me.clone();
-    let defaults = hub.config.task_defaults();
-    hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
-        Ok(TaskView::new(tasks::create(tx, &by, &new, &defaults, now)?, &by))
-    })
-    .await
+    let make = hub.new_task(&me, input.body?).await?;
+    hub.answer_once(&me, input.key, StatusCode::CREATED, make).await
 }
 
 /// Your tasks, newest first.
@@ -84,19 +60,8 @@ pub(crate) async fn list(
     SentUri(uri): SentUri,
     Query(query): Query<TasksQuery>,
 ) -> Result<Response, ApiError> {
-    let filter = Filter {
-        status: query.status,
-        role: query.role.map(Into::into),
-        with: query.with,
-        text: query.q,
-        before: paging::place(query.cursor.as_deref())?,
-        limit: paging::LIST.of(query.limit)?,
-    };
-    let by = me.clone();
-    let page = hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
-    hub.note_fetched(&me, unfetched(&page.items, &me)).await?;
-    let views: Vec<TaskView> = page.items.into_iter().map(|task| TaskView::new(task, &me)).collect();
-    paging::list(&views, page.next.as_ref().map(paging::cursor).as_deref(), &uri)
+    let (views, next) = hub.list_tasks(&me, query).await?;
+    paging::list(&views, next.as_deref(), &uri)
 }
 
 /// One task.
@@ -234,6 +199,59 @@ pub(crate) async fn history(
 const FIELDS: Fields = Fields { content: "description", keys: "descriptionKeys" };
 
 impl HubParts {
+    /// A new task that has been checked as far as it can be before it is made.
+    pub(crate) async fn new_task(
+        &self,
+        me: &AgentId,
+        body: CreateTask,
+    ) -> Result<impl UseCase<TaskView> + use<>, ApiError> {
+        let sealed = self.sealed_task(me, &body).await?;
+        let new = NewTask {
+            target: body.target_agent_id,
+            title: body.title,
+            description: body.description,
+            id: body.id,
+            draft: body.draft.unwrap_or(false),
+            requires_review: body.requires_review.unwrap_or(false),
+            priority: body.priority.unwrap_or(Priority::Normal),
+            session_key: body.session_key,
+            ttl_seconds: body.ttl_seconds,
+            check_in_seconds: body.check_in_seconds,
+            lease_seconds: body.lease_seconds,
+            on_stall: body.on_stall,
+            max_attempts: body.max_attempts,
+            max_messages: body.max_messages,
+            parent: body.parent_task_id,
+            network: body.network_id,
+            sealed,
+        };
+        let (by, defaults) = (me.clone(), self.config.task_defaults());
+        Ok(move |tx: &mut Tx<'_>, now: &Now| {
+            Ok(TaskView::new(tasks::create(tx, &by, &new, &defaults, now)?, &by))
+        })
+    }
+
+    /// A page of somebody's tasks, and where the next begins.
+    pub(crate) async fn list_tasks(
+        &self,
+        me: &AgentId,
+        query: TasksQuery,
+    ) -> Result<(Vec<TaskView>, Option<String>), ApiError> {
+        let filter = Filter {
+            status: query.status,
+            role: query.role.map(Into::into),
+            with: query.with,
+            text: query.q,
+            before: paging::place(query.cursor.as_deref())?,
+            limit: paging::LIST.of(query.limit)?,
+        };
+        let by = me.clone();
+        let page = self.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
+        self.note_fetched(me, unfetched(&page.items, me)).await?;
+        let views = page.items.into_iter().map(|task| TaskView::new(task, me)).collect();
+        Ok((views, page.next.as_ref().map(paging::cursor)))
+    }
+
     /// The keys and the signature of a new encrypted task, checked.
     async fn sealed_task(&self, me: &AgentId, body: &CreateTask) -> Result<Option<Sealed>, ApiError> {
         let keys = body.description_keys.as_ref();

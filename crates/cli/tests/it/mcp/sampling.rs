@@ -185,23 +185,59 @@ async fn one_prompt_at_a_time() {
     let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let mut model = Model::of(&bob).await;
+    model.session.ask("resources/subscribe", json!({ "uri": "tandem://inbox" })).await;
     let first = ada.task(&bob).await;
-    let (id, _) = model.prompt().await;
+    let (mut id, mut notes) = (Value::Null, 0);
+    while id.is_null() || notes == 0 {
+        let message = model.stream.next().await.unwrap();
+        if message["method"] == "sampling/createMessage" {
+            id = message["id"].clone();
+        } else {
+            notes += 1;
+        }
+    }
     let skipped = ada.task(&bob).await;
-    // The hub has told of it: what is skipped is skipped by now.
-    bob.get("/events?after=0&wait=5").await.ok(200);
-    hub.timer_has_looked().await;
+    // The note says that the stream has got to the second task; it was not asked about.
+    assert_eq!(model.stream.next().await.unwrap()["method"], "notifications/resources/updated");
+    model.session.ask("resources/unsubscribe", json!({ "uri": "tandem://inbox" })).await;
     model.answer(id, "Done.").await;
     has_messages(&ada, &first, 1).await;
     let third = eventually(async || {
         let task = ada.task(&bob).await;
-        let (id, prompt) = model.prompt().await;
+        let asked = tokio::time::timeout(std::time::Duration::from_millis(500), model.prompt()).await;
+        let (id, prompt) = asked.ok()?;
         model.refuse(id).await;
+        assert!(!prompt.contains(&skipped), "what was skipped is not asked about later");
         prompt.contains(&task).then_some(task)
     })
     .await;
     assert!(!third.is_empty());
     assert_eq!(ada.view(&skipped).await["status"], "submitted", "it waits to be looked at");
+}
+
+#[tokio::test]
+async fn a_prompt_is_not_sent_again_when_the_stream_is_opened_anew() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let mut model = Model::of(&bob).await;
+    let task = ada.task(&bob).await;
+    let (id, _) = model.prompt().await;
+    model.answer(id, "Done.").await;
+    has_messages(&ada, &task, 1).await;
+    drop(model.stream);
+    model.stream = eventually(async || {
+        let stream = model.session.stream().await;
+        // As long as the hub believes in the old stream, the new one is a mere shadow.
+        let next = ada.task(&bob).await;
+        let mut again =
+            Model { session: Session { agent: bob.clone(), id: model.session.id.clone() }, stream };
+        let asked = tokio::time::timeout(std::time::Duration::from_millis(300), again.prompt()).await;
+        let (id, prompt) = asked.ok()?;
+        assert!(!prompt.contains(&task), "{prompt}");
+        again.answer(id, "Done, too.").await;
+        prompt.contains(&next).then_some(again.stream)
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -48,6 +48,89 @@ async fn sessions_end_with_their_key(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     assert_eq!(hub.hub.sessions.count(), 0);
 }
 
+/// The new key must arrive: nobody else has it.
+#[tokio::test]
+async fn a_session_that_ends_itself_is_answered_first() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_register_max = 0).await;
+    for _ in 0..30 {
+        let ada = hub.agent("Ada").await;
+        let session = Session::begin(&ada, json!({})).await;
+        let rotated = session.ask("tools/call", json!({ "name": "rotate_api_key", "arguments": {} })).await;
+        let key =
+            rotated["result"]["structuredContent"]["apiKey"].as_str().unwrap_or_else(|| panic!("{rotated}"));
+        let renewed = Agent { key: key.to_owned(), ..ada };
+        let session = Session::begin(&renewed, json!({})).await;
+        let gone = session.ask("tools/call", json!({ "name": "delete_account", "arguments": {} })).await;
+        assert_eq!(gone["result"]["structuredContent"]["deleted"], true, "{gone}");
+    }
+    eventually(async || (hub.hub.sessions.at_work().await == 0).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_leaves_no_session_that_nobody_knows() {
+    use tokio::io::AsyncWriteExt as _;
+    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_max = 0).await;
+    let ada = hub.agent("Ada").await;
+    let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": OLD,
+        "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } })
+    .to_string();
+    for _ in 0..100 {
+        let mut stream = tokio::net::TcpStream::connect(ada.client.address).await.unwrap();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n{body}",
+            ada.client.address,
+            ada.key,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+    }
+    eventually(async || {
+        hub.advance_ms(3_600_000);
+        hub.hub.end_idle_sessions();
+        (hub.hub.sessions.count() == 0 && hub.hub.sessions.at_work().await == 0).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_session_cannot_be_entered_by_another_era() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (bob, eve) = (hub.agent("Bob").await, hub.agent("Eve").await);
+    let session = Session::begin(&bob, json!({})).await;
+    let params =
+        json!({ "protocolVersion": NEW, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    let message = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let headers = [("mcp-session-id", session.id.as_str()), ("mcp-protocol-version", NEW)];
+    let reply = post(&eve, "/mcp", &headers, &message).await;
+    assert_ne!(reply.header("mcp-session-id"), None, "{reply:?}");
+    assert_ne!(reply.header("mcp-session-id"), Some(session.id.as_str()));
+    assert_eq!(hub.hub.sessions.count(), 2, "she got one of her own");
+}
+
+/// Two large requests that never come to an end must not keep others from uploading.
+#[tokio::test]
+async fn requests_that_do_not_come_hold_up_nobody() {
+    use tokio::io::AsyncWriteExt as _;
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let mut slow = Vec::new();
+    for _ in 0..4 {
+        let mut stream = tokio::net::TcpStream::connect(bob.client.address).await.unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\ncontent-length: 60000000\r\n\r\n{{",
+            bob.client.address, bob.key
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        slow.push(stream);
+    }
+    let upload =
+        json!({ "taskId": task, "filename": "a.txt", "mimeType": "text/plain", "base64Content": "YQ==" });
+    ada.told("upload_file", upload).await;
+}
+
 #[tokio::test]
 async fn sessions_that_nobody_uses_are_collected() {
     let hub = Harness::start(Db::Sqlite).await;

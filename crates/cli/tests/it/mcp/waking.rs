@@ -100,6 +100,20 @@ async fn a_subscription_of_the_new_era_is_told_too(#[values(Db::Sqlite, Db::Post
     assert_eq!(ended["id"], "listen", "it ends with the key: {ended}");
 }
 
+/// What came while nobody listened is told when somebody does again.
+#[tokio::test]
+async fn what_waits_already_is_told_at_once() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({})).await;
+    session.ask("resources/subscribe", json!({ "uri": "tandem://inbox" })).await;
+    ada.task(&bob).await;
+    assert_eq!(session.stream().await.next().await.unwrap()["method"], "notifications/resources/updated");
+    let mut listening = listen(&bob, "tandem://inbox").await;
+    assert_eq!(listening.next().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(listening.next().await.unwrap()["method"], "notifications/resources/updated");
+}
+
 #[tokio::test]
 async fn a_subscription_to_something_else_is_accepted_for_nothing() {
     let hub = Harness::start(Db::Sqlite).await;

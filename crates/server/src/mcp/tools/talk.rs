@@ -5,9 +5,9 @@ use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, ReplyTask, ReportUsage, UsageView};
 
 use super::{Does, Entry};
-use crate::http::Param;
+use crate::http::{Json, Param};
 use crate::mcp::call::{Args, Call, Replied};
-use crate::rest::{messages, work};
+use crate::rest::{id, messages, work};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId", "The task");
@@ -73,7 +73,8 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn send_message(call: Call, mut args: Args) -> Replied {
     let task = args.take("taskId")?;
-    let sent = call.show(messages::send(call.hub(), call.me(), task, args.input()).await?).await?;
+    let send = call.hub.new_message(&call.me, id(&task.0, "task")?, args.read()).await?;
+    let sent = call.show(Json(call.hub.write(send).await?)).await?;
     let words = format!("Message sent. Message ID: {}", sent.text("id"));
     sent.said(words)
 }

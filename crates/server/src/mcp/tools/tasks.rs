@@ -8,7 +8,7 @@ use tandem_core::TaskId;
 
 use super::{Does, Entry};
 use crate::http::{ApiError, Json, Param};
-use crate::mcp::call::{Answer, Args, Call, Replied, Shown, nowhere};
+use crate::mcp::call::{Args, Call, Rendered, Replied, Shown};
 use crate::rest::{id, tasks, work};
 
 /// How many messages come with a task, the newest of them.
@@ -77,14 +77,14 @@ fn stands(task: &Shown, did: &str) -> String {
 }
 
 async fn create_task(call: Call, args: Args) -> Replied {
-    let task = call.show(tasks::create(call.hub(), call.me(), args.input()).await?).await?;
+    let make = call.hub.new_task(&call.me, args.read()?).await?;
+    let task = call.show(Json(call.hub.write(make).await?)).await?;
     let words = stands(&task, "Task created.");
     task.said(words)
 }
 
 async fn list_tasks(call: Call, args: Args) -> Replied {
-    let query = args.query::<TasksQuery>()?;
-    let list = tasks::list(call.hub(), call.me(), nowhere(), query).await?;
+    let list = call.hub.list_tasks(&call.me, args.read::<TasksQuery>()?).await?;
     call.show(list).await?.into_list("tasks", "No tasks found.")
 }
 
@@ -97,7 +97,7 @@ impl Call {
     /// A task with its messages.
     pub(crate) async fn whole_task(&self, named: &str) -> Result<Json<Value>, ApiError> {
         let answer = tasks::view(self.hub(), self.me(), Param(named.to_owned())).await?;
-        let (mut task, _) = Answer::value(answer).await?;
+        let (mut task, _) = Rendered::value(answer).await?;
         let (by, of): (_, TaskId) = (self.me.clone(), id(named, "task")?);
         let page =
             self.hub.read(move |tx, now| messages::list(tx, &by, &of, None, MESSAGES_MAX, now)).await?;
@@ -142,7 +142,7 @@ async fn update_task_status(call: Call, mut args: Args) -> Replied {
 }
 
 /// An answer about a task that was moved.
-pub(super) async fn moved(call: &Call, answer: impl Answer, did: &str) -> Replied {
+pub(super) async fn moved(call: &Call, answer: impl Rendered, did: &str) -> Replied {
     let task = call.show(answer).await?;
     let words = stands(&task, did);
     task.said(words)

@@ -10,7 +10,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
 use tandem_app::files::{self, NewFile};
 use tandem_app::idempotency::Key;
@@ -21,7 +20,7 @@ use tandem_core::{AgentId, FileId, TaskId};
 
 use crate::files::{self as stored, Arriving};
 use crate::http::front::Caller;
-use crate::http::input::{idempotency_key, parse_json};
+use crate::http::input::{Gathered, idempotency_key, parse_json};
 use crate::http::{Answer, ApiError, Json, Param};
 use crate::hub::{Hub, HubParts};
 use crate::rest::id;
@@ -125,20 +124,10 @@ async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
     if content_type.is_some_and(|value| !value.to_ascii_lowercase().contains("json")) {
         return Err(ApiError::NotJson);
     }
-    let mut body = Limited::new(body, JSON_BYTES_MAX);
-    let mut bytes = Vec::new();
-    loop {
-        match tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await {
-            Err(_) => return Err(ApiError::BodyTimeout),
-            Ok(None) if bytes.is_empty() => return Ok(Bytes::from_static(b"{}")),
-            Ok(None) => return Ok(bytes.into()),
-            Ok(Some(Ok(frame))) => bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data)),
-            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
-                return Err(ApiError::BodyTooLarge(JSON_BYTES_MAX));
-            }
-            Ok(Some(Err(_))) => return Err(Invalid::field("body", "did not arrive whole").into()),
-        }
-    }
+    let mut gathered = Gathered::new(body, JSON_BYTES_MAX);
+    gathered.up_to(JSON_BYTES_MAX).await?;
+    let bytes = gathered.bytes();
+    Ok(if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes })
 }
 
 fn upload_key(headers: &HeaderMap, uri: &str, hash: &[u8; 32]) -> Result<Option<Key>, ApiError> {
