@@ -8,7 +8,7 @@ use tandem_core::networks::{
     InviteUses, MEMBERS_MAX, NETWORKS_MAX, Network,
 };
 use tandem_core::text::{AgentDescription, AgentName, BODY_BYTES_MAX, Body, Capability};
-use tandem_core::{AgentId, NetworkId, Now, Timestamp};
+use tandem_core::{AgentId, MessageId, NetworkId, Now, Timestamp};
 use tandem_store::networks::{self as rows, Member};
 use tandem_store::{Tx, agents};
 
@@ -216,6 +216,13 @@ pub fn broadcast(
         tell(tx, member, event, now)?;
     }
     Ok(message)
+}
+
+/// One message that was said to a network of the caller's.
+pub fn message(tx: &mut Tx<'_>, by: &AgentId, id: &MessageId) -> Result<Broadcast, Error> {
+    let unknown = || Error::NotFound("message");
+    let message = rows::find_message(tx, id)?.ok_or_else(unknown)?;
+    if rows::is_member(tx, &message.network, by)? { Ok(message) } else { Err(unknown()) }
 }
 
 /// What was said to a network of the caller's: oldest first; the next page is the one before it.

@@ -32,6 +32,8 @@ pub struct Updates {
     pub approvals: Vec<News>,
     /// Threads with something new.
     pub unread: Vec<Unread>,
+    /// What was acknowledged before.
+    pub since: i64,
     /// What to acknowledge to have seen all this.
     pub cursor: i64,
 }
@@ -47,7 +49,8 @@ pub fn check(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Updates, Error>
     overdue_or(overdue.collect())?;
     let full = i64::try_from(news.len()).unwrap_or(0) == LINES_MAX;
     let cursor = news.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
-    let mut found = Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), cursor };
+    let since = cursors.updates_acked;
+    let mut found = Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), since, cursor };
     for line in news {
         if line.is_message {
             count_unread(&mut found.unread, &line);

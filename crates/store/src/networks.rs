@@ -3,7 +3,7 @@
 use tandem_core::agents::Agent;
 use tandem_core::networks::{Broadcast, InviteCode, Network};
 use tandem_core::text::Capability;
-use tandem_core::{AgentId, NetworkId, Timestamp};
+use tandem_core::{AgentId, MessageId, NetworkId, Timestamp};
 
 use crate::query::Query;
 use crate::{Error, Row, Tx, agents};
@@ -257,19 +257,28 @@ pub fn messages_before(
          order by m.number desc limit $3",
         &[id.into(), before.into(), limit.into(), reader.into()],
     )?;
-    rows.into_iter()
-        .rev()
-        .map(|mut row| {
-            Ok(Broadcast {
-                id: row.take()?,
-                network: row.take()?,
-                number: row.take()?,
-                sender: row.take()?,
-                sender_name: row.take()?,
-                content: row.take()?,
-                recipients: row.take()?,
-                created_at: row.take()?,
-            })
-        })
-        .collect()
+    rows.into_iter().rev().map(broadcast).collect()
+}
+
+/// One message of a network.
+pub fn find_message(tx: &mut Tx<'_>, id: &MessageId) -> Result<Option<Broadcast>, Error> {
+    let rows = tx.rows(
+        "select m.id, m.network_id, m.number, m.sender_id, a.name, m.content, m.recipients, m.created_at
+         from network_messages m join agents a on a.id = m.sender_id where m.id = $1",
+        &[id.into()],
+    )?;
+    rows.into_iter().next().map(broadcast).transpose()
+}
+
+fn broadcast(mut row: Row) -> Result<Broadcast, Error> {
+    Ok(Broadcast {
+        id: row.take()?,
+        network: row.take()?,
+        number: row.take()?,
+        sender: row.take()?,
+        sender_name: row.take()?,
+        content: row.take()?,
+        recipients: row.take()?,
+        created_at: row.take()?,
+    })
 }

@@ -25,9 +25,11 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("review_required", 403, "the initiator completes this task, not the target"),
     ("owner_only", 403, "only the network's owner may do that"),
     ("not_sender", 403, "only who wrote a message may delete it"),
+    ("foreign_host", 403, "MCP is not served under that host name, or to pages of that origin"),
     ("foreign_session", 403, "the MCP session belongs to another key"),
     ("not_found", 404, "unknown, or none of your business"),
     ("method_not_allowed", 405, "not with that method"),
+    ("not_acceptable", 406, "an MCP client accepts application/json and text/event-stream"),
     ("timeout", 408, "the body did not arrive in time"),
     ("conflict", 409, "the task is no longer what you saw (412 with If-Match)"),
     ("task_terminal", 409, "the task has ended"),
@@ -137,6 +139,9 @@ pub enum ApiError {
     /// The agent has as many sessions as it may have.
     #[error("you have {} MCP sessions in use; end one first", crate::mcp::SESSIONS_MAX)]
     TooManySessions,
+    /// What the MCP library says about a request that is no message.
+    #[error("{0}")]
+    NoMessage(String, StatusCode),
     /// A handler panicked.
     #[error("something went wrong here; it was logged")]
     Panicked,
@@ -253,6 +258,17 @@ impl ApiError {
             Self::NoSession => (S::NOT_FOUND, "not_found"),
             Self::ForeignSession => (S::FORBIDDEN, "foreign_session"),
             Self::TooManySessions => return Shape(S::TOO_MANY_REQUESTS, "too_many_sessions", Some(60)),
+            Self::NoMessage(_, status) => {
+                let code = match *status {
+                    S::FORBIDDEN => "foreign_host",
+                    S::NOT_ACCEPTABLE => "not_acceptable",
+                    S::METHOD_NOT_ALLOWED => "method_not_allowed",
+                    S::UNSUPPORTED_MEDIA_TYPE => "unsupported_media_type",
+                    S::NOT_FOUND => "not_found",
+                    _ => "validation",
+                };
+                (*status, code)
+            }
             Self::NoRoute => (S::NOT_FOUND, "not_found"),
             Self::NoMethod => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Panicked => (S::INTERNAL_SERVER_ERROR, "internal"),
@@ -282,6 +298,11 @@ impl ApiError {
     /// The error as it is told, on any surface.
     pub(crate) fn body(&self) -> ErrorBody {
         self.told(self.shape().1)
+    }
+
+    /// After how many seconds one may come back, where that helps.
+    pub(crate) fn retry_seconds(&self) -> Option<i64> {
+        self.shape().2
     }
 
     /// Whether the hub is to blame, and not who asked.

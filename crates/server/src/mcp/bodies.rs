@@ -9,17 +9,19 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use crate::mcp::sessions::{Alive, OpenStream};
+use crate::push::feed::Feed;
 
 /// The stream on which the hub speaks first: read until it should end.
 pub(crate) struct Read {
     body: Body,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
     _open: OpenStream,
+    _idle: Option<Feed>,
 }
 
 impl Read {
-    pub(crate) fn new(body: Body, open: OpenStream) -> Self {
-        Self { body, ended: Box::pin(open.read.clone().cancelled_owned()), _open: open }
+    pub(crate) fn new(body: Body, open: OpenStream, idle: Option<Feed>) -> Self {
+        Self { body, ended: Box::pin(open.read.clone().cancelled_owned()), _open: open, _idle: idle }
     }
 }
 

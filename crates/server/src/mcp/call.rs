@@ -21,6 +21,9 @@ use crate::mcp::fence;
 /// The most bytes of an answer that a model is given.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// The largest whole number that a fraction holds exactly.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// Who calls a tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -38,6 +41,8 @@ pub(crate) struct Args(pub(crate) JsonObject);
 pub(crate) struct Reply {
     pub(crate) words: String,
     pub(crate) data: Value,
+    /// What to know about the words that is not among them.
+    pub(crate) note: Option<String>,
 }
 
 /// What comes of a tool.
@@ -67,6 +72,21 @@ impl Call {
 }
 
 impl Args {
+    /// Arguments as they came. Whole numbers may have been written as fractions: to JSON they are the same.
+    pub(crate) fn new(mut arguments: JsonObject) -> Self {
+        for value in arguments.values_mut() {
+            if let Some(number) = value.as_f64().filter(|number| number.fract() == 0.0)
+                && !value.is_i64()
+                && number.abs() < WHOLE_MAX
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "within what a fraction holds exactly")]
+                let whole = number as i64;
+                *value = whole.into();
+            }
+        }
+        Self(arguments)
+    }
+
     /// An argument that names something. What it names is for the use case to find out.
     pub(crate) fn take(&mut self, name: &str) -> Result<Param<String>, ApiError> {
         match self.0.shift_remove(name) {
@@ -129,13 +149,13 @@ impl Shown {
 
     /// An answer in words.
     pub(crate) fn said(self, words: impl Into<String>) -> Replied {
-        Ok(Reply { words: words.into(), data: self.value })
+        Ok(Reply { words: words.into(), data: self.value, note: None })
     }
 
     /// An answer in words that end with it as JSON.
     pub(crate) fn said_with_json(self, words: &str) -> Replied {
         let words = format!("{words}{}", compact(&self.value));
-        Ok(Reply { words, data: self.value })
+        Ok(Reply { words, data: self.value, note: None })
     }
 
     /// An answer that is its own words.
@@ -149,10 +169,11 @@ impl Shown {
         let words = if is_empty { none.to_owned() } else { compact(&self.value) };
         let mut data = Map::new();
         data.insert(name.to_owned(), self.value);
+        let note = self.next.as_ref().map(|next| format!("There are more. Call again with cursor {next}"));
         if let Some(next) = self.next {
             data.insert("nextCursor".to_owned(), next.into());
         }
-        Ok(Reply { words, data: data.into() })
+        Ok(Reply { words, data: data.into(), note })
     }
 }
 
@@ -201,7 +222,9 @@ pub(crate) fn rpc(error: &ApiError) -> ErrorData {
 }
 
 /// What a model can do about an error, where its sentence does not say so.
-const HINTS: [(&str, &str); 18] = [
+const HINTS: [(&str, &str); 20] = [
+    ("invalid_state", "Look at its status with get_task, and do what nextStatuses allow."),
+    ("too_large", "Send less, or use REST."),
     ("validation", "Correct the arguments named below and call the tool again."),
     ("invalid_transition", "Choose one of nextStatuses."),
     ("role_not_allowed", "Leave this step to the other party; you can send a message."),
@@ -240,7 +263,7 @@ pub(crate) fn refused(error: &ApiError) -> CallToolResult {
     }
     let machine = json!({
         "error": body.error, "code": body.code, "details": body.details, "hint": hint,
-        "status": body.status, "nextStatuses": body.next_statuses,
+        "status": body.status, "nextStatuses": body.next_statuses, "retryAfterSeconds": error.retry_seconds(),
     });
     let machine = match machine {
         Value::Object(object) => Value::Object(object.into_iter().filter(|(_, v)| !v.is_null()).collect()),

@@ -23,7 +23,8 @@ const SMALL_RUN: usize = 4;
 const SMALL_SHARE_MAX: f64 = 0.4;
 
 /// Fields whose values the hub makes, or takes only from a closed set.
-const MADE_HERE: [&str; 38] = [
+const MADE_HERE: [&str; 40] = [
+    "memberSince",
     "messageId",
     "fileId",
     "agentId",
@@ -53,6 +54,7 @@ const MADE_HERE: [&str; 38] = [
     "url",
     "code",
     "nextCursor",
+    "olderMessagesCursor",
     "createdAt",
     "updatedAt",
     "expiresAt",

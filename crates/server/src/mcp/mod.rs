@@ -22,7 +22,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use http_body_util::BodyExt as _;
@@ -40,6 +40,7 @@ use crate::mcp::bodies::{Answered, Read};
 use crate::mcp::handler::Handler;
 use crate::mcp::sessions::Refused;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
+use crate::mcp::wake::Reserved;
 use crate::mcp::workers::Workers;
 use crate::push::feed::Feed;
 
@@ -108,7 +109,7 @@ async fn endpoint(
         return match method {
             Method::DELETE => Err(ApiError::NoSession),
             Method::POST => begin(hub, service, me, gathered(hub, request).await?).await,
-            _ => Ok(answer(service, request).await),
+            _ => answer(service, request).await,
         };
     };
     let entered = hub.sessions.enter(&id, &me, hub.clock.now());
@@ -126,10 +127,14 @@ async fn endpoint(
             Ok(StatusCode::NO_CONTENT.into_response())
         }
         Method::POST => {
-            let response = answer(service, gathered(hub, request).await?).await;
+            let response = answer(service, gathered(hub, request).await?).await?;
+            if response.status().is_server_error() && hub.sessions.enter(&id, &me, hub.clock.now()).is_err() {
+                // It has ended while it was asked.
+                return Err(ApiError::NoSession);
+            }
             Ok(response.map(|body| Body::new(Answered::new(body, alive))))
         }
-        _ => Ok(answer(service, request).await),
+        _ => answer(service, request).await,
     }
 }
 
@@ -142,8 +147,18 @@ fn session_of(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(SESSION)?.to_str().unwrap_or_default().to_owned())
 }
 
-async fn answer(service: &Service, request: Request) -> Response {
-    service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})))
+/// What the SDK says to a request. Its refusals are plain text; here they look like all others.
+async fn answer(service: &Service, request: Request) -> Result<Response, ApiError> {
+    let response = service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})));
+    let status = response.status();
+    if !status.is_client_error() || response.headers().contains_key(header::CONTENT_TYPE) {
+        return Ok(response);
+    }
+    let said = axum::body::to_bytes(response.into_body(), SMALL_BYTES_MAX).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    // It takes JSON that is none for another media type.
+    let status = if said.starts_with("fail to deserialize") { StatusCode::BAD_REQUEST } else { status };
+    Err(ApiError::NoMessage(said, status))
 }
 
 /// A request whose body is there. A large one has waited for room in memory, and keeps it until it is done with.
@@ -161,17 +176,21 @@ async fn gathered(hub: &Hub, request: Request) -> Result<Request, ApiError> {
 
 /// Answers a message that belongs to no session, and notes the one that it may begin.
 async fn begin(hub: &Hub, service: &Service, me: AgentId, request: Request) -> Result<Response, ApiError> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let bytes = body.collect().await.map_err(|_| ApiError::Panicked)?.to_bytes();
-    let begins = bytes.len() <= SMALL_BYTES_MAX && contains(&bytes, b"\"initialize\"");
+    let is_small = bytes.len() <= SMALL_BYTES_MAX;
+    let begins = is_small && contains(&bytes, b"\"initialize\"");
+    if is_small && contains(&bytes, b"\"subscriptions/listen\"") {
+        parts.extensions.insert(Reserved::new(hub, &me).await?);
+    }
     let request = Request::from_parts(parts, Body::from(bytes));
     if !begins {
-        return Ok(answer(service, request).await);
+        return answer(service, request).await;
     }
     // By itself, so that a client that hangs up leaves no session behind that nobody knows.
     let (hub, service) = (Arc::clone(hub), service.clone());
     let begun = tokio::spawn(async move {
-        let response = answer(&service, request).await;
+        let response = answer(&service, request).await?;
         match session_of(response.headers()) {
             Some(id) if !hub.sessions.begin(&id, &me, hub.clock.now()) => Err(ApiError::TooManySessions),
             _ => Ok(response),
@@ -193,13 +212,15 @@ async fn open_stream(
     request: Request,
 ) -> Result<Response, ApiError> {
     let feed = Feed::open(hub, me, None, Way::Stream).await?;
-    let response = answer(service, request).await;
+    let response = answer(service, request).await?;
     if response.status() != StatusCode::OK {
         return Ok(response);
     }
     let open = hub.sessions.open(id).ok_or(ApiError::NoSession)?;
-    if open.is_first {
+    let mut feed = Some(feed);
+    if let Some(feed) = feed.take_if(|_| open.is_first) {
         tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), feed, open.read.clone()));
     }
-    Ok(response.map(|body| Body::new(Read::new(body, open))))
+    // A second stream of a session is told nothing, but it counts.
+    Ok(response.map(|body| Body::new(Read::new(body, open, feed))))
 }

@@ -95,13 +95,13 @@ async fn task(call: &Call, arguments: &JsonObject) -> Result<String, ErrorData> 
         return Err(ErrorData::invalid_params("taskId is required", None));
     };
     let refused = |error: ApiError| rpc(&error);
-    let whole = call.whole_task(id).await.map_err(refused)?;
+    let whole = call.whole_task(id, None).await.map_err(refused)?;
     Ok(compact(&call.show(whole).await.map_err(refused)?.value))
 }
 
 /// What an argument may become: for a task's id, the newest tasks of the caller's that begin so.
 pub(crate) async fn complete(call: &Call, argument: &str, begun: &str) -> Result<Vec<String>, ErrorData> {
-    if argument != "taskId" {
+    if !["taskId", "id"].contains(&argument) {
         return Ok(Vec::new());
     }
     let by = call.me.clone();

@@ -26,7 +26,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let shown = match uri.strip_prefix(TASK) {
         _ if uri == INBOX => call.inbox(PageQuery::default()).await,
-        Some(id) => match call.whole_task(id).await {
+        Some(id) => match call.whole_task(id, None).await {
             Ok(task) => call.show(task).await,
             Err(error) => Err(error),
         },

@@ -193,7 +193,11 @@ fn calls_for_an_answer(thread: &Thread, me: &AgentId, why: Trigger) -> bool {
         .filter(|message| message.sender.is_some())
         .map(|message| Line {
             mine: message.sender.as_ref() == Some(me),
-            chars: message.content.chars().count(),
+            // A file is never a mere courtesy, however short its id is.
+            chars: match message.content_type {
+                ContentType::File => usize::MAX,
+                _ => message.content.chars().count(),
+            },
         })
         .collect();
     open && match why {

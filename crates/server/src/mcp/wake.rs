@@ -1,5 +1,6 @@
 //! Telling clients that something waits for them.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::ResourceUpdatedNotificationParam;
@@ -12,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::bus::Way;
+use crate::http::ApiError;
 use crate::hub::Hub;
 use crate::mcp::call::rpc;
 use crate::mcp::resources::INBOX;
@@ -121,13 +123,32 @@ impl Pushing {
     }
 }
 
+/// A feed that was opened before its subscription was accepted, as long as that could still be refused.
+#[derive(Debug, Clone)]
+pub(crate) struct Reserved(Arc<Mutex<Option<Feed>>>);
+
+impl Reserved {
+    pub(crate) async fn new(hub: &Hub, agent: &AgentId) -> Result<Self, ApiError> {
+        let feed = Feed::open(hub, agent, None, Way::Stream).await?;
+        Ok(Self(Arc::new(Mutex::new(Some(feed)))))
+    }
+
+    fn take(&self) -> Option<Feed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 /// Serves a subscription of 2026-07-28 until it is cancelled.
 pub(crate) async fn listen(
     hub: &Hub,
     agent: &AgentId,
+    reserved: Option<Reserved>,
     context: &SubscriptionContext,
 ) -> Result<(), rmcp::ErrorData> {
-    let mut feed = Feed::open(hub, agent, None, Way::Stream).await.map_err(|error| rpc(&error))?;
+    let mut feed = match reserved.and_then(|reserved| reserved.take()) {
+        Some(feed) => feed,
+        None => Feed::open(hub, agent, None, Way::Stream).await.map_err(|error| rpc(&error))?,
+    };
     let mut waiting = has_mail(hub, agent).await.map_err(|error| rpc(&error.into()))?;
     loop {
         if std::mem::take(&mut waiting) && context.sink().notify_resource_updated(INBOX).await.is_err() {

@@ -3,21 +3,27 @@
 use axum::extract::State;
 use tandem_api::events::{AckCursor, Acknowledged};
 use tandem_api::updates::{PendingTask, UnreadThread, UpdatesView};
-use tandem_app::updates;
+use tandem_app::updates::{self, Updates};
+use tandem_core::AgentId;
 use tandem_store::updates::News;
 
 use crate::http::front::Caller;
 use crate::http::{Answer, Input, Json};
-use crate::hub::Hub;
+use crate::hub::{Hub, HubParts};
 
 /// What has come in since you last said "seen".
 #[utoipa::path(get, path = "/updates", tag = "updates", responses((status = 200, body = UpdatesView)))]
 pub(crate) async fn check(State(hub): State<Hub>, Caller(me): Caller) -> Answer<UpdatesView> {
     let by = me.clone();
     let found = hub.read(move |tx, now| updates::check(tx, &by, now)).await?;
+    show(&hub, &me, found).await
+}
+
+/// What waits, and that it has been seen now.
+pub(crate) async fn show(hub: &HubParts, me: &AgentId, found: Updates) -> Answer<UpdatesView> {
     let waiting = found.tasks.iter().chain(&found.approvals);
     let first_seen = waiting.filter(|news| news.fetched_at.is_none()).map(|news| news.task.clone()).collect();
-    hub.note_fetched(&me, first_seen).await?;
+    hub.note_fetched(me, first_seen).await?;
     Ok(Json(UpdatesView {
         has_updates: !(found.tasks.is_empty() && found.approvals.is_empty() && found.unread.is_empty()),
         pending_tasks: found.tasks.into_iter().map(pending).collect(),

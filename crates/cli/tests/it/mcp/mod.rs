@@ -141,12 +141,16 @@ impl Session {
 
     /// The stream on which the hub speaks first.
     async fn stream(&self) -> Stream {
+        self.try_stream().await.expect("the stream opens")
+    }
+
+    async fn try_stream(&self) -> Option<Stream> {
         let head = format!(
             "GET /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nmcp-session-id: {}\r\n\
              mcp-protocol-version: {OLD}\r\naccept: text/event-stream\r\n\r\n",
             self.agent.client.address, self.agent.key, self.id
         );
-        Stream::open(&self.agent, &head, "").await
+        Stream::try_open(&self.agent, &head, "").await
     }
 }
 
@@ -155,13 +159,16 @@ struct Stream(Lines<BufReader<TcpStream>>);
 
 impl Stream {
     async fn open(agent: &Agent, head: &str, body: &str) -> Self {
+        Self::try_open(agent, head, body).await.expect("the stream opens")
+    }
+
+    async fn try_open(agent: &Agent, head: &str, body: &str) -> Option<Self> {
         let mut stream = TcpStream::connect(agent.client.address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(body.as_bytes()).await.unwrap();
         let mut lines = BufReader::new(stream).lines();
         let first = lines.next_line().await.unwrap().unwrap();
-        assert!(first.starts_with("HTTP/1.1 200"), "{first}");
-        Self(lines)
+        first.starts_with("HTTP/1.1 200").then_some(Self(lines))
     }
 
     /// The next message, or nothing when the stream has ended.

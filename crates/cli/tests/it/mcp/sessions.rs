@@ -66,6 +66,20 @@ async fn a_session_that_ends_itself_is_answered_first() {
     eventually(async || (hub.hub.sessions.at_work().await == 0).then_some(())).await;
 }
 
+/// Whoever asks a session that ends at the same time is told to begin a new one.
+#[tokio::test]
+async fn a_request_that_meets_the_end_of_its_session_is_no_failure() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_max = 0).await;
+    let ada = hub.agent("Ada").await;
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    for _ in 0..100 {
+        let session = Session::begin(&ada, json!({})).await;
+        let (asked, ended) = tokio::join!(session.send(&ping), session.plain("DELETE"));
+        assert_eq!(ended.status, 204);
+        assert!([200, 404].contains(&asked.status), "{asked:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_hangs_up_leaves_no_session_that_nobody_knows() {
     use tokio::io::AsyncWriteExt as _;
@@ -235,6 +249,8 @@ async fn what_is_no_message_is_refused() {
                 .unwrap();
             let reply = ada.client.raw(request).await;
             assert!((400..500).contains(&reply.status), "{body}: {reply:?}");
+            let told = reply.json();
+            assert!(told["code"].is_string() || told["error"]["code"].is_i64(), "{body}: {told}");
         }
     }
     let unknown = session.ask("no/such/method", json!({})).await;

@@ -310,6 +310,14 @@ async fn refusals_say_what_to_do_next(#[values(Db::Sqlite, Db::Postgres)] db: Db
     assert_eq!(bob.view(&task).await["status"], "submitted", "nothing has changed");
     let unknown = bob.ask("/mcp", "tools/call", json!({ "name": "no_such_tool", "arguments": {} })).await;
     assert_eq!(unknown["error"]["code"], -32602);
+    for arguments in [json!([]), json!("x"), json!(1)] {
+        let malformed =
+            bob.ask("/mcp", "tools/call", json!({ "name": "get_task", "arguments": arguments })).await;
+        assert_eq!(malformed["error"]["code"], -32602, "{malformed}");
+    }
+    // To JSON, ten is ten.
+    bob.told("list_tasks", json!({ "limit": 10.0 })).await;
+    assert_eq!(bob.refused_by("list_tasks", json!({ "limit": 10.5 })).await, "validation");
 }
 
 #[tokio::test]
@@ -338,11 +346,32 @@ async fn an_export_that_a_model_cannot_be_given_can_still_be_had() {
     assert_eq!(ada.refused_by("export_my_data", json!({})).await, "too_large");
     assert_eq!(ada.get("/agents/me/export").await.ok(200)["__exportComplete"], true);
     // A thread is cut to what fits, the newest of it.
-    let (_, whole) = bob.told("get_task", json!({ "taskId": task })).await;
-    assert_eq!(
-        (whole["messages"].as_array().unwrap().len(), &whole["olderMessagesLeftOut"]),
-        (4, &json!(true))
-    );
+    let (mut seen, mut cursor) = (0, json!(null));
+    loop {
+        let (_, part) = bob.told("get_task", json!({ "taskId": task, "cursor": cursor })).await;
+        seen += part["messages"].as_array().unwrap().len();
+        cursor = part["olderMessagesCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(seen, 17);
+}
+
+#[tokio::test]
+async fn a_list_says_that_it_goes_on() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let mut made = Vec::new();
+    for _ in 0..3 {
+        made.push(ada.task(&bob).await);
+    }
+    let first = bob.tool("list_tasks", json!({ "limit": 2 })).await;
+    let cursor = first["structuredContent"]["nextCursor"].as_str().unwrap();
+    assert!(first["content"][1]["text"].as_str().unwrap().contains(cursor), "{first}");
+    let rest = bob.tool("list_tasks", json!({ "limit": 2, "cursor": cursor })).await;
+    assert_eq!(rest["structuredContent"]["tasks"][0]["id"], made[0].as_str());
+    assert_eq!(rest["content"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]

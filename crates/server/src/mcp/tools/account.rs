@@ -38,7 +38,7 @@ pub(super) fn entries() -> Vec<Entry> {
             .gives::<Profile>(),
         Entry::new(
             "rotate_api_key",
-            Does::Destroy,
+            Does::Replace,
             "Replace your API key. The old one and this session end at once; reconnect with the new key.",
             rotate_api_key,
         )
@@ -104,7 +104,7 @@ async fn rotate_api_key(call: Call, _: Args) -> Replied {
         "New API key: {api_key}\nSave it now: it is not shown again. This session has ended; reconnect with the new key."
     );
     // The key is the caller's own and must arrive as it is.
-    Ok(Reply { words, data: json!({"apiKey": api_key}) })
+    Ok(Reply { words, data: json!({"apiKey": api_key}), note: None })
 }
 
 async fn export_my_data(call: Call, _: Args) -> Replied {

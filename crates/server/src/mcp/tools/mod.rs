@@ -35,6 +35,8 @@ enum Does {
     Set,
     /// It takes something away for good.
     Destroy,
+    /// It puts another thing into the place of one, each time.
+    Replace,
 }
 
 impl Does {
@@ -44,6 +46,7 @@ impl Does {
             Self::Add => (false, false, false),
             Self::Set => (false, false, true),
             Self::Destroy => (false, true, true),
+            Self::Replace => (false, true, false),
         };
         // Other owners' agents are at the other end.
         ToolAnnotations::from_raw(None, Some(read_only), Some(destructive), Some(idempotent), Some(true))

@@ -3,19 +3,36 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tandem_api::events::EventView;
 use tandem_api::inbox::InboxView;
 use tandem_api::tasks::PageQuery;
 use tandem_api::updates::UpdatesView;
-use tandem_app::{Invalid, updates as seen};
+use tandem_app::updates::{self as seen, Updates};
+use tandem_app::{Error, Invalid, events, networks};
+use tandem_core::events::EventKind;
+use tandem_store::events::Logged;
 use tokio::time::timeout;
 
 use super::{Does, Entry, Page};
 use crate::bus::Way;
-use crate::http::ApiError;
-use crate::mcp::call::{Args, Call, Replied, Shown, nowhere};
-use crate::push::feed::Feed;
+use crate::http::{ApiError, Json, Query};
+use crate::mcp::call::{Args, Call, Rendered, Replied, Shown, nowhere};
+use crate::push::feed::{Fed, Feed};
+use crate::rest::events::view;
 use crate::rest::{inbox, updates};
 
+/// What becomes of tasks, beside what waits to be taken or read; and what is said to networks.
+const CHANGES: [EventKind; 5] = [
+    EventKind::TaskUpdated,
+    EventKind::TaskStalled,
+    EventKind::TaskReassigned,
+    EventKind::MessageNoAck,
+    EventKind::BroadcastCreated,
+];
+/// Who comes and goes.
+const ABOUT_PEERS: [EventKind; 2] = [EventKind::AgentConnected, EventKind::AgentDisconnected];
+/// What nobody needs to be woken for.
+const RECEIPTS: [EventKind; 2] = [EventKind::MessageRead, EventKind::MessageAcknowledged];
 /// The longest a call waits: below the minute after which clients give up.
 const WAIT_SECONDS_MAX: i64 = 50;
 
@@ -40,7 +57,8 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn check_updates(call: Call, mut args: Args) -> Replied {
     let acknowledge = args.flag("acknowledge")?;
-    call.tell(acknowledge).await
+    let now = call.look().await?;
+    call.tell(now, acknowledge).await
 }
 
 async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
@@ -51,21 +69,37 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
     }
     let after = match number(&mut args, "after")? {
         Some(after) if after < 0 => return Err(Invalid::field("after", "must not be negative").into()),
-        Some(after) => Some(after),
+        Some(after) => after,
         None => {
-            let by = call.me.clone();
-            let now = call.hub.read(move |tx, now| seen::check(tx, &by, now)).await?;
-            let is_empty = now.tasks.is_empty() && now.approvals.is_empty() && now.unread.is_empty();
-            is_empty.then_some(now.cursor)
+            let now = call.look().await?;
+            if !now.is_empty() {
+                return call.tell(now, acknowledge).await;
+            }
+            now.found.cursor
         }
     };
-    if let Some(after) = after {
-        let mut feed = Feed::open(&call.hub, &call.me, Some(after), Way::Poll).await?;
-        if let Ok(fed) = timeout(Duration::from_secs(seconds.unsigned_abs()), feed.next()).await {
-            fed?;
+    let mut feed = Feed::open(&call.hub, &call.me, Some(after), Way::Poll).await?;
+    let woken = timeout(Duration::from_secs(seconds.unsigned_abs()), woken(&mut feed)).await;
+    let came = woken.unwrap_or(Ok(Vec::new()))?;
+    let mut now = call.look().await?;
+    // Who comes and goes is told to who waits for it, and to nobody later.
+    now.events.extend(came.into_iter().filter(|event| is_one_of(&ABOUT_PEERS, event)).map(view));
+    call.tell(now, acknowledge).await
+}
+
+/// Waits for events that are worth waking somebody for: receipts are not.
+async fn woken(feed: &mut Feed) -> Result<Vec<Logged>, ApiError> {
+    loop {
+        match feed.next().await? {
+            Fed::Events(events) if events.iter().all(|event| is_one_of(&RECEIPTS, event)) => {}
+            Fed::Events(events) => return Ok(events),
+            Fed::Ended(_) => return Ok(Vec::new()),
         }
     }
-    call.tell(acknowledge).await
+}
+
+fn is_one_of(kinds: &[EventKind], event: &Logged) -> bool {
+    kinds.iter().any(|kind| kind.as_str() == event.kind)
 }
 
 async fn get_inbox(call: Call, args: Args) -> Replied {
@@ -84,22 +118,86 @@ fn number(args: &mut Args, name: &str) -> Result<Option<i64>, ApiError> {
     }
 }
 
+/// What is new for somebody: what waits, and what has become of the rest.
+struct Look {
+    found: Updates,
+    events: Vec<EventView>,
+}
+
+impl Look {
+    fn is_empty(&self) -> bool {
+        let found = &self.found;
+        found.tasks.is_empty()
+            && found.approvals.is_empty()
+            && found.unread.is_empty()
+            && self.events.is_empty()
+    }
+}
+
 impl Call {
-    /// A page of the inbox.
+    /// A page of the inbox, with the text of broadcasts: nothing else shows it.
     pub(crate) async fn inbox(&self, page: PageQuery) -> Result<Shown, ApiError> {
-        let query = crate::http::Query(page);
-        self.show(inbox::list(self.hub(), self.me(), nowhere(), query).await?).await
+        let answer = inbox::list(self.hub(), self.me(), nowhere(), Query(page)).await?;
+        let (mut list, next) = Rendered::value(answer).await?;
+        let items = list.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten();
+        for item in items.filter_map(Value::as_object_mut) {
+            if let Some(content) = self.broadcast_text(item.get("messageId")).await? {
+                item.insert("content".into(), content.into());
+            }
+        }
+        if let (Some(next), Value::Object(fields)) = (next, &mut list) {
+            fields.insert("nextCursor".into(), next.into());
+        }
+        self.show(Json(list)).await
+    }
+
+    async fn broadcast_text(&self, id: Option<&Value>) -> Result<Option<String>, ApiError> {
+        let Some(id) = id.and_then(Value::as_str).and_then(|id| id.parse().ok()) else { return Ok(None) };
+        let by = self.me.clone();
+        match self.hub.read(move |tx, _| networks::message(tx, &by, &id)).await {
+            Ok(message) => Ok(Some(message.content)),
+            // Its network, or one's place in it, is gone.
+            Err(Error::NotFound(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn look(&self) -> Result<Look, ApiError> {
+        let by = self.me.clone();
+        let (found, log) = self
+            .hub
+            .read(move |tx, now| {
+                let found = seen::check(tx, &by, now)?;
+                let log = events::read(tx, &by, Some(found.since))?;
+                Ok((found, log))
+            })
+            .await?;
+        let events = log.events.into_iter().filter(|event| is_one_of(&CHANGES, event)).map(view);
+        Ok(Look { found, events: events.collect() })
     }
 
     /// What is new, in words and as data.
-    async fn tell(&self, acknowledge: bool) -> Replied {
-        let found = self.show(updates::check(self.hub(), self.me()).await?).await?;
+    async fn tell(&self, look: Look, acknowledge: bool) -> Replied {
+        let is_empty = look.is_empty();
+        let cursor = look.found.cursor;
+        let Json(updates) = updates::show(&self.hub, &self.me, look.found).await?;
+        let mut told = serde_json::to_value(updates).map_err(|_| ApiError::Panicked)?;
+        told["hasUpdates"] = (!is_empty).into();
+        told["events"] = serde_json::to_value(look.events).map_err(|_| ApiError::Panicked)?;
+        for event in told["events"].as_array_mut().into_iter().flatten() {
+            let message =
+                event["data"].get("messageId").filter(|_| event["type"] == "broadcast.created").cloned();
+            if let Some(content) = self.broadcast_text(message.as_ref()).await? {
+                event["data"]["content"] = content.into();
+            }
+        }
         if acknowledge {
-            let (by, cursor) = (self.me.clone(), found.number("cursor"));
+            let by = self.me.clone();
             self.hub.write(move |tx, _| seen::acknowledge(tx, &by, cursor)).await?;
         }
-        let words = in_words(&found.value);
-        found.said(words)
+        let told = self.show(Json(told)).await?;
+        let words = in_words(&told.value);
+        told.said(words)
     }
 }
 
@@ -132,9 +230,32 @@ fn in_words(found: &Value) -> String {
             lines.push(format!("- {}: {count} unread on {}", text(item, "taskId"), text(item, "taskTitle")));
         }
     }
+    let events = list("events");
+    if !events.is_empty() {
+        lines.push(format!("What has happened ({}):", events.len()));
+        lines.extend(events.iter().map(|event| happened(event, &text)));
+    }
     if lines.is_empty() {
         return "No updates. You're all caught up.".to_owned();
     }
     lines.push("Use get_task to read one.".to_owned());
     lines.join("\n")
+}
+
+/// An event as a line.
+fn happened(event: &Value, text: &impl Fn(&Value, &str) -> String) -> String {
+    let (kind, task, data) =
+        (text(event, "type"), text(event, "taskId"), event.get("data").unwrap_or(&Value::Null));
+    let mut line = format!("- {kind}");
+    let parts = [
+        (" on ", task),
+        (", now ", text(data, "status")),
+        (", reason: ", text(data, "reason")),
+        (" by ", text(data, "fromAgentName")),
+        (": ", text(data, "content")),
+    ];
+    for (before, part) in parts.into_iter().filter(|(_, part)| !part.is_empty()) {
+        line = format!("{line}{before}{part}");
+    }
+    line
 }

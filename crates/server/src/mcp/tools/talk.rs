@@ -26,7 +26,7 @@ pub(super) fn entries() -> Vec<Entry> {
         task(
             Entry::new(
                 "send_reply",
-                Does::Set,
+                Does::Add,
                 "Answer a task made for you: the content becomes its result, and it ends with the outcome.",
                 send_reply,
             )

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 use tandem_api::messages::MessageView;
-use tandem_api::tasks::{CreateTask, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, WithReason};
+use tandem_api::tasks::{
+    CreateTask, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, WithReason,
+};
 use tandem_app::{Invalid, messages};
 use tandem_core::TaskId;
 
 use super::{Does, Entry};
-use crate::http::{ApiError, Json, Param};
-use crate::mcp::call::{Args, Call, Rendered, Replied, Shown};
+use crate::http::{ApiError, Json, Param, paging};
+use crate::mcp::call::{Args, Call, Rendered, Replied, Reply, Shown};
 use crate::rest::{id, tasks, work};
 
 /// How many messages come with a task, the newest of them.
@@ -26,7 +28,12 @@ pub(super) fn entries() -> Vec<Entry> {
             "All your tasks, newest first, also ended ones. For what is new, use check_updates.", list_tasks)
             .takes::<ListTasks>().lists::<TaskView>("tasks"),
         task(Entry::new("get_task", Does::Look, "One task with its messages.", get_task))
-            .gives::<TaskView>()
+            .field(
+            "cursor",
+            json!({"type": "string", "description": "olderMessagesCursor of the call before, for older messages"}),
+            false,
+        )
+        .gives::<TaskView>()
             .gives_also("messages", json!({"type": "array", "items": {"type": "object"}})).core(),
         task(Entry::new("update_task_status", Does::Set,
             "Move a task: working when you begin, input-required to ask, completed or failed at the end, cancelled to \
@@ -90,36 +97,41 @@ async fn list_tasks(call: Call, args: Args) -> Replied {
 
 async fn get_task(call: Call, mut args: Args) -> Replied {
     let Param(named) = args.take("taskId")?;
-    call.show(call.whole_task(&named).await?).await?.into_json()
+    let cursor = args.read::<PageQuery>()?.cursor;
+    let task = call.show(call.whole_task(&named, cursor.as_deref()).await?).await?;
+    let note = task.value.get("olderMessagesCursor").and_then(Value::as_str);
+    let note = note.map(|cursor| format!("There are older messages. Call again with cursor {cursor}"));
+    Ok(Reply { note, ..task.into_json()? })
 }
 
 impl Call {
-    /// A task with its messages.
-    pub(crate) async fn whole_task(&self, named: &str) -> Result<Json<Value>, ApiError> {
+    /// A task with its newest messages, or with those before a cursor.
+    pub(crate) async fn whole_task(
+        &self,
+        named: &str,
+        cursor: Option<&str>,
+    ) -> Result<Json<Value>, ApiError> {
         let answer = tasks::view(self.hub(), self.me(), Param(named.to_owned())).await?;
         let (mut task, _) = Rendered::value(answer).await?;
         let (by, of): (_, TaskId) = (self.me.clone(), id(named, "task")?);
+        let before = paging::number(cursor)?;
         let page =
-            self.hub.read(move |tx, now| messages::list(tx, &by, &of, None, MESSAGES_MAX, now)).await?;
-        let mut room = MESSAGE_BYTES_MAX;
+            self.hub.read(move |tx, now| messages::list(tx, &by, &of, before, MESSAGES_MAX, now)).await?;
+        let (mut room, mut older) = (MESSAGE_BYTES_MAX, page.next);
         let mut kept: Vec<MessageView> = Vec::new();
-        let mut left_out = page.next.is_some();
         for message in page.items.into_iter().rev() {
-            match room.checked_sub(message.content.len()) {
-                Some(rest) => room = rest,
-                None => {
-                    left_out = true;
-                    break;
-                }
-            }
+            let Some(rest) = room.checked_sub(message.content.len()) else {
+                older = Some(message.number + 1);
+                break;
+            };
+            room = rest;
             kept.push(message.into());
         }
         kept.reverse();
         if let Value::Object(fields) = &mut task {
-            let messages = serde_json::to_value(kept).map_err(|_| ApiError::Panicked)?;
-            fields.insert("messages".into(), messages);
-            if left_out {
-                fields.insert("olderMessagesLeftOut".into(), true.into());
+            fields.insert("messages".into(), serde_json::to_value(kept).map_err(|_| ApiError::Panicked)?);
+            if let Some(older) = older {
+                fields.insert("olderMessagesCursor".into(), older.to_string().into());
             }
         }
         Ok(Json(task))
