@@ -85,6 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         println!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.database);
         println!("Listening    http://{address}");
         println!("First page   {url}/       reference {url}/docs");
+        println!("MCP          {url}/mcp    with an agent's key as Bearer token");
         println!("Register     curl -s {url}/agents -H 'Content-Type: application/json' -d '{{\"name\":\"my agent\"}}'");
         if let Some(file) = &started.token_file {
             println!("Operator     token in {}", file.display());

@@ -37,7 +37,8 @@ pub(crate) async fn upload(
     let boundary = boundary.ok_or(ApiError::NotAForm);
     let boundary = hub.body_on_task(&me, &task, boundary).await?;
     // Sent with a key, it may have happened before, and then the task has nothing to say about it any more.
-    if idempotency_key(&parts.headers)?.is_none() {
+    let may_be_again = idempotency_key(&parts.headers)?.is_some();
+    if !may_be_again {
         hub.check_upload(&me, &task).await?;
     }
     let limits = SizeLimit::new().whole_stream(FORM_BYTES_MAX).per_field(FIELD_BYTES_MAX);
@@ -45,7 +46,8 @@ pub(crate) async fn upload(
     let form =
         Multipart::with_constraints(body.into_data_stream(), boundary, Constraints::new().size_limit(limits));
     let id: FileId = hub.now().new_id();
-    let taken = take_form(&hub, form, &id).await;
+    // Hashing takes a good part of what an upload costs, and only a request with a key is recognised by it.
+    let taken = take_form(&hub, form, &id, may_be_again.then(keys::Hashing::default)).await;
     let (arriving, label, hash) = hub.body_on_task(&me, &task, taken).await?;
     let key = upload_key(&parts.headers, &parts.uri.to_string(), &hash)?;
     if let Some(kept) = hub.kept_answer(&me, key.as_ref()).await? {
@@ -55,21 +57,26 @@ pub(crate) async fn upload(
     finish(&hub, &me, task, id, arriving, label, key).await
 }
 
-/// Writes a form's file to the disk as it comes, and reads its other fields. The hash is of all of it.
+/// Writes a form's file to the disk as it comes, and reads its other fields. The hash, if there is one, is of all of it.
 async fn take_form(
     hub: &HubParts,
     mut form: Multipart<'_>,
     id: &FileId,
+    mut hash: Option<keys::Hashing>,
 ) -> Result<(Arriving, Label, [u8; 32]), ApiError> {
     let mut label = Label::default();
     let mut taken: Option<Arriving> = None;
-    let mut hash = keys::Hashing::default();
+    let mut add = |bytes: &[u8]| {
+        if let Some(hash) = &mut hash {
+            hash.add(bytes);
+        }
+    };
     while let Some(mut field) = in_time(form.next_field()).await? {
         let name = field.name().unwrap_or_default().to_owned();
-        hash.add(name.as_bytes());
+        add(name.as_bytes());
         if name != "file" {
             let text = in_time(field.text()).await?;
-            hash.add(text.as_bytes());
+            add(text.as_bytes());
             match name.as_str() {
                 "encryptedKeys" => {
                     let keys = serde_json::from_str(&text);
@@ -87,17 +94,17 @@ async fn take_form(
         }
         label.name = field.file_name().unwrap_or("file").to_owned();
         label.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
-        hash.add(label.name.as_bytes());
-        hash.add(label.mime_type.as_bytes());
+        add(label.name.as_bytes());
+        add(label.mime_type.as_bytes());
         let mut arriving = hub.files.begin(id).await.map_err(not_stored)?;
         while let Some(piece) = in_time(field.chunk()).await? {
-            hash.add(&piece);
+            add(&piece);
             arriving.write(&piece).await.map_err(not_stored)?;
         }
         taken = Some(arriving);
     }
     let arriving = taken.ok_or_else(|| Invalid::field("file", "is missing"))?;
-    Ok((arriving, label, hash.finish()))
+    Ok((arriving, label, hash.map(keys::Hashing::finish).unwrap_or_default()))
 }
 
 /// The next piece of an upload, unless it keeps us waiting or is too much.
