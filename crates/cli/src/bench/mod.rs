@@ -3,10 +3,12 @@
 mod content;
 mod crowd;
 mod fill;
+
 pub(crate) mod limit;
 mod load;
 mod mcp;
 mod measure;
+mod place;
 mod process;
 mod progress;
 mod push;

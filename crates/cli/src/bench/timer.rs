@@ -1,7 +1,6 @@
 //! `tandem bench timer`: what deadlines cost while they wait, and how late they are when many come at once.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -14,12 +13,13 @@ use tandem_server::Clock;
 use super::crowd::{Agent, Operation, PEERS, request};
 use super::fill::{Kind, fill};
 use super::load::Span;
+use super::place::Place;
 use super::process::{Process, Scratch};
 use super::progress::Progress;
 use super::setup;
 use super::site::{Site, database, start_hub};
+use super::until_stopped;
 use super::wire::Wire;
-use super::{Plan, until_stopped};
 
 /// How many agents the tasks are between.
 const AGENTS: usize = 200;
@@ -41,15 +41,8 @@ pub(crate) struct Arguments {
     /// How long each measurement takes
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
     seconds: f64,
-    /// The database of the measured hub: an empty one [default: SQLite in a folder that is removed]
-    #[arg(long, value_name = "URL")]
-    database: Option<String>,
-    /// Where to make the folders for the data, which are removed afterwards
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-    /// Where to write every figure as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 const ABOUT: &str = "\
@@ -122,27 +115,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("--seconds must be from 1 to 600");
     }
     let report = until_stopped(measure(arguments))?;
-    print!("{}", report.table());
-    if let Some(path) = &arguments.json {
-        std::fs::write(path, serde_json::to_string_pretty(&report)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        println!("Figures: {}", path.display());
-    }
-    Ok(())
+    arguments.place.report(&report.table(), &report)
 }
 
 async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let measured = Duration::from_secs_f64(arguments.seconds);
-    let plan = Plan {
-        span: Span { warm_up: Duration::from_millis(500), measured },
-        connections: vec![CONNECTIONS],
-        agents: AGENTS,
-        growth: Vec::new(),
-        database: arguments.database.clone(),
-        // What is measured here is what waits, and not the windows that every task has by default.
-        set: vec!["check_in_seconds=0".into()],
-        folder: arguments.folder.as_ref().map(std::path::absolute).transpose()?,
-    };
+    let span = Span { warm_up: Duration::from_millis(500), measured };
+    // What is measured here is what waits, and not the windows that every task has by default.
+    let plan = arguments.place.plan(span, AGENTS, vec!["check_in_seconds=0".into()])?;
     let mut progress = Progress::new(4);
     let folder = Scratch::new(plan.folder.as_deref(), "timer")?;
     progress.step("a hub without deadlines".into());

@@ -3,7 +3,6 @@
 mod files;
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -18,11 +17,12 @@ use tokio::task::JoinSet;
 
 use super::crowd::{request, text};
 use super::load::{Figures, Maker, Span, drive};
+use super::place::Place;
 use super::process::{Process, Scratch};
 use super::progress::Progress;
 use super::site::start_hub;
+use super::until_stopped;
 use super::wire::Wire;
-use super::{Plan, until_stopped};
 
 use files::Files;
 
@@ -51,15 +51,8 @@ pub(crate) struct Arguments {
     /// goes, which measures the load's own share of the processors
     #[arg(long, value_name = "NUMBER", default_value_t = 120)]
     pace: u32,
-    /// The database of the measured hub: an empty one [default: SQLite in a folder that is removed]
-    #[arg(long, value_name = "URL")]
-    database: Option<String>,
-    /// Where to make the folders for the data, which are removed afterwards
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-    /// Where to write every figure as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 const ABOUT: &str = "\
@@ -133,13 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("--files must be from 1 to 64, and --megabytes from 1 to 50");
     }
     let report = until_stopped(measure(arguments))?;
-    print!("{}", report.table());
-    if let Some(path) = &arguments.json {
-        std::fs::write(path, serde_json::to_string_pretty(&report)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        println!("Figures: {}", path.display());
-    }
-    Ok(())
+    arguments.place.report(&report.table(), &report)
 }
 
 /// An agent with a key of its own.
@@ -169,15 +156,8 @@ async fn party(wire: &mut Wire, name: &str) -> anyhow::Result<Party> {
 }
 
 async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
-    let plan = Plan {
-        span: Span { warm_up: Duration::from_millis(300), measured: Duration::from_secs(3) },
-        connections: vec![OTHERS],
-        agents: 2,
-        growth: Vec::new(),
-        database: arguments.database.clone(),
-        set: vec!["file_quota_mb=0".into()],
-        folder: arguments.folder.as_ref().map(std::path::absolute).transpose()?,
-    };
+    let span = Span { warm_up: Duration::from_millis(300), measured: Duration::from_secs(3) };
+    let plan = arguments.place.plan(span, 2, vec!["file_quota_mb=0".into()])?;
     let mut progress = Progress::new(3 + ROUNDS);
     let folder = Scratch::new(plan.folder.as_deref(), "content")?;
     progress.step("a hub, and two agents with keys".into());

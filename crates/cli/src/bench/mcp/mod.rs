@@ -4,7 +4,6 @@ mod prompts;
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -22,11 +21,12 @@ use tokio::net::TcpStream;
 
 use super::crowd::{Agent, pairs, request, scattered, text};
 use super::load::{Figures, Maker, Span, drive};
+use super::place::Place;
 use super::process::{Process, Scratch};
 use super::progress::Progress;
 use super::site::start_hub;
 use super::wire::Wire;
-use super::{Plan, setup, until_stopped};
+use super::{setup, until_stopped};
 
 /// How many agents call; each has a session.
 const AGENTS: usize = 32;
@@ -51,15 +51,8 @@ pub(crate) struct Arguments {
     /// How long each measurement takes, after half a second of warming up
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     seconds: f64,
-    /// The database of the measured hub: an empty one [default: SQLite in a folder that is removed]
-    #[arg(long, value_name = "URL")]
-    database: Option<String>,
-    /// Where to make the folders for the data, which are removed afterwards
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-    /// Where to write every figure as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 const ABOUT: &str = "\
@@ -148,28 +141,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("--connections must be from 1 to 1024, and --seconds from 0.1 to 600");
     }
     let report = until_stopped(measure(arguments))?;
-    print!("{}", report.table());
-    if let Some(path) = &arguments.json {
-        std::fs::write(path, serde_json::to_string_pretty(&report)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        println!("Figures: {}", path.display());
-    }
-    Ok(())
+    arguments.place.report(&report.table(), &report)
 }
 
 async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
-    let plan = Plan {
-        span: Span {
-            warm_up: Duration::from_millis(500),
-            measured: Duration::from_secs_f64(arguments.seconds),
-        },
-        connections: vec![arguments.connections],
-        agents: AGENTS,
-        growth: Vec::new(),
-        database: arguments.database.clone(),
-        set: Vec::new(),
-        folder: arguments.folder.as_ref().map(std::path::absolute).transpose()?,
-    };
+    let measured = Duration::from_secs_f64(arguments.seconds);
+    let span = Span { warm_up: Duration::from_millis(500), measured };
+    let plan = arguments.place.plan(span, AGENTS, Vec::new())?;
     let mut progress = Progress::new(5);
     let folder = Scratch::new(plan.folder.as_deref(), "mcp")?;
     progress.step("a hub, agents and their sessions".into());

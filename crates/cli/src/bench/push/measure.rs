@@ -17,7 +17,7 @@ use crate::bench::load::Span;
 use crate::bench::process::{Process, Scratch};
 use crate::bench::site::start_hub;
 use crate::bench::wire::Wire;
-use crate::bench::{Plan, limit, setup};
+use crate::bench::{limit, setup};
 
 /// How many sockets an agent may have.
 const SOCKETS_OF_ONE: usize = 16;
@@ -114,15 +114,9 @@ impl Report {
 pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let most = arguments.sockets.iter().max().copied().unwrap_or(0);
     let agents_needed = most.div_ceil(SOCKETS_OF_ONE).max(SENDERS * 2);
-    let plan = Plan {
-        span: Span { warm_up: Duration::ZERO, measured: Duration::from_secs_f64(arguments.seconds) },
-        connections: Vec::new(),
-        agents: agents_needed,
-        growth: Vec::new(),
-        database: arguments.database.clone(),
-        set: vec![format!("max_streams={}", most + 1_000), format!("max_connections={}", most + 1_000)],
-        folder: arguments.folder.clone(),
-    };
+    let span = Span { warm_up: Duration::ZERO, measured: Duration::from_secs_f64(arguments.seconds) };
+    let set = vec![format!("max_streams={}", most + 1_000), format!("max_connections={}", most + 1_000)];
+    let plan = arguments.place.plan(span, agents_needed, set)?;
     eprintln!("[1/6] starting a hub with {agents_needed} agents, and a bare server");
     let folder = Scratch::new(plan.folder.as_deref(), "push")?;
     let hub = start_hub(&plan, folder.path()).await?;

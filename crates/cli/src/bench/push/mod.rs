@@ -4,11 +4,10 @@
 mod measure;
 mod socket;
 
-use std::path::PathBuf;
-
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
 
+use super::place::Place;
 use super::until_stopped;
 
 /// What `tandem bench push` takes.
@@ -27,15 +26,8 @@ pub(crate) struct Arguments {
     /// For how long sockets come and go, to see that nothing is left behind; 0 for not at all
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     soak: f64,
-    /// The database of the measured hub: an empty one [default: SQLite in a folder that is removed]
-    #[arg(long, value_name = "URL")]
-    database: Option<String>,
-    /// Where to make the folders for the data, which are removed afterwards
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-    /// Where to write every figure as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 const ABOUT: &str = "\
@@ -63,11 +55,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("--seconds must be from 0.5 to 600, and --soak at most a day");
     }
     let report = until_stopped(measure::run(arguments))?;
-    print!("{}", report.table());
-    if let Some(path) = &arguments.json {
-        std::fs::write(path, serde_json::to_string_pretty(&report)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        println!("Figures: {}", path.display());
-    }
-    Ok(())
+    arguments.place.report(&report.table(), &report)
 }

@@ -1,0 +1,50 @@
+//! What every measurement but the first has in common: where its hub lives, and where its figures go.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+
+use super::Plan;
+use super::load::Span;
+
+/// Where a measured hub lives, and where the figures go.
+#[derive(Debug, Args)]
+pub(super) struct Place {
+    /// The database of the measured hub: an empty one [default: SQLite in a folder that is removed]
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+    /// Where to make the folders for the data, which are removed afterwards
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Where to write every figure as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Place {
+    /// A plan for a hub there.
+    pub(super) fn plan(&self, span: Span, agents: usize, set: Vec<String>) -> anyhow::Result<Plan> {
+        Ok(Plan {
+            span,
+            connections: Vec::new(),
+            agents,
+            growth: Vec::new(),
+            database: self.database.clone(),
+            set,
+            folder: self.folder.as_ref().map(std::path::absolute).transpose()?,
+        })
+    }
+
+    /// Prints what was measured, and writes it down if that is wanted.
+    pub(super) fn report(&self, table: &str, figures: &impl Serialize) -> anyhow::Result<()> {
+        print!("{table}");
+        if let Some(path) = &self.json {
+            std::fs::write(path, serde_json::to_string_pretty(figures)?)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            println!("Figures: {}", path.display());
+        }
+        Ok(())
+    }
+}
