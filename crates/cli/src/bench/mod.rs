@@ -3,7 +3,6 @@
 mod content;
 mod crowd;
 mod fill;
-
 pub(crate) mod limit;
 mod load;
 mod mcp;

@@ -18,8 +18,8 @@ use super::process::{Process, Scratch};
 use super::progress::Progress;
 use super::setup;
 use super::site::{Site, database, start_hub};
-use super::until_stopped;
 use super::wire::Wire;
+use super::{Plan, until_stopped};
 
 /// How many agents the tasks are between.
 const AGENTS: usize = 200;
