@@ -9,18 +9,18 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use crate::mcp::sessions::{Alive, OpenStream};
-use crate::push::feed::Feed;
+use crate::mcp::wake::News;
 
 /// The stream on which the hub speaks first: read until it should end.
 pub(crate) struct Read {
     body: Body,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
     _open: OpenStream,
-    _idle: Option<Feed>,
+    _idle: Option<News>,
 }
 
 impl Read {
-    pub(crate) fn new(body: Body, open: OpenStream, idle: Option<Feed>) -> Self {
+    pub(crate) fn new(body: Body, open: OpenStream, idle: Option<News>) -> Self {
         Self { body, ended: Box::pin(open.read.clone().cancelled_owned()), _open: open, _idle: idle }
     }
 }

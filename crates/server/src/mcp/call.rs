@@ -163,10 +163,9 @@ impl Shown {
         self.said_with_json("")
     }
 
-    /// A list: its items as JSON, or what to say when there are none.
-    pub(crate) fn into_list(self, name: &str, none: &str) -> Replied {
-        let is_empty = self.value.as_array().is_none_or(Vec::is_empty);
-        let words = if is_empty { none.to_owned() } else { compact(&self.value) };
+    /// A list: its items as JSON.
+    pub(crate) fn into_list(self, name: &str) -> Replied {
+        let words = compact(&self.value);
         let mut data = Map::new();
         data.insert(name.to_owned(), self.value);
         let note = self.next.as_ref().map(|next| format!("There are more. Call again with cursor {next}"));
@@ -174,6 +173,14 @@ impl Shown {
             data.insert("nextCursor".to_owned(), next.into());
         }
         Ok(Reply { words, data: data.into(), note })
+    }
+}
+
+impl Reply {
+    /// The same in other words, if the list in it is empty.
+    pub(crate) fn or_if_empty(self, name: &str, words: &str) -> Replied {
+        let is_empty = self.data.get(name).and_then(Value::as_array).is_none_or(Vec::is_empty);
+        Ok(if is_empty { Self { words: words.to_owned(), ..self } } else { self })
     }
 }
 
@@ -229,10 +236,16 @@ const HINTS: [(&str, &str); 20] = [
     ("invalid_transition", "Choose one of nextStatuses."),
     ("role_not_allowed", "Leave this step to the other party; you can send a message."),
     ("review_required", "Set input-required and let the initiator complete it, or use send_reply."),
-    ("not_connected", "Pair first: generate_pairing_code or connect_with_agent."),
+    (
+        "not_connected",
+        "Use an agent's id or your alias for it (list_connections), or pair first: generate_pairing_code.",
+    ),
     ("not_found", "Look for the right id with list_tasks, list_connections or get_inbox."),
     ("approval_pending", "Wait until the target has approved it; the target uses approve_task."),
-    ("task_terminal", "Create a new task, or let the initiator reopen a completed one."),
+    (
+        "task_terminal",
+        "Create a new task. Of a completed one, the initiator can set the status back to working.",
+    ),
     ("task_draft", "Publish it first: update_task_status with submitted."),
     ("task_live", "Cancel or complete it first."),
     ("conflict", "Look at it again with get_task and decide anew."),
@@ -248,7 +261,10 @@ const HINTS: [(&str, &str); 20] = [
 /// An error as a model is told it.
 pub(crate) fn refused(error: &ApiError) -> CallToolResult {
     let body = error.body();
-    let hint = HINTS.iter().find(|(code, _)| *code == body.code).map(|(_, hint)| *hint);
+    let hint = match body.code.as_str() {
+        "not_found" if body.error.contains("code") => Some("Ask the other owner for a new code."),
+        code => HINTS.iter().find(|(known, _)| *known == code).map(|(_, hint)| *hint),
+    };
     let mut words = format!("{} ({})", body.error.trim_end_matches('.'), body.code);
     if let Some(hint) = hint {
         words = format!("{words}. {hint}");

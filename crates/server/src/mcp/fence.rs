@@ -23,19 +23,8 @@ const SMALL_RUN: usize = 4;
 const SMALL_SHARE_MAX: f64 = 0.4;
 
 /// Fields whose values the hub makes, or takes only from a closed set.
-const MADE_HERE: [&str; 40] = [
+const MADE_HERE: [&str; 29] = [
     "memberSince",
-    "messageId",
-    "fileId",
-    "agentId",
-    "connectionId",
-    "networkId",
-    "initiatorAgentId",
-    "targetAgentId",
-    "senderAgentId",
-    "fromAgentId",
-    "ownerAgentId",
-    "uploaderAgentId",
     "actor",
     "status",
     "fromStatus",
@@ -65,18 +54,8 @@ const MADE_HERE: [&str; 40] = [
     "publicKey",
     "note",
 ];
-/// Fields that hold the ids of tasks, which their makers may choose.
-const CHOSEN_IDS: [&str; 3] = ["id", "taskId", "parentTaskId"];
-/// Fields that hold names.
-const NAMES: [&str; 7] = [
-    "name",
-    "agentName",
-    "initiatorAgentName",
-    "targetAgentName",
-    "senderAgentName",
-    "fromAgentName",
-    "fromAgent",
-];
+/// Fields that hold names, beside those whose own name says so.
+const NAMES: [&str; 2] = ["name", "fromAgent"];
 
 /// Foreign text, fenced.
 pub(crate) fn text(foreign: &str) -> String {
@@ -140,8 +119,13 @@ fn walk_object(object: &mut Map<String, Value>, me: &str) {
         match (key, value) {
             ("alias" | "approvalRule", _) => {}
             (_, Value::String(token)) if is_token_field(key, is_sealed) && is_token(token) => {}
-            (_, Value::String(bare)) if NAMES.contains(&key) => *bare = name(bare),
-            (_, Value::String(id)) if CHOSEN_IDS.contains(&key) => *id = chosen_id(id),
+            (_, Value::String(bare))
+                if NAMES.contains(&key) || key.ends_with("AgentName") || key == "agentName" =>
+            {
+                *bare = name(bare)
+            }
+            // Those of tasks may have been chosen by their makers.
+            (_, Value::String(id)) if key == "id" || key.ends_with("Id") => *id = chosen_id(id),
             ("capabilities", Value::Array(items)) => tags(items),
             // Its keys are foreign, too.
             ("metadata", object @ Value::Object(_)) => *object = Value::String(text(&object.to_string())),

@@ -30,7 +30,6 @@ use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tandem_core::AgentId;
 
-use crate::bus::Way;
 use crate::config::Config;
 use crate::http::ApiError;
 use crate::http::front::Caller;
@@ -40,9 +39,8 @@ use crate::mcp::bodies::{Answered, Read};
 use crate::mcp::handler::Handler;
 use crate::mcp::sessions::Refused;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
-use crate::mcp::wake::Reserved;
+use crate::mcp::wake::{News, Reserved};
 use crate::mcp::workers::Workers;
-use crate::push::feed::Feed;
 
 /// The most bytes of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
@@ -124,7 +122,7 @@ async fn endpoint(
         }
         Method::DELETE => {
             hub.sessions.end(&id);
-            Ok(StatusCode::NO_CONTENT.into_response())
+            Ok(StatusCode::OK.into_response())
         }
         Method::POST => {
             let response = answer(service, gathered(hub, request).await?).await?;
@@ -155,7 +153,10 @@ async fn answer(service: &Service, request: Request) -> Result<Response, ApiErro
         return Ok(response);
     }
     let said = axum::body::to_bytes(response.into_body(), SMALL_BYTES_MAX).await.unwrap_or_default();
-    let said = String::from_utf8_lossy(&said).into_owned();
+    let mut said = String::from_utf8_lossy(&said).into_owned();
+    if said.contains("Host header") {
+        said.push_str("; the operator can allow it by public_url or mcp_hosts");
+    }
     // It takes JSON that is none for another media type.
     let status = if said.starts_with("fail to deserialize") { StatusCode::BAD_REQUEST } else { status };
     Err(ApiError::NoMessage(said, status))
@@ -181,7 +182,7 @@ async fn begin(hub: &Hub, service: &Service, me: AgentId, request: Request) -> R
     let is_small = bytes.len() <= SMALL_BYTES_MAX;
     let begins = is_small && contains(&bytes, b"\"initialize\"");
     if is_small && contains(&bytes, b"\"subscriptions/listen\"") {
-        parts.extensions.insert(Reserved::new(hub, &me).await?);
+        parts.extensions.insert(Reserved::new(News::open(hub, &me).await?));
     }
     let request = Request::from_parts(parts, Body::from(bytes));
     if !begins {
@@ -211,16 +212,16 @@ async fn open_stream(
     id: &str,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let feed = Feed::open(hub, me, None, Way::Stream).await?;
+    let news = News::open(hub, me).await?;
     let response = answer(service, request).await?;
     if response.status() != StatusCode::OK {
         return Ok(response);
     }
     let open = hub.sessions.open(id).ok_or(ApiError::NoSession)?;
-    let mut feed = Some(feed);
-    if let Some(feed) = feed.take_if(|_| open.is_first) {
-        tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), feed, open.read.clone()));
+    let mut news = Some(news);
+    if let Some(news) = news.take_if(|_| open.is_first) {
+        tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), news, open.read.clone()));
     }
     // A second stream of a session is told nothing, but it counts.
-    Ok(response.map(|body| Body::new(Read::new(body, open, feed))))
+    Ok(response.map(|body| Body::new(Read::new(body, open, news))))
 }

@@ -80,7 +80,7 @@ fn pairing(arguments: &JsonObject) -> Result<String, ErrorData> {
     };
     Ok(if code.is_empty() {
         "Connect with another owner's agent: call generate_pairing_code, show me the code so that I can give it to the \
-         other owner, and wait with wait_for_updates or list_connections until they have redeemed it."
+         other owner, and look at list_connections (or wait with wait_for_updates) until they have redeemed it."
             .to_owned()
     } else {
         format!(

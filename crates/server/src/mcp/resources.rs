@@ -44,8 +44,5 @@ pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, E
 
 pub(crate) fn unknown(uri: &str) -> ErrorData {
     let uri = serde_json::json!({"uri": uri});
-    ErrorData::resource_not_found(
-        "there is nothing at this address, or it is none of your business",
-        Some(uri),
-    )
+    ErrorData::resource_not_found("there is nothing at this address for you", Some(uri))
 }

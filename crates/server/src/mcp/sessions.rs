@@ -14,6 +14,9 @@ use crate::mcp::workers::Workers;
 /// How many sessions an agent may have.
 pub const SESSIONS_MAX: usize = 32;
 
+/// Of how many agents it is remembered what they were told.
+const TOLD_MAX: usize = 100_000;
+
 /// A session's id.
 pub(crate) type SessionId = Arc<str>;
 
@@ -90,11 +93,14 @@ pub struct Sessions {
     pub(crate) workers: Arc<Workers>,
     known: Mutex<Known>,
     sampling: Arc<Mutex<HashSet<AgentId>>>,
+    /// Up to where each agent was told by a tool that waits.
+    told: Mutex<HashMap<AgentId, i64>>,
 }
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self { workers: Arc::new(Workers::new()), known: Mutex::default(), sampling: Arc::default() }
+        let workers = Arc::new(Workers::new());
+        Self { workers, known: Mutex::default(), sampling: Arc::default(), told: Mutex::default() }
     }
 }
 
@@ -209,6 +215,20 @@ impl Sessions {
     pub(crate) fn lock_sampling(&self, agent: &AgentId) -> Option<Sampling> {
         let taken = self.asked().insert(agent.clone());
         taken.then(|| Sampling { all: Arc::clone(&self.sampling), agent: agent.clone() })
+    }
+
+    /// Up to where an agent was told of its log.
+    pub(crate) fn told(&self, agent: &AgentId) -> Option<i64> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).get(agent).copied()
+    }
+
+    /// An agent was told of its log up to here. Forgetting it costs one repetition.
+    pub(crate) fn note_told(&self, agent: &AgentId, cursor: i64) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_MAX {
+            told.clear();
+        }
+        told.insert(agent.clone(), cursor);
     }
 
     /// A session ends.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::SubscriptionContext;
-use tandem_app::{Error, inbox};
+use tandem_app::inbox;
 use tandem_core::AgentId;
 use tandem_core::events::EventKind;
 use tandem_store::events::Logged;
@@ -36,12 +36,6 @@ fn waits(event: &Logged) -> bool {
     FOR_THE_INBOX.iter().any(|kind| kind.as_str() == event.kind)
 }
 
-/// Whether anything waits for an agent now.
-async fn has_mail(hub: &Hub, agent: &AgentId) -> Result<bool, Error> {
-    let by = agent.clone();
-    Ok(!hub.read(move |tx, now| inbox::list(tx, &by, None, 1, now)).await?.items.is_empty())
-}
-
 /// A session's stream that is served.
 struct Pushing {
     hub: Hub,
@@ -57,12 +51,13 @@ pub(crate) async fn push(
     hub: Hub,
     session: SessionId,
     agent: AgentId,
-    mut feed: Feed,
+    news: News,
     unread: CancellationToken,
 ) {
     let mut pushing = Pushing { hub, session, agent, unread: unread.clone(), note: None };
+    let mut feed = news.feed;
     // What came while nobody read the stream waits in the inbox.
-    if has_mail(&pushing.hub, &pushing.agent).await.unwrap_or(false) {
+    if news.waiting {
         pushing.tell();
     }
     loop {
@@ -123,17 +118,32 @@ impl Pushing {
     }
 }
 
-/// A feed that was opened before its subscription was accepted, as long as that could still be refused.
+/// An agent's log from now on, and whether something waited for it before.
+#[derive(Debug)]
+pub(crate) struct News {
+    feed: Feed,
+    waiting: bool,
+}
+
+impl News {
+    pub(crate) async fn open(hub: &Hub, agent: &AgentId) -> Result<Self, ApiError> {
+        let feed = Feed::open(hub, agent, None, Way::Stream).await?;
+        let by = agent.clone();
+        let page = hub.read(move |tx, now| inbox::list(tx, &by, None, 1, now)).await?;
+        Ok(Self { feed, waiting: !page.items.is_empty() })
+    }
+}
+
+/// News that were opened before their subscription was accepted, as long as that could still be refused.
 #[derive(Debug, Clone)]
-pub(crate) struct Reserved(Arc<Mutex<Option<Feed>>>);
+pub(crate) struct Reserved(Arc<Mutex<Option<News>>>);
 
 impl Reserved {
-    pub(crate) async fn new(hub: &Hub, agent: &AgentId) -> Result<Self, ApiError> {
-        let feed = Feed::open(hub, agent, None, Way::Stream).await?;
-        Ok(Self(Arc::new(Mutex::new(Some(feed)))))
+    pub(crate) fn new(news: News) -> Self {
+        Self(Arc::new(Mutex::new(Some(news))))
     }
 
-    fn take(&self) -> Option<Feed> {
+    fn take(&self) -> Option<News> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -145,11 +155,11 @@ pub(crate) async fn listen(
     reserved: Option<Reserved>,
     context: &SubscriptionContext,
 ) -> Result<(), rmcp::ErrorData> {
-    let mut feed = match reserved.and_then(|reserved| reserved.take()) {
-        Some(feed) => feed,
-        None => Feed::open(hub, agent, None, Way::Stream).await.map_err(|error| rpc(&error))?,
+    let news = match reserved.and_then(|reserved| reserved.take()) {
+        Some(news) => news,
+        None => News::open(hub, agent).await.map_err(|error| rpc(&error))?,
     };
-    let mut waiting = has_mail(hub, agent).await.map_err(|error| rpc(&error.into()))?;
+    let News { mut feed, mut waiting } = news;
     loop {
         if std::mem::take(&mut waiting) && context.sink().notify_resource_updated(INBOX).await.is_err() {
             return Ok(());

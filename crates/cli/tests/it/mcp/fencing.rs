@@ -106,7 +106,7 @@ async fn whole_round(hub: &Harness, word: &str) {
     let upload =
         json!({ "filename": format!("{line}.txt"), "mimeType": "text/plain", "base64Content": "YQ==" });
     eve.post(&path("/files/json"), upload).await.ok(201);
-    for name in ["check_updates", "wait_for_updates", "get_inbox", "list_tasks"] {
+    for name in ["wait_for_updates", "check_updates", "get_inbox", "list_tasks"] {
         tool(name, json!({})).await;
     }
     for name in ["get_task", "task_read", "message_ack", "get_task_events"] {

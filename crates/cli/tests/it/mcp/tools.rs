@@ -115,6 +115,9 @@ async fn two_agents_work_together_by_tools_alone(#[values(Db::Sqlite, Db::Postgr
     assert_eq!(ada.told("check_updates", json!({})).await.0, "No updates. You're all caught up.");
     assert_eq!(ada.told("list_tasks", json!({})).await.0, "No tasks found.");
     assert_eq!(ada.told("list_pending_approvals", json!({})).await.0, "No pending approvals.");
+    for list in ["list_connections", "discover_agents", "list_networks"] {
+        assert_eq!(ada.told(list, json!({})).await.0, "[]");
+    }
 
     let (words, code) = ada.told("generate_pairing_code", json!({})).await;
     let code = code["code"].as_str().unwrap();
@@ -216,7 +219,7 @@ async fn every_other_tool_does_what_it_says(#[values(Db::Sqlite, Db::Postgres)] 
     let on_task = json!({ "taskId": task });
     let (_, read) = bob.told("task_read", on_task.clone()).await;
     assert_eq!(read["messages"][0]["id"], message.as_str());
-    assert_eq!(bob.told("task_read", on_task.clone()).await.0, "No unread messages.");
+    assert_eq!(bob.told("task_read", on_task.clone()).await.1["messages"], json!([]));
     let (words, _) = bob.told("message_ack", on_task.clone()).await;
     assert_eq!(words, "Acknowledged. Messages: 1.");
     bob.told("set_session_key", json!({ "taskId": task, "sessionKey": "k" })).await;

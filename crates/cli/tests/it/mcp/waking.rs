@@ -25,6 +25,10 @@ async fn a_call_can_wait_for_something_new(#[values(Db::Sqlite, Db::Postgres)] d
     let second = ada.task(&bob).await;
     let (words, _) = bob.told("wait_for_updates", json!({})).await;
     assert!(words.contains(&second), "what is there already is told at once: {words}");
+    // But only once: who waits again waits for something newer.
+    let again = tokio::time::Instant::now();
+    let (words, _) = bob.told("wait_for_updates", json!({ "seconds": 1 })).await;
+    assert!(again.elapsed().as_millis() >= 1_000 && words.contains(&second), "{words}");
     let cursor = &updates["cursor"];
     let (_, newer) = bob.told("wait_for_updates", json!({ "after": cursor })).await;
     assert!(newer["cursor"].as_i64() > cursor.as_i64());
@@ -51,11 +55,15 @@ async fn a_session_is_told_that_its_inbox_has_changed(#[values(Db::Sqlite, Db::P
     // A sign that it was read wakes nobody; the next message does.
     bob.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.ok(201);
     ada.post_empty(&format!("/tasks/{task}/ack")).await.ok(200);
-    session.ask("resources/unsubscribe", json!({ "uri": "tandem://inbox" })).await;
-    ada.task(&bob).await;
-    session.ask("resources/subscribe", json!({ "uri": "tandem://inbox" })).await;
     ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.ok(201);
     assert_eq!(stream.next().await.unwrap(), updated);
+
+    session.ask("resources/unsubscribe", json!({ "uri": "tandem://inbox" })).await;
+    let other = Session::begin(&bob, json!({})).await;
+    let mut of_other = other.stream().await;
+    other.ask("resources/subscribe", json!({ "uri": "tandem://inbox" })).await;
+    ada.task(&bob).await;
+    assert_eq!(of_other.next().await.unwrap(), updated);
     session.plain("DELETE").await;
     assert_eq!(stream.next().await, None, "neither the acknowledgement nor the second task was told");
 }
@@ -129,7 +137,7 @@ async fn what_becomes_of_a_task_is_told(#[values(Db::Sqlite, Db::Postgres)] db: 
     eventually(async || hub.hub.bus.open_way(&ada.id.parse().unwrap()).map(drop)).await;
     ada.pair_with(&hub.agent("Carol").await).await;
     let (words, _) = waiting.await.unwrap();
-    assert!(words.contains("agent.connected by Carol"), "{words}");
+    assert!(words.contains("agent.connected by Carol, agent ID: agent_"), "{words}");
 }
 
 #[rstest]

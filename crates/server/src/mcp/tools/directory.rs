@@ -44,7 +44,7 @@ async fn discover_agents(call: Call, args: Args) -> Replied {
     let query = args.query::<DiscoverQuery>()?;
     let mut found = call.show(agents::discover(call.hub(), call.me(), query).await?).await?;
     found.value = found.value.get_mut("agents").map(Value::take).unwrap_or_default();
-    found.into_list("agents", "No agents found.")
+    found.into_list("agents")
 }
 
 async fn block_agent(call: Call, args: Args) -> Replied {

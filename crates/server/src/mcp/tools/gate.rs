@@ -72,7 +72,7 @@ pub(super) fn entries() -> Vec<Entry> {
 async fn list_pending_approvals(call: Call, args: Args) -> Replied {
     let query = args.query::<PageQuery>()?;
     let list = approvals::list(call.hub(), call.me(), nowhere(), query).await?;
-    call.show(list).await?.into_list("tasks", "No pending approvals.")
+    call.show(list).await?.into_list("tasks")?.or_if_empty("tasks", "No pending approvals.")
 }
 
 async fn approve_task(call: Call, mut args: Args) -> Replied {
@@ -97,7 +97,7 @@ async fn get_task_events(call: Call, mut args: Args) -> Replied {
     let task = args.take("taskId")?;
     let query = args.query::<PageQuery>()?;
     let history = tasks::history(call.hub(), call.me(), task, nowhere(), query).await?;
-    call.show(history).await?.into_list("events", "No events.")
+    call.show(history).await?.into_list("events")
 }
 
 async fn delete_task(call: Call, mut args: Args) -> Replied {

@@ -22,7 +22,7 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn list_networks(call: Call, _: Args) -> Replied {
     let list = networks::list(call.hub(), call.me()).await?;
-    call.show(list).await?.into_list("networks", "You are in no network.")
+    call.show(list).await?.into_list("networks")
 }
 
 async fn create_network(call: Call, args: Args) -> Replied {

@@ -39,7 +39,7 @@ const WAIT_SECONDS_MAX: i64 = 50;
 pub(super) fn entries() -> Vec<Entry> {
     let acknowledge = json!({"type": "boolean", "description": "Mark all this as seen after returning it"});
     let seconds = json!({"type": "integer", "minimum": 1, "maximum": WAIT_SECONDS_MAX,
-        "description": "How long to wait (default 50)"});
+        "description": "How long to wait, 1 to 50 (default 50)"});
     let after = json!({"type": "integer",
         "description": "cursor of your last call: wait for something newer, even if old things are unseen"});
     vec![
@@ -57,7 +57,7 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn check_updates(call: Call, mut args: Args) -> Replied {
     let acknowledge = args.flag("acknowledge")?;
-    let now = call.look().await?;
+    let now = call.look(None).await?;
     call.tell(now, acknowledge).await
 }
 
@@ -71,29 +71,31 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
         Some(after) if after < 0 => return Err(Invalid::field("after", "must not be negative").into()),
         Some(after) => after,
         None => {
-            let now = call.look().await?;
-            if !now.is_empty() {
-                return call.tell(now, acknowledge).await;
+            let now = call.look(None).await?;
+            // What was told before is no news: else waiting would come to an end at once, again and again.
+            match call.hub.sessions.told(&call.me) {
+                Some(told) if told >= now.found.cursor => now.found.cursor,
+                _ if now.is_empty() => now.found.cursor,
+                _ => return call.tell(now, acknowledge).await,
             }
-            now.found.cursor
         }
     };
     let mut feed = Feed::open(&call.hub, &call.me, Some(after), Way::Poll).await?;
-    let woken = timeout(Duration::from_secs(seconds.unsigned_abs()), woken(&mut feed)).await;
-    let came = woken.unwrap_or(Ok(Vec::new()))?;
-    let mut now = call.look().await?;
-    // Who comes and goes is told to who waits for it, and to nobody later.
-    now.events.extend(came.into_iter().filter(|event| is_one_of(&ABOUT_PEERS, event)).map(view));
+    // When time is over, what is unseen is told again.
+    if let Ok(woken) = timeout(Duration::from_secs(seconds.unsigned_abs()), woken(&mut feed)).await {
+        woken?;
+    }
+    // Who came and went meanwhile is told to who waited for it, and to nobody later.
+    let now = call.look(Some(after)).await?;
     call.tell(now, acknowledge).await
 }
 
 /// Waits for events that are worth waking somebody for: receipts are not.
-async fn woken(feed: &mut Feed) -> Result<Vec<Logged>, ApiError> {
+async fn woken(feed: &mut Feed) -> Result<(), ApiError> {
     loop {
         match feed.next().await? {
             Fed::Events(events) if events.iter().all(|event| is_one_of(&RECEIPTS, event)) => {}
-            Fed::Events(events) => return Ok(events),
-            Fed::Ended(_) => return Ok(Vec::new()),
+            Fed::Events(_) | Fed::Ended(_) => return Ok(()),
         }
     }
 }
@@ -103,9 +105,7 @@ fn is_one_of(kinds: &[EventKind], event: &Logged) -> bool {
 }
 
 async fn get_inbox(call: Call, args: Args) -> Replied {
-    let list = call.inbox(args.query()?.0).await?;
-    let is_empty = list.value.get("items").and_then(Value::as_array).is_none_or(Vec::is_empty);
-    if is_empty { list.said("Your inbox is empty.") } else { list.into_json() }
+    call.inbox(args.query()?.0).await?.into_json()
 }
 
 fn number(args: &mut Args, name: &str) -> Result<Option<i64>, ApiError> {
@@ -162,7 +162,8 @@ impl Call {
         }
     }
 
-    async fn look(&self) -> Result<Look, ApiError> {
+    /// Looks for what is new; of peers, those that have come or gone after a place in the log.
+    async fn look(&self, peers_after: Option<i64>) -> Result<Look, ApiError> {
         let by = self.me.clone();
         let (found, log) = self
             .hub
@@ -172,8 +173,10 @@ impl Call {
                 Ok((found, log))
             })
             .await?;
-        let events = log.events.into_iter().filter(|event| is_one_of(&CHANGES, event)).map(view);
-        Ok(Look { found, events: events.collect() })
+        let is_late = |event: &Logged| peers_after.is_some_and(|after| event.seq > after);
+        let is_shown =
+            |event: &Logged| is_one_of(&CHANGES, event) || (is_late(event) && is_one_of(&ABOUT_PEERS, event));
+        Ok(Look { found, events: log.events.into_iter().filter(is_shown).map(view).collect() })
     }
 
     /// What is new, in words and as data.
@@ -191,6 +194,7 @@ impl Call {
                 event["data"]["content"] = content.into();
             }
         }
+        self.hub.sessions.note_told(&self.me, cursor);
         if acknowledge {
             let by = self.me.clone();
             self.hub.write(move |tx, _| seen::acknowledge(tx, &by, cursor)).await?;
@@ -224,7 +228,7 @@ fn in_words(found: &Value) -> String {
     }
     let unread = list("unreadMessages");
     if !unread.is_empty() {
-        lines.push(format!("Unread messages on {} tasks:", unread.len()));
+        lines.push(format!("Unread messages, by task ({}):", unread.len()));
         for item in &unread {
             let count = item.get("count").and_then(Value::as_i64).unwrap_or_default();
             lines.push(format!("- {}: {count} unread on {}", text(item, "taskId"), text(item, "taskTitle")));
@@ -238,7 +242,9 @@ fn in_words(found: &Value) -> String {
     if lines.is_empty() {
         return "No updates. You're all caught up.".to_owned();
     }
-    lines.push("Use get_task to read one.".to_owned());
+    if lines.iter().any(|line| line.contains("task")) {
+        lines.push("Use get_task to read one.".to_owned());
+    }
     lines.join("\n")
 }
 
@@ -252,6 +258,7 @@ fn happened(event: &Value, text: &impl Fn(&Value, &str) -> String) -> String {
         (", now ", text(data, "status")),
         (", reason: ", text(data, "reason")),
         (" by ", text(data, "fromAgentName")),
+        (", agent ID: ", text(data, "withAgentId")),
         (": ", text(data, "content")),
     ];
     for (before, part) in parts.into_iter().filter(|(_, part)| !part.is_empty()) {

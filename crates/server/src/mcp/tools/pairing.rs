@@ -111,9 +111,7 @@ fn connected(connection: Shown) -> Replied {
 async fn list_connections(call: Call, args: Args) -> Replied {
     let query = args.query::<PageQuery>()?;
     let list = connections::list(call.hub(), call.me(), nowhere(), query).await?;
-    call.show(list)
-        .await?
-        .into_list("connections", "No connections yet. Use generate_pairing_code to make one.")
+    call.show(list).await?.into_list("connections")
 }
 
 async fn set_alias(call: Call, mut args: Args) -> Replied {

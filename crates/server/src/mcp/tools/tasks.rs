@@ -92,7 +92,7 @@ async fn create_task(call: Call, args: Args) -> Replied {
 
 async fn list_tasks(call: Call, args: Args) -> Replied {
     let list = call.hub.list_tasks(&call.me, args.read::<TasksQuery>()?).await?;
-    call.show(list).await?.into_list("tasks", "No tasks found.")
+    call.show(list).await?.into_list("tasks")?.or_if_empty("tasks", "No tasks found.")
 }
 
 async fn get_task(call: Call, mut args: Args) -> Replied {
