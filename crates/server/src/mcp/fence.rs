@@ -18,9 +18,9 @@ const WIDE_NAME_CHARS_MAX: usize = 8;
 const TAG_WORDS_MAX: usize = 10;
 /// An id that somebody chose and that has so many words in it is none.
 const ID_WORDS_MAX: usize = 4;
-/// Random base64 has few letters in runs of this many small ones, and text has most of its letters there.
-const SMALL_RUN: usize = 4;
-const SMALL_SHARE_MAX: f64 = 0.4;
+/// Random base64 has few of its letters in runs of this many of one case, and text has most of them there.
+const RUN: usize = 4;
+const RUNS_SHARE_MAX: f64 = 0.4;
 
 /// Fields whose values the hub makes, or takes only from a closed set.
 const MADE_HERE: [&str; 29] = [
@@ -55,7 +55,7 @@ const MADE_HERE: [&str; 29] = [
     "note",
 ];
 /// Fields that hold names, beside those whose own name says so.
-const NAMES: [&str; 2] = ["name", "fromAgent"];
+const NAMES: [&str; 3] = ["name", "agentName", "fromAgent"];
 
 /// Foreign text, fenced.
 pub(crate) fn text(foreign: &str) -> String {
@@ -119,9 +119,7 @@ fn walk_object(object: &mut Map<String, Value>, me: &str) {
         match (key, value) {
             ("alias" | "approvalRule", _) => {}
             (_, Value::String(token)) if is_token_field(key, is_sealed) && is_token(token) => {}
-            (_, Value::String(bare))
-                if NAMES.contains(&key) || key.ends_with("AgentName") || key == "agentName" =>
-            {
+            (_, Value::String(bare)) if NAMES.contains(&key) || key.ends_with("AgentName") => {
                 *bare = name(bare)
             }
             // Those of tasks may have been chosen by their makers.
@@ -164,8 +162,11 @@ fn is_token_field(key: &str, is_sealed: bool) -> bool {
 /// Whether a text is base64 of something that is no text, which only a machine reads.
 fn is_token(text: &str) -> bool {
     let alphabet = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
-    let runs = text.split(|c: char| !c.is_ascii_lowercase()).filter(|run| run.len() >= SMALL_RUN);
-    alphabet && (runs.map(str::len).sum::<usize>() as f64) <= SMALL_SHARE_MAX * text.len() as f64
+    let in_runs = |is_one: fn(&char) -> bool| -> usize {
+        text.split(|c| !is_one(&c)).map(str::len).filter(|length| *length >= RUN).sum()
+    };
+    let in_runs = in_runs(char::is_ascii_lowercase) + in_runs(char::is_ascii_uppercase);
+    alphabet && in_runs as f64 <= RUNS_SHARE_MAX * text.len() as f64
 }
 
 fn tags(items: &mut [Value]) {
