@@ -29,6 +29,17 @@ async fn a_call_can_wait_for_something_new(#[values(Db::Sqlite, Db::Postgres)] d
     let again = tokio::time::Instant::now();
     let (words, _) = bob.told("wait_for_updates", json!({ "seconds": 1 })).await;
     assert!(again.elapsed().as_millis() >= 1_000 && words.contains(&second), "{words}");
+    // What happens between two calls is told by the next, whatever it is; a receipt is not.
+    bob.post(&format!("/tasks/{second}/messages"), json!({ "content": "hello" })).await.ok(201);
+    ada.post_empty(&format!("/tasks/{second}/ack")).await.ok(200);
+    let carol = hub.agent("Carol").await;
+    bob.pair_with(&carol).await;
+    let (words, _) = bob.told("wait_for_updates", json!({})).await;
+    assert!(words.contains("agent.connected by Carol"), "{words}");
+    ada.post_empty(&format!("/tasks/{second}/read")).await.ok(200);
+    let again = tokio::time::Instant::now();
+    bob.told("wait_for_updates", json!({ "seconds": 1 })).await;
+    assert!(again.elapsed().as_millis() >= 1_000, "a receipt wakes nobody");
     let cursor = &updates["cursor"];
     let (_, newer) = bob.told("wait_for_updates", json!({ "after": cursor })).await;
     assert!(newer["cursor"].as_i64() > cursor.as_i64());

@@ -70,15 +70,17 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
     let after = match number(&mut args, "after")? {
         Some(after) if after < 0 => return Err(Invalid::field("after", "must not be negative").into()),
         Some(after) => after,
-        None => {
-            let now = call.look(None).await?;
-            // What was told before is no news: else waiting would come to an end at once, again and again.
-            match call.hub.sessions.told(&call.me) {
-                Some(told) if told >= now.found.cursor => now.found.cursor,
-                _ if now.is_empty() => now.found.cursor,
-                _ => return call.tell(now, acknowledge).await,
+        // What was told before is no news: else waiting would come to an end at once, again and again.
+        None => match call.hub.sessions.told(&call.me) {
+            Some(told) => told,
+            None => {
+                let now = call.look(None).await?;
+                if !now.is_empty() {
+                    return call.tell(now, acknowledge).await;
+                }
+                now.found.cursor
             }
-        }
+        },
     };
     let mut feed = Feed::open(&call.hub, &call.me, Some(after), Way::Poll).await?;
     // When time is over, what is unseen is told again.
