@@ -144,7 +144,11 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
         };
         let args = Args::new(request.arguments.unwrap_or_default());
-        let replied = AssertUnwindSafe(tool.call(call, args)).catch_unwind().await;
+        // Who no longer waits must not be taken to have seen what comes.
+        let replied = tokio::select! {
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+            replied = AssertUnwindSafe(tool.call(call, args)).catch_unwind() => replied,
+        };
         let result = match replied.unwrap_or(Err(ApiError::Panicked)) {
             Ok(reply) => {
                 let mut result = CallToolResult::structured(reply.data);

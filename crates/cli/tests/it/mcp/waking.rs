@@ -151,6 +151,29 @@ async fn what_becomes_of_a_task_is_told(#[values(Db::Sqlite, Db::Postgres)] db: 
     assert!(words.contains("agent.connected by Carol, agent ID: agent_"), "{words}");
 }
 
+/// A call that was cancelled has seen nothing.
+#[tokio::test]
+async fn a_cancelled_call_acknowledges_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({})).await;
+    let waiting = {
+        let session = Session { agent: bob.clone(), id: session.id.clone() };
+        let call = json!({ "name": "wait_for_updates", "arguments": { "acknowledge": true } });
+        let message = json!({ "jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": call });
+        tokio::spawn(async move { session.send(&message).await })
+    };
+    let agent = bob.id.parse().unwrap();
+    eventually(async || hub.hub.bus.open_way(&agent).map(drop)).await;
+    let params = json!({ "requestId": "w" });
+    session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })).await;
+    eventually(async || hub.hub.bus.open_way(&agent).is_none().then_some(())).await;
+    let task = ada.task(&bob).await;
+    let (words, _) = bob.told("check_updates", json!({})).await;
+    assert!(words.contains(&task), "{words}");
+    waiting.abort();
+}
+
 #[rstest]
 #[tokio::test]
 async fn a_broadcast_can_be_read(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
