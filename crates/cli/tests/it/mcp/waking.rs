@@ -151,6 +151,20 @@ async fn what_becomes_of_a_task_is_told(#[values(Db::Sqlite, Db::Postgres)] db: 
     assert!(words.contains("agent.connected by Carol, agent ID: agent_"), "{words}");
 }
 
+/// However much came before it, what became of a task is told.
+#[tokio::test]
+async fn a_change_behind_many_events_is_told() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.max_messages_per_minute = 0).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    for _ in 0..105 {
+        bob.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.ok(201);
+    }
+    bob.set(&task, "working").await.ok(200);
+    let (words, _) = ada.told("wait_for_updates", json!({ "acknowledge": true })).await;
+    assert!(words.contains("now working"), "{words}");
+}
+
 /// A call that was cancelled has seen nothing.
 #[tokio::test]
 async fn a_cancelled_call_acknowledges_nothing() {

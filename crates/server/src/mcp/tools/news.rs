@@ -33,6 +33,8 @@ const CHANGES: [EventKind; 5] = [
 const ABOUT_PEERS: [EventKind; 2] = [EventKind::AgentConnected, EventKind::AgentDisconnected];
 /// What nobody needs to be woken for.
 const RECEIPTS: [EventKind; 2] = [EventKind::MessageRead, EventKind::MessageAcknowledged];
+/// How many pages of the log one look goes through.
+const PAGES_MAX: usize = 20;
 /// The longest a call waits: below the minute after which clients give up.
 const WAIT_SECONDS_MAX: i64 = 50;
 
@@ -170,8 +172,18 @@ impl Call {
         let (found, log) = self
             .hub
             .read(move |tx, now| {
-                let found = seen::check(tx, &by, now)?;
-                let log = events::read(tx, &by, Some(found.since))?;
+                let mut found = seen::check(tx, &by, now)?;
+                let mut log = events::read(tx, &by, Some(found.since))?;
+                for _ in 1..PAGES_MAX {
+                    if !log.has_more {
+                        break;
+                    }
+                    let next = events::read(tx, &by, Some(log.cursor))?;
+                    (log.cursor, log.has_more) = (next.cursor, next.has_more);
+                    log.events.extend(next.events);
+                }
+                // What was not looked at is not told, so it must not be taken for seen.
+                found.cursor = if log.has_more { found.cursor.min(log.cursor) } else { found.cursor };
                 Ok((found, log))
             })
             .await?;
