@@ -32,16 +32,17 @@ pub struct Updates {
     pub approvals: Vec<News>,
     /// Threads with something new.
     pub unread: Vec<Unread>,
-    /// What was acknowledged before.
+    /// After which line of the log was looked.
     pub since: i64,
     /// What to acknowledge to have seen all this.
     pub cursor: i64,
 }
 
-/// What waits for the caller.
-pub fn check(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Updates, Error> {
+/// What waits for the caller: of all that it has not acknowledged, or of what came after a line of its log.
+pub fn check(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>, now: &Now) -> Result<Updates, Error> {
     let cursors = events::cursors(tx, by)?;
-    let news = rows::after(tx, by, cursors.updates_acked, LINES_MAX)?;
+    let since = after.unwrap_or(cursors.updates_acked);
+    let news = rows::after(tx, by, since, LINES_MAX)?;
     let overdue = news
         .iter()
         .filter(|line| is_overdue(line.status, line.acknowledged_at, line.expires_at, now.at))
@@ -49,7 +50,6 @@ pub fn check(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Updates, Error>
     overdue_or(overdue.collect())?;
     let full = i64::try_from(news.len()).unwrap_or(0) == LINES_MAX;
     let cursor = news.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
-    let since = cursors.updates_acked;
     let mut found = Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), since, cursor };
     for line in news {
         if line.is_message {

@@ -73,16 +73,16 @@ pub fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
 }
 
 /// How long the next piece of a large body may take.
-const PIECE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How many bytes of it must have come for each second after that.
+const PIECE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many bytes of it must come each second, and what it may be behind that.
 const PACE_MIN: u64 = 64 * 1024;
+const BEHIND_MAX: Duration = Duration::from_secs(15);
 
-/// A large body, as far as it has come. Whoever sends it slowly is cut off: it takes room that others wait for.
+/// A body that may be large, as far as it has come.
 #[derive(Debug)]
 pub struct Gathered {
     body: Limited<Body>,
     max: usize,
-    begun: Instant,
     bytes: Vec<u8>,
 }
 
@@ -90,26 +90,44 @@ impl Gathered {
     /// A body of at most so many bytes.
     #[must_use]
     pub fn new(body: Body, max: usize) -> Self {
-        Self { body: Limited::new(body, max), max, begun: Instant::now(), bytes: Vec::new() }
+        Self { body: Limited::new(body, max), max, bytes: Vec::new() }
     }
 
     /// Reads until more than so many bytes have come; true when that was all.
     pub async fn up_to(&mut self, len: usize) -> Result<bool, ApiError> {
+        let due = Instant::now() + BODY_TIMEOUT;
         while self.bytes.len() <= len {
-            let due = self.begun + PIECE_TIMEOUT + Duration::from_secs(self.bytes.len() as u64 / PACE_MIN);
-            match tokio::time::timeout_at(due.into(), self.body.frame()).await {
-                Err(_) => return Err(ApiError::BodyTimeout),
-                Ok(None) => return Ok(true),
-                Ok(Some(Ok(frame))) => {
-                    self.bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
-                }
-                Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
-                    return Err(ApiError::BodyTooLarge(self.max));
-                }
-                Ok(Some(Err(_))) => return Err(Invalid::field("body", "did not arrive whole").into()),
+            if !self.piece(due).await? {
+                return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Reads the rest. Whoever sends it slowly is cut off: it takes room that others wait for.
+    pub async fn to_the_end(&mut self) -> Result<(), ApiError> {
+        let (begun, had) = (Instant::now(), self.bytes.len());
+        loop {
+            let came = (self.bytes.len() - had) as u64;
+            let pace = begun + BEHIND_MAX + Duration::from_secs(came / PACE_MIN);
+            if !self.piece(pace.min(Instant::now() + PIECE_TIMEOUT)).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads a piece; false if there is none left.
+    async fn piece(&mut self, due: Instant) -> Result<bool, ApiError> {
+        match tokio::time::timeout_at(due.into(), self.body.frame()).await {
+            Err(_) => Err(ApiError::BodyTimeout),
+            Ok(None) => Ok(false),
+            Ok(Some(Ok(frame))) => {
+                self.bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
+                Ok(true)
+            }
+            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => Err(ApiError::BodyTooLarge(self.max)),
+            Ok(Some(Err(_))) => Err(Invalid::field("body", "did not arrive whole").into()),
+        }
     }
 
     /// What has come.

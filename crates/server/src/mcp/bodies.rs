@@ -6,22 +6,20 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use tokio_util::sync::WaitForCancellationFutureOwned;
+use tokio_util::sync::{DropGuard, WaitForCancellationFutureOwned};
 
 use crate::mcp::sessions::{Alive, OpenStream};
-use crate::mcp::wake::News;
 
 /// The stream on which the hub speaks first: read until it should end.
 pub(crate) struct Read {
     body: Body,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
     _open: OpenStream,
-    _idle: Option<News>,
 }
 
 impl Read {
-    pub(crate) fn new(body: Body, open: OpenStream, idle: Option<News>) -> Self {
-        Self { body, ended: Box::pin(open.read.clone().cancelled_owned()), _open: open, _idle: idle }
+    pub(crate) fn new(body: Body, open: OpenStream) -> Self {
+        Self { body, ended: Box::pin(open.read.clone().cancelled_owned()), _open: open }
     }
 }
 
@@ -44,11 +42,13 @@ impl HttpBody for Read {
 pub(crate) struct Answered {
     body: Body,
     _alive: Arc<Alive>,
+    /// Tells the call that nobody reads its answer any more.
+    _read: Option<DropGuard>,
 }
 
 impl Answered {
-    pub(crate) fn new(body: Body, alive: Arc<Alive>) -> Self {
-        Self { body, _alive: alive }
+    pub(crate) fn new(body: Body, alive: Arc<Alive>, read: Option<DropGuard>) -> Self {
+        Self { body, _alive: alive, _read: read }
     }
 }
 

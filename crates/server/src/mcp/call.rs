@@ -16,7 +16,8 @@ use crate::http::front::{Address, Caller, SentUri};
 use crate::http::input::parse_object;
 use crate::http::{ApiError, Input, Json, Param, Query};
 use crate::hub::Hub;
-use crate::mcp::fence;
+use crate::mcp::sessions::SessionId;
+use crate::mcp::{Gone, fence};
 
 /// The most bytes of an answer that a model is given.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -29,6 +30,9 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 pub(crate) struct Call {
     pub(crate) hub: Hub,
     pub(crate) me: AgentId,
+    /// In which session, in the revisions that have some.
+    pub(crate) session: Option<SessionId>,
+    pub(crate) gone: Gone,
     pub(crate) address: Address,
 }
 
@@ -72,9 +76,15 @@ impl Call {
 }
 
 impl Args {
-    /// Arguments as they came. Whole numbers may have been written as fractions: to JSON they are the same.
+    /// Arguments as they came. An id may come with the fence in which it was shown, and whole numbers may have been
+    /// written as fractions: to JSON they are the same.
     pub(crate) fn new(mut arguments: JsonObject) -> Self {
-        for value in arguments.values_mut() {
+        for (name, value) in &mut arguments {
+            if let Value::String(id) = value
+                && fence::is_id(name)
+            {
+                *id = fence::unfenced(id).to_owned();
+            }
             if let Some(number) = value.as_f64().filter(|number| number.fract() == 0.0)
                 && !value.is_i64()
                 && number.abs() < WHOLE_MAX
@@ -90,7 +100,7 @@ impl Args {
     /// An argument that names something. What it names is for the use case to find out.
     pub(crate) fn take(&mut self, name: &str) -> Result<Param<String>, ApiError> {
         match self.0.shift_remove(name) {
-            Some(Value::String(text)) => Ok(Param(fence::unfenced(&text).to_owned())),
+            Some(Value::String(text)) => Ok(Param(text)),
             Some(_) => Err(Invalid::field(name, "must be a text").into()),
             None => Err(Invalid::field(name, "is required").into()),
         }

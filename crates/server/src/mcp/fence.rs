@@ -16,8 +16,12 @@ const NAME_CHARS_MAX: usize = 24;
 const WIDE_NAME_CHARS_MAX: usize = 8;
 /// Tags with more words than this, taken together, could be one.
 const TAG_WORDS_MAX: usize = 10;
-/// An id that somebody chose and that has so many words in it is none.
-const ID_WORDS_MAX: usize = 4;
+/// An id that somebody chose may have so many words in it, of at least so many letters.
+const ID_WORDS_MAX: usize = 3;
+const ID_WORD_LETTERS: usize = 3;
+/// The ids that the hub makes have so many characters behind their prefix, and begin with the time: for some thousand
+/// years, with a digit.
+const MADE_CHARS: usize = 24;
 /// Random base64 has few of its letters in runs of this many of one case, and text has most of them there.
 const RUN: usize = 4;
 const RUNS_SHARE_MAX: f64 = 0.4;
@@ -73,9 +77,35 @@ pub(crate) fn name(foreign: &str) -> String {
 }
 
 /// An id that may have been chosen by somebody: as it is unless it reads like a sentence.
-fn chosen_id(id: &str) -> String {
-    let words = id.split(['-', '_']).filter(|part| part.chars().all(char::is_alphabetic)).count();
-    if words <= ID_WORDS_MAX { id.to_owned() } else { text(id) }
+pub(crate) fn id(id: &str) -> String {
+    let made_here = id.split_once('_').is_some_and(|(_, rest)| {
+        rest.len() == MADE_CHARS
+            && rest.starts_with(|c: char| c.is_ascii_digit())
+            && !rest.contains(['-', '_'])
+    });
+    if made_here || words_in_id(id) <= ID_WORDS_MAX { id.to_owned() } else { text(id) }
+}
+
+/// How many words an id has, whether they are set off by signs, or by digits and capitals; short ones only if by signs.
+fn words_in_id(id: &str) -> usize {
+    let in_part = |part: &str| {
+        let (mut words, mut letters, mut last) = (0, 0, ' ');
+        for next in part.chars().chain([' ']) {
+            if !next.is_ascii_alphabetic() || (last.is_ascii_lowercase() && next.is_ascii_uppercase()) {
+                words += usize::from(letters >= ID_WORD_LETTERS);
+                letters = 0;
+            }
+            letters += usize::from(next.is_ascii_alphabetic());
+            last = next;
+        }
+        words.max(usize::from(!part.is_empty() && part.chars().all(char::is_alphabetic)))
+    };
+    id.split(['-', '_']).map(in_part).sum()
+}
+
+/// Whether a field holds an id.
+pub(crate) fn is_id(field: &str) -> bool {
+    field == "id" || field.ends_with("Id") || field.ends_with("_id")
 }
 
 /// What was inside a fence, for a model that hands it back as it came.
@@ -123,7 +153,7 @@ fn walk_object(object: &mut Map<String, Value>, me: &str) {
                 *bare = name(bare)
             }
             // Those of tasks may have been chosen by their makers.
-            (_, Value::String(id)) if key == "id" || key.ends_with("Id") => *id = chosen_id(id),
+            (_, Value::String(chosen)) if is_id(key) => *chosen = id(chosen),
             ("capabilities", Value::Array(items)) => tags(items),
             // Its keys are foreign, too.
             ("metadata", object @ Value::Object(_)) => *object = Value::String(text(&object.to_string())),

@@ -24,9 +24,10 @@ use crate::http::ApiError;
 use crate::http::front::{Address, Identity};
 use crate::hub::Hub;
 use crate::mcp::call::{Args, Call, refused};
+use crate::mcp::sessions::SessionId;
 use crate::mcp::tools::{self, Set};
 use crate::mcp::wake::Reserved;
-use crate::mcp::{SESSION, fixtures, prompts, resources, wake};
+use crate::mcp::{Gone, SESSION, fixtures, prompts, resources, wake};
 
 /// What every client's model is told at first.
 pub(crate) const INSTRUCTIONS: &str = "\
@@ -80,7 +81,9 @@ impl Handler {
         let parts = parts(extensions)?;
         match (parts.extensions.get::<Identity>(), parts.extensions.get::<Address>()) {
             (Some(Identity::Agent(me)), Some(address)) => {
-                Ok(Call { hub: Arc::clone(&self.hub), me: me.clone(), address: address.clone() })
+                let (session, address) = (session(extensions).map(SessionId::from), address.clone());
+                let gone = parts.extensions.get::<Gone>().cloned().unwrap_or_default();
+                Ok(Call { hub: Arc::clone(&self.hub), me: me.clone(), session, gone, address })
             }
             _ => Err(ErrorData::invalid_request("a valid API key is needed", None)),
         }

@@ -29,11 +29,11 @@ use http_body_util::BodyExt as _;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tandem_core::AgentId;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::http::ApiError;
 use crate::http::front::Caller;
-use crate::http::input::Gathered;
 use crate::hub::Hub;
 use crate::mcp::bodies::{Answered, Read};
 use crate::mcp::handler::Handler;
@@ -44,7 +44,7 @@ use crate::mcp::workers::Workers;
 
 /// The most bytes of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
-/// Requests above this many bytes wait for room in memory.
+/// No message that begins something is larger, and no refusal.
 const SMALL_BYTES_MAX: usize = 1024 * 1024;
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
@@ -116,6 +116,10 @@ async fn endpoint(
         Refused::Foreign => ApiError::ForeignSession,
     })?;
     match method {
+        Method::GET if resumes_an_answer(request.headers()) => {
+            let response = answer(service, request).await?;
+            Ok(response.map(|body| Body::new(Answered::new(body, alive, None))))
+        }
         Method::GET => {
             drop(alive);
             open_stream(hub, service, &me, &id, request).await
@@ -125,12 +129,15 @@ async fn endpoint(
             Ok(StatusCode::OK.into_response())
         }
         Method::POST => {
-            let response = answer(service, gathered(hub, request).await?).await?;
+            let (mut parts, body) = gathered(hub, request).await?.into_parts();
+            let gone = CancellationToken::new();
+            parts.extensions.insert(Gone(gone.clone()));
+            let response = answer(service, Request::from_parts(parts, body)).await?;
             if response.status().is_server_error() && hub.sessions.enter(&id, &me, hub.clock.now()).is_err() {
                 // It has ended while it was asked.
                 return Err(ApiError::NoSession);
             }
-            Ok(response.map(|body| Body::new(Answered::new(body, alive))))
+            Ok(response.map(|body| Body::new(Answered::new(body, alive, Some(gone.drop_guard())))))
         }
         _ => answer(service, request).await,
     }
@@ -143,6 +150,21 @@ fn session_of(headers: &HeaderMap) -> Option<String> {
         return None;
     }
     Some(headers.get(SESSION)?.to_str().unwrap_or_default().to_owned())
+}
+
+/// Whether a client asks for the rest of an answer: that has its request's number behind a slash.
+fn resumes_an_answer(headers: &HeaderMap) -> bool {
+    headers.get("last-event-id").is_some_and(|id| id.as_bytes().contains(&b'/'))
+}
+
+/// Whether whoever sent a message in a session has hung up. The call goes on: its answer may be asked for again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gone(CancellationToken);
+
+impl Gone {
+    pub(crate) fn has_hung_up(&self) -> bool {
+        self.0.is_cancelled()
+    }
 }
 
 /// What the SDK says to a request. Its refusals are plain text; here they look like all others.
@@ -165,14 +187,10 @@ async fn answer(service: &Service, request: Request) -> Result<Response, ApiErro
 /// A request whose body is there. A large one has waited for room in memory, and keeps it until it is done with.
 async fn gathered(hub: &Hub, request: Request) -> Result<Request, ApiError> {
     let (mut parts, body) = request.into_parts();
-    let mut gathered = Gathered::new(body, BODY_BYTES_MAX);
-    if !gathered.up_to(SMALL_BYTES_MAX).await? {
-        let room = Arc::clone(&hub.files.in_memory).acquire_owned().await;
-        // The parts of a request go with its message into the tool.
-        parts.extensions.insert(Arc::new(room.map_err(|_| ApiError::Panicked)?));
-        gathered.up_to(BODY_BYTES_MAX).await?;
-    }
-    Ok(Request::from_parts(parts, Body::from(gathered.bytes())))
+    let (bytes, room) = hub.files.gathered(body, BODY_BYTES_MAX).await?;
+    // The parts of a request go with its message into the tool.
+    parts.extensions.insert(Arc::new(room));
+    Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
 /// Answers a message that belongs to no session, and notes the one that it may begin.
@@ -218,10 +236,6 @@ async fn open_stream(
         return Ok(response);
     }
     let open = hub.sessions.open(id).ok_or(ApiError::NoSession)?;
-    let mut news = Some(news);
-    if let Some(news) = news.take_if(|_| open.is_first) {
-        tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), news, open.read.clone()));
-    }
-    // A second stream of a session is told nothing, but it counts.
-    Ok(response.map(|body| Body::new(Read::new(body, open, news))))
+    tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), news, open.read.clone()));
+    Ok(response.map(|body| Body::new(Read::new(body, open))))
 }

@@ -95,7 +95,7 @@ async fn task(call: &Call, arguments: &JsonObject) -> Result<String, ErrorData> 
         return Err(ErrorData::invalid_params("taskId is required", None));
     };
     let refused = |error: ApiError| rpc(&error);
-    let whole = call.whole_task(id, None).await.map_err(refused)?;
+    let whole = call.whole_task(fence::unfenced(id), None).await.map_err(refused)?;
     Ok(compact(&call.show(whole).await.map_err(refused)?.value))
 }
 
@@ -108,6 +108,6 @@ pub(crate) async fn complete(call: &Call, argument: &str, begun: &str) -> Result
     let filter = Filter { limit: COMPLETED_FROM, ..Filter::default() };
     let found = call.hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await;
     let found = found.map_err(|error| rpc(&error.into()))?;
-    let ids = found.items.into_iter().map(|task| task.id.to_string());
-    Ok(ids.filter(|id| id.starts_with(begun)).collect())
+    let begin_so = found.items.iter().filter(|task| task.id.as_str().starts_with(begun));
+    Ok(begin_so.map(|task| fence::id(task.id.as_str())).collect())
 }

@@ -6,6 +6,7 @@ use tandem_api::tasks::PageQuery;
 
 use crate::http::ApiError;
 use crate::mcp::call::{Call, compact, rpc};
+use crate::mcp::fence;
 
 /// What waits for the caller.
 pub(crate) const INBOX: &str = "tandem://inbox";
@@ -26,7 +27,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let shown = match uri.strip_prefix(TASK) {
         _ if uri == INBOX => call.inbox(PageQuery::default()).await,
-        Some(id) => match call.whole_task(id, None).await {
+        Some(id) => match call.whole_task(fence::unfenced(id), None).await {
             Ok(task) => call.show(task).await,
             Err(error) => Err(error),
         },

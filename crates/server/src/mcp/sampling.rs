@@ -221,7 +221,7 @@ fn prompt(thread: &Thread, me: &AgentId, why: Trigger) -> String {
     let what = if why == Trigger::Task { "A new task has come" } else { "A message has come" };
     let mut lines = vec![
         format!("{what} from {} (agent ID: {other}).", fence::name(name)),
-        format!("Task ID: {}", task.id),
+        format!("Task ID: {}", fence::id(task.id.as_str())),
         format!("Title: {}", of_task(&task.title)),
     ];
     if let Some(description) = &task.description {

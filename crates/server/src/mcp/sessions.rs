@@ -48,8 +48,10 @@ struct Session {
     number: u64,
     used_at: Timestamp,
     streams: usize,
-    /// Ends when nobody reads its stream any more, or should.
+    /// Ends when nobody reads its newest stream any more, or should.
     read: CancellationToken,
+    /// Up to where it was told of its agent's log by a tool that waits.
+    told: Option<i64>,
     peer: Option<Peer<RoleServer>>,
     samples: bool,
     subscribed: bool,
@@ -93,7 +95,7 @@ pub struct Sessions {
     pub(crate) workers: Arc<Workers>,
     known: Mutex<Known>,
     sampling: Arc<Mutex<HashSet<AgentId>>>,
-    /// Up to where each agent was told by a tool that waits.
+    /// Up to where each agent was told by a tool that waits, outside of sessions.
     told: Mutex<HashMap<AgentId, i64>>,
 }
 
@@ -153,6 +155,7 @@ impl Sessions {
             used_at: now,
             streams: 0,
             read: CancellationToken::new(),
+            told: None,
             peer: None,
             samples: false,
             subscribed: false,
@@ -178,16 +181,15 @@ impl Sessions {
         }
     }
 
-    /// A stream is opened; nothing if its session has ended meanwhile.
+    /// A stream is opened; nothing if its session has ended meanwhile. It takes the place of an older one: whoever
+    /// opens it has lost that, also where the hub cannot know it yet.
     pub(crate) fn open(self: &Arc<Self>, id: &str) -> Option<OpenStream> {
         let mut known = self.known();
         let session = known.sessions.get_mut(id)?;
         session.streams += 1;
-        if session.streams == 1 {
-            session.read = CancellationToken::new();
-        }
-        let (read, is_first) = (session.read.clone(), session.streams == 1);
-        Some(OpenStream { sessions: Arc::clone(self), id: id.into(), read, is_first })
+        let read = CancellationToken::new();
+        std::mem::replace(&mut session.read, read.clone()).cancel();
+        Some(OpenStream { sessions: Arc::clone(self), id: id.into(), read })
     }
 
     /// Whom to tell that a session's inbox has changed.
@@ -207,7 +209,7 @@ impl Sessions {
     }
 
     /// Whether an agent's model is being asked.
-    pub(crate) fn is_sampling(&self, agent: &AgentId) -> bool {
+    pub fn is_sampling(&self, agent: &AgentId) -> bool {
         self.asked().contains(agent)
     }
 
@@ -217,18 +219,28 @@ impl Sessions {
         taken.then(|| Sampling { all: Arc::clone(&self.sampling), agent: agent.clone() })
     }
 
-    /// Up to where an agent was told of its log.
-    pub(crate) fn told(&self, agent: &AgentId) -> Option<i64> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).get(agent).copied()
+    /// Up to where somebody was told of its log: a session, or the agent where there are none.
+    pub(crate) fn told(&self, agent: &AgentId, session: Option<&str>) -> Option<i64> {
+        match session {
+            Some(id) => self.known().sessions.get(id)?.told,
+            None => self.told.lock().unwrap_or_else(PoisonError::into_inner).get(agent).copied(),
+        }
     }
 
-    /// An agent was told of its log up to here. Forgetting it costs one repetition.
-    pub(crate) fn note_told(&self, agent: &AgentId, cursor: i64) {
+    /// Somebody was told of its log up to here. Forgetting it costs one repetition.
+    pub(crate) fn note_told(&self, agent: &AgentId, session: Option<&str>, cursor: i64) {
+        if let Some(id) = session {
+            if let Some(session) = self.known().sessions.get_mut(id) {
+                session.told = session.told.max(Some(cursor));
+            }
+            return;
+        }
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() >= TOLD_MAX {
             told.clear();
         }
-        told.insert(agent.clone(), cursor);
+        let known = told.entry(agent.clone()).or_default();
+        *known = cursor.max(*known);
     }
 
     /// A session ends.
@@ -276,18 +288,14 @@ pub(crate) struct OpenStream {
     id: SessionId,
     /// Ends when the stream should.
     pub(crate) read: CancellationToken,
-    /// Whether the session had no other.
-    pub(crate) is_first: bool,
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
         if let Some(session) = self.sessions.known().sessions.get_mut(&self.id) {
             session.streams = session.streams.saturating_sub(1);
-            if session.streams == 0 {
-                session.read.cancel();
-            }
         }
+        self.read.cancel();
     }
 }
 

@@ -15,7 +15,7 @@ use crate::hub::{Hub, HubParts};
 #[utoipa::path(get, path = "/updates", tag = "updates", responses((status = 200, body = UpdatesView)))]
 pub(crate) async fn check(State(hub): State<Hub>, Caller(me): Caller) -> Answer<UpdatesView> {
     let by = me.clone();
-    let found = hub.read(move |tx, now| updates::check(tx, &by, now)).await?;
+    let found = hub.read(move |tx, now| updates::check(tx, &by, None, now)).await?;
     show(&hub, &me, found).await
 }
 

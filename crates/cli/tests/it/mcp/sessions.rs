@@ -145,6 +145,31 @@ async fn requests_that_do_not_come_hold_up_nobody() {
     ada.told("upload_file", upload).await;
 }
 
+/// Nor may such as come to a stop when they have got room in memory.
+#[tokio::test]
+async fn large_requests_that_stop_are_cut_off() {
+    use tokio::io::AsyncWriteExt as _;
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let mut stopped = Vec::new();
+    for path in ["/mcp", &format!("/tasks/{task}/files/json")] {
+        let mut stream = tokio::net::TcpStream::connect(bob.client.address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\ncontent-length: 60000000\r\n\r\n",
+            bob.client.address, bob.key
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&[b' '; 1_100_000]).await.unwrap();
+        stopped.push(stream);
+    }
+    let large = "YWFh".repeat(400_000);
+    let upload =
+        json!({ "taskId": task, "filename": "a.txt", "mimeType": "text/plain", "base64Content": large });
+    ada.told("upload_file", upload).await;
+}
+
 #[tokio::test]
 async fn sessions_that_nobody_uses_are_collected() {
     let hub = Harness::start(Db::Sqlite).await;

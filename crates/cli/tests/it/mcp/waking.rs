@@ -2,6 +2,8 @@
 
 use rstest::rstest;
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 use super::{NEW, Session, Stream};
 use crate::harness::{Agent, Db, Harness, eventually};
@@ -188,6 +190,104 @@ async fn a_cancelled_call_acknowledges_nothing() {
     waiting.abort();
 }
 
+/// Nor has one whose connection broke: in a session, too.
+#[tokio::test]
+async fn a_call_whose_connection_breaks_acknowledges_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({})).await;
+    let call = json!({ "name": "wait_for_updates", "arguments": { "acknowledge": true } });
+    let body = json!({ "jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": call }).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nmcp-session-id: {}\r\n\
+         content-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n",
+        bob.client.address,
+        bob.key,
+        session.id,
+        body.len(),
+    );
+    let mut connection = TcpStream::connect(bob.client.address).await.unwrap();
+    connection.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+    let agent = bob.id.parse().unwrap();
+    eventually(async || hub.hub.bus.open_way(&agent).map(drop)).await;
+    drop(connection);
+    eventually(async || (hub.hub.metrics.connections.get() == 0).then_some(())).await;
+    let task = ada.task(&bob).await;
+    eventually(async || hub.hub.bus.open_way(&agent).is_none().then_some(())).await;
+    let told = session.ask("tools/call", json!({ "name": "wait_for_updates", "arguments": {} })).await;
+    assert_eq!(told["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{told}");
+}
+
+/// What one session was told is new to the next.
+#[tokio::test]
+async fn every_session_is_told() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let wait = json!({ "name": "wait_for_updates", "arguments": {} });
+    for _ in 0..2 {
+        let session = Session::begin(&bob, json!({})).await;
+        let told = session.ask("tools/call", wait.clone()).await;
+        assert_eq!(told["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{told}");
+    }
+}
+
+/// However much is unseen, who waits again waits for something newer, and is told that.
+#[tokio::test]
+async fn waiting_waits_behind_a_thousand_unseen_lines() {
+    let hub = Harness::start_with(Db::Sqlite, |config| {
+        config.max_messages_per_minute = 0;
+        config.rate_limit_max = 0;
+    })
+    .await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    ada.patch(&format!("/tasks/{task}"), json!({ "maxMessages": 2_000 })).await.ok(200);
+    for _ in 0..1_001 {
+        ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.ok(201);
+    }
+    bob.told("wait_for_updates", json!({})).await;
+    bob.told("wait_for_updates", json!({})).await;
+    let waiting = {
+        let bob = bob.clone();
+        tokio::spawn(async move { bob.told("wait_for_updates", json!({})).await })
+    };
+    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).map(drop)).await;
+    assert!(!waiting.is_finished());
+    let second = ada.task(&bob).await;
+    let (words, told) = waiting.await.unwrap();
+    assert!(words.contains(&second), "{words}");
+    assert_eq!(told["unreadMessages"], json!([]), "old things are not repeated");
+}
+
+/// Whoever opens a second stream in a session has lost the first.
+#[tokio::test]
+async fn the_newest_stream_of_a_session_is_told() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({ "sampling": {} })).await;
+    session.ask("resources/subscribe", json!({ "uri": "tandem://inbox" })).await;
+    let mut lost = session.stream().await;
+    for _ in 0..3 {
+        let mut newest = session.stream().await;
+        assert_eq!(lost.next().await, None, "the older stream ends");
+        let task = ada.task(&bob).await;
+        let (mut noted, mut asked) = (false, false);
+        while !(noted && asked) {
+            let next = newest.next().await.unwrap();
+            noted |= next["method"] == "notifications/resources/updated";
+            if next["method"] == "sampling/createMessage" && next.to_string().contains(&task) {
+                asked = true;
+                let error = json!({ "code": -1, "message": "no" });
+                session.send(&json!({ "jsonrpc": "2.0", "id": next["id"], "error": error })).await;
+            }
+        }
+        bob.set(&task, "rejected").await.ok(200);
+        eventually(async || (!hub.hub.sessions.is_sampling(&bob.id.parse().unwrap())).then_some(())).await;
+        lost = newest;
+    }
+}
+
 #[rstest]
 #[tokio::test]
 async fn a_broadcast_can_be_read(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
@@ -235,15 +335,20 @@ async fn an_agent_has_sixteen_streams_and_no_more() {
     }
     let session = Session::begin(&bob, json!({})).await;
     session.plain("GET").await.refused(429, "too_many_streams");
-    // Nor by the other era, nor all on one session.
+    // Nor by the other era.
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": { "notifications": {},
         "_meta": { "io.modelcontextprotocol/protocolVersion": NEW,
             "io.modelcontextprotocol/clientCapabilities": {} } } });
     let headers = [("mcp-protocol-version", NEW), ("mcp-method", "subscriptions/listen")];
     super::post(&bob, "/mcp", &headers, &body).await.refused(429, "too_many_streams");
+    // One session has one, however often it is opened anew.
     streams.clear();
-    for _ in 0..16 {
+    for _ in 0..40 {
         streams.push(eventually(async || session.try_stream().await).await);
     }
-    session.plain("GET").await.refused(429, "too_many_streams");
+    let newest = streams.pop();
+    for mut older in streams {
+        assert_eq!(older.next().await, None);
+    }
+    drop(newest);
 }

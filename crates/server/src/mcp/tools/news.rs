@@ -63,6 +63,8 @@ async fn check_updates(call: Call, mut args: Args) -> Replied {
     call.tell(now, acknowledge).await
 }
 
+/// Answers with what has come after a place in the log; if nothing comes, with all that is unseen. The place moves on
+/// with every answer, so calls in a loop wait, however much has piled up unseen.
 async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
     let acknowledge = args.flag("acknowledge")?;
     let seconds = number(&mut args, "seconds")?.unwrap_or(WAIT_SECONDS_MAX);
@@ -73,7 +75,7 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
         Some(after) if after < 0 => return Err(Invalid::field("after", "must not be negative").into()),
         Some(after) => after,
         // What was told before is no news: else waiting would come to an end at once, again and again.
-        None => match call.hub.sessions.told(&call.me) {
+        None => match call.hub.sessions.told(&call.me, call.session.as_deref()) {
             Some(told) => told,
             None => {
                 let now = call.look(None).await?;
@@ -85,12 +87,11 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
         },
     };
     let mut feed = Feed::open(&call.hub, &call.me, Some(after), Way::Poll).await?;
-    // When time is over, what is unseen is told again.
-    if let Ok(woken) = timeout(Duration::from_secs(seconds.unsigned_abs()), woken(&mut feed)).await {
-        woken?;
-    }
-    // Who came and went meanwhile is told to who waited for it, and to nobody later.
-    let now = call.look(Some(after)).await?;
+    let now = match timeout(Duration::from_secs(seconds.unsigned_abs()), woken(&mut feed)).await {
+        Ok(Ok(())) => call.look(Some(after)).await?,
+        Ok(Err(error)) => return Err(error),
+        Err(_) => call.look(None).await?,
+    };
     call.tell(now, acknowledge).await
 }
 
@@ -166,13 +167,14 @@ impl Call {
         }
     }
 
-    /// Looks for what is new; of peers, those that have come or gone after a place in the log.
-    async fn look(&self, peers_after: Option<i64>) -> Result<Look, ApiError> {
+    /// Looks for what is new: since the caller last said "seen", or after a place in its log. Who came and went is told
+    /// to who waited for it, and to nobody later.
+    async fn look(&self, after: Option<i64>) -> Result<Look, ApiError> {
         let by = self.me.clone();
         let (found, log) = self
             .hub
             .read(move |tx, now| {
-                let mut found = seen::check(tx, &by, now)?;
+                let mut found = seen::check(tx, &by, after, now)?;
                 let mut log = events::read(tx, &by, Some(found.since))?;
                 for _ in 1..PAGES_MAX {
                     if !log.has_more {
@@ -187,9 +189,9 @@ impl Call {
                 Ok((found, log))
             })
             .await?;
-        let is_late = |event: &Logged| peers_after.is_some_and(|after| event.seq > after);
-        let is_shown =
-            |event: &Logged| is_one_of(&CHANGES, event) || (is_late(event) && is_one_of(&ABOUT_PEERS, event));
+        let is_shown = |event: &Logged| {
+            is_one_of(&CHANGES, event) || (after.is_some() && is_one_of(&ABOUT_PEERS, event))
+        };
         Ok(Look { found, events: log.events.into_iter().filter(is_shown).map(view).collect() })
     }
 
@@ -208,8 +210,12 @@ impl Call {
                 event["data"]["content"] = content.into();
             }
         }
-        self.hub.sessions.note_told(&self.me, cursor);
-        if acknowledge {
+        // What nobody reads has been told to nobody.
+        let is_read = !self.gone.has_hung_up();
+        if is_read {
+            self.hub.sessions.note_told(&self.me, self.session.as_deref(), cursor);
+        }
+        if acknowledge && is_read {
             let by = self.me.clone();
             self.hub.write(move |tx, _| seen::acknowledge(tx, &by, cursor)).await?;
         }

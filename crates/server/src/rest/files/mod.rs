@@ -18,9 +18,9 @@ use tandem_app::{Error, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::{AgentId, FileId, TaskId};
 
-use crate::files::{self as stored, Arriving};
+use crate::files::{self as stored, Arriving, Room};
 use crate::http::front::Caller;
-use crate::http::input::{Gathered, idempotency_key, parse_json};
+use crate::http::input::{idempotency_key, parse_json};
 use crate::http::{Answer, ApiError, Json, Param};
 use crate::hub::{Hub, HubParts};
 use crate::rest::id;
@@ -59,10 +59,9 @@ pub(crate) async fn upload_json(
     request: Request,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let _room = hub.files.in_memory.acquire().await.map_err(|_| ApiError::Panicked)?;
     let (parts, body) = request.into_parts();
-    let read = read_json(&parts.headers, body).await;
-    let bytes = hub.body_on_task(&me, &task, read).await?;
+    let read = read_json(&hub, &parts.headers, body).await;
+    let (bytes, _room) = hub.body_on_task(&me, &task, read).await?;
     let key = upload_key(&parts.headers, &parts.uri.to_string(), &keys::sha256(&bytes))?;
     if let Some(kept) = hub.kept_answer(&me, key.as_ref()).await? {
         return Ok(kept);
@@ -119,15 +118,13 @@ async fn store_whole(
     finish(hub, me, task, id, arriving, label, key).await
 }
 
-async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+async fn read_json(hub: &Hub, headers: &HeaderMap, body: Body) -> Result<(Bytes, Room), ApiError> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if content_type.is_some_and(|value| !value.to_ascii_lowercase().contains("json")) {
         return Err(ApiError::NotJson);
     }
-    let mut gathered = Gathered::new(body, JSON_BYTES_MAX);
-    gathered.up_to(JSON_BYTES_MAX).await?;
-    let bytes = gathered.bytes();
-    Ok(if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes })
+    let (bytes, room) = hub.files.gathered(body, JSON_BYTES_MAX).await?;
+    Ok((if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes }, room))
 }
 
 fn upload_key(headers: &HeaderMap, uri: &str, hash: &[u8; 32]) -> Result<Option<Key>, ApiError> {
