@@ -17,6 +17,8 @@ use crate::Error;
 const QUEUE_MAX: usize = 4_096;
 const GROUP_MAX: usize = 256;
 const READERS: usize = 2;
+/// How long a check-in waits.
+const CHECK_IN_MS: i64 = 30_000;
 /// How many rows a shelf holds: the longest page that is measured.
 const SHELF_ROWS: i64 = 101;
 
@@ -30,6 +32,8 @@ const SCHEMA: &str = "
         created_at integer not null, updated_at integer not null) without rowid;
     create table task_log (task text, number integer, status text not null, actor text not null,
         created_at integer not null, primary key (task, number)) without rowid;
+    create table deadlines (due_at integer, task text, kind text, number integer,
+        primary key (due_at, task, kind, number)) without rowid;
     create table messages (id text primary key, task text not null, number integer not null, sender text not null,
         recipient text not null, body text not null, created_at integer not null) without rowid;
     create table events (agent text, seq integer, kind text not null, task text not null, sender text not null,
@@ -39,7 +43,8 @@ const SCHEMA: &str = "
 /// A job that writes, with everything it needs made beforehand.
 #[derive(Debug)]
 pub enum Write {
-    /// Five rows, as many as a new task: the task, its history, the pair's count, the counter and the event.
+    /// Six rows, as many as a new task: the task, its history, its check-in, the pair's count, the counter and the
+    /// event.
     Task {
         /// The new task's id; ids must grow.
         id: String,
@@ -56,7 +61,7 @@ pub enum Write {
         /// When.
         at: i64,
     },
-    /// Four rows, as many as a message: the message, the task's counts, the counter and the event.
+    /// Five rows, as many as a message: the message, its check-in, the task's counts, the counter and the event.
     Message {
         /// The new message's id; ids must grow.
         id: String,
@@ -197,7 +202,9 @@ struct Statements<'c> {
     agent: Statement<'c>,
     connection: Statement<'c>,
     task: Statement<'c>,
+    last: Statement<'c>,
     count: Statement<'c>,
+    deadline: Statement<'c>,
     event: Statement<'c>,
     pair: Statement<'c>,
     log: Statement<'c>,
@@ -213,9 +220,9 @@ impl<'c> Statements<'c> {
             connection: conn.prepare("select approval from connections where agent = ?1 and peer = ?2")?,
             task: conn
                 .prepare("select messages, initiator, target, status, body from tasks where id = ?1")?,
-            count: conn.prepare(
-                "update mailboxes set last_seq = last_seq + 1 where agent = ?1 returning last_seq",
-            )?,
+            last: conn.prepare("select last_seq from mailboxes where agent = ?1")?,
+            count: conn.prepare("update mailboxes set last_seq = ?2 where agent = ?1")?,
+            deadline: conn.prepare("insert into deadlines values (?1, ?2, 'check-in', ?3)")?,
             event: conn.prepare("insert into events values (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?,
             pair: conn.prepare(
                 "insert into pairs values (min(?1, ?2), max(?1, ?2), 1)
@@ -231,13 +238,21 @@ impl<'c> Statements<'c> {
         })
     }
 
+    /// The next number in an agent's log.
+    fn number(&mut self, agent: &str) -> rusqlite::Result<i64> {
+        let next = self.last.query_row([agent], |row| row.get::<_, i64>(0))? + 1;
+        self.count.execute(params![agent, next])?;
+        Ok(next)
+    }
+
     fn run(&mut self, job: &Write) -> rusqlite::Result<i64> {
         match job {
             Write::Task { id, by, to, title, body, event, at } => {
                 let _: String = self.agent.query_row([to], |row| row.get(0))?;
                 let _: Option<String> = self.connection.query_row([to, by], |row| row.get(0))?;
-                let seq: i64 = self.count.query_row([to], |row| row.get(0))?;
+                let seq = self.number(to)?;
                 self.event.execute(params![to, seq, "task.created", id, by, event, at])?;
+                self.deadline.execute(params![at + CHECK_IN_MS, id, 0])?;
                 self.pair.execute([by, to])?;
                 self.log.execute(params![id, by, at])?;
                 self.new_task.execute(params![id, by, to, title, body, at])?;
@@ -246,8 +261,9 @@ impl<'c> Statements<'c> {
             Write::Message { id, task, by, to, body, event, at } => {
                 let _: String = self.agent.query_row([to], |row| row.get(0))?;
                 let messages: i64 = self.task.query_row([task], |row| row.get(0))?;
-                let seq: i64 = self.count.query_row([to], |row| row.get(0))?;
+                let seq = self.number(to)?;
                 self.event.execute(params![to, seq, "message.created", task, by, event, at])?;
+                self.deadline.execute(params![at + CHECK_IN_MS, task, messages + 1])?;
                 self.message.execute(params![id, task, messages + 1, by, to, body, at])?;
                 self.task_counts.execute(params![task, messages + 1, at])?;
                 Ok(seq)

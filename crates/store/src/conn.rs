@@ -32,6 +32,21 @@ impl Conn {
         })
     }
 
+    /// Has a writer's housekeeping done beside it, where there is some.
+    pub(crate) fn tidy_beside(&mut self, database: &Database, log_pages: usize) -> Result<(), Error> {
+        match (self, database) {
+            (Self::Sqlite(conn), Database::Sqlite(path)) => conn.checkpoint_beside(path, log_pages),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does what a writer should do between two commits.
+    pub(crate) fn after_commit(&mut self) {
+        if let Self::Sqlite(conn) = self {
+            conn.after_commit();
+        }
+    }
+
     pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {
         match self {
             Self::Sqlite(conn) => conn.begin(mode),

@@ -4,6 +4,7 @@
 //! together with whatever else was waiting, and is answered after the commit. This is the only crate
 //! that knows SQL. It must never know who is allowed to do what.
 
+mod checkpoint;
 mod conn;
 mod error;
 mod group;

@@ -3,17 +3,25 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use foldhash::fast::RandomState;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
+use crate::checkpoint::Checkpoints;
 use crate::conn::Mode;
 use crate::{Error, Row, Value};
 
+/// How much each connection remembers of the database. The system remembers the rest, and a larger cache costs every
+/// commit: SQLite goes through all of it whenever a page was split.
+const CACHE_KIB: u32 = 8_192;
+
 pub(crate) struct SqliteConn {
+    /// Before the connection, so that they end before it does: whoever closes the database last tidies up.
+    checkpoints: Option<Checkpoints>,
     conn: Connection,
     /// Our `$1` in SQLite's spelling `?1`, which numbers parameters by their name and not by appearance.
-    translated: HashMap<String, String>,
+    translated: HashMap<String, String, RandomState>,
 }
 
 impl ToSql for Value {
@@ -27,7 +35,7 @@ impl ToSql for Value {
     }
 }
 
-fn failure(error: rusqlite::Error) -> Error {
+pub(crate) fn failure(error: rusqlite::Error) -> Error {
     match &error {
         rusqlite::Error::SqliteFailure(code, _)
             if code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
@@ -65,19 +73,26 @@ impl SqliteConn {
         // depend on: with our indexes, that is nearly every execution.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failure)?;
         if mode == Mode::Write {
-            conn.execute_batch(
-                // A page that changes often is written back once a checkpoint, so these are kept far apart: up to
-                // 64 MB of log, which a start after a crash reads in a moment.
-                "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 16000;",
-            )
-            .map_err(failure)?;
+            conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full;").map_err(failure)?;
         }
-        let cache_kib = if mode == Mode::Write { 65_536 } else { 8_192 };
         conn.execute_batch(&format!(
-            "pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -{cache_kib};"
+            "pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -{CACHE_KIB};"
         ))
         .map_err(failure)?;
-        Ok(Self { conn, translated: HashMap::new() })
+        Ok(Self { checkpoints: None, conn, translated: HashMap::default() })
+    }
+
+    /// Has the log copied back by a thread of its own.
+    pub(crate) fn checkpoint_beside(&mut self, path: &Path, log_pages: usize) -> Result<(), Error> {
+        self.checkpoints = Some(Checkpoints::beside(&mut self.conn, path, log_pages)?);
+        Ok(())
+    }
+
+    /// Does what is better done while nobody waits.
+    pub(crate) fn after_commit(&mut self) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.go_on(&self.conn);
+        }
     }
 
     pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {

@@ -21,6 +21,9 @@ pub enum Database {
     Postgres(String),
 }
 
+/// A log of 64 MB: a start after a crash reads it in a moment, and a page that changes often is copied back once.
+const LOG_PAGES: usize = 16_000;
+
 /// How many threads and how much may wait.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -32,11 +35,13 @@ pub struct Options {
     pub queue_max: usize,
     /// How many writes share a commit at most.
     pub group_max: usize,
+    /// How many pages SQLite's log has when it is copied back.
+    pub log_pages: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { writers: 2, readers: 2, queue_max: 4_096, group_max: 256 }
+        Self { writers: 2, readers: 2, queue_max: 4_096, group_max: 256, log_pages: LOG_PAGES }
     }
 }
 
@@ -112,6 +117,7 @@ impl Store {
         let connect = |mode| Conn::open(database, mode);
         let mut first = connect(Mode::Write)?;
         migrate::run(&mut first, now_ms)?;
+        first.tidy_beside(database, options.log_pages.max(1))?;
         let mut writers = vec![first];
         if matches!(database, Database::Postgres(_)) {
             for _ in 1..options.writers.max(1) {
@@ -136,6 +142,7 @@ impl Store {
                 while let Some(group) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
                     group::run_writes(&mut conn, group, &floor, &stats, &on_commit);
+                    conn.after_commit();
                 }
             })?);
         }

@@ -171,3 +171,56 @@ fn an_unknown_word_in_a_column_is_a_failure_and_not_a_missing_row() {
     assert!(Status::from_value(Value::Null).is_err());
     assert!(i64::from_value(Value::Text("1".into())).is_err());
 }
+
+/// SQLite's log is copied back beside the writer, and begins anew; also after a long read has kept it from that.
+#[tokio::test]
+async fn the_log_of_sqlite_does_not_grow_for_ever() {
+    const BOUND: u64 = 6_000_000;
+    let place = Place::new(Db::Sqlite);
+    let store = Arc::new(open(&place, Options { log_pages: 50, group_max: 16, ..Options::default() }).await);
+    let log_bytes = || std::fs::metadata(place.folder.join("tandem.db-wal")).unwrap().len();
+    // 12 MB each time.
+    let write = async |round: usize| {
+        let jobs = (0..3_000).map(|number| {
+            store.write(move |tx| {
+                let body = "x".repeat(4_000);
+                let kept = idempotency::Kept { request_hash: vec![1], status: 200, body };
+                let key = format!("{round} {number}");
+                Ok::<_, Error>(idempotency::keep(tx, &"agent_x".parse().unwrap(), &key, &kept, Timestamp(1))?)
+            })
+        });
+        for outcome in futures_util::future::join_all(jobs).await {
+            outcome.unwrap();
+        }
+    };
+    write(1).await;
+    assert!(log_bytes() < BOUND, "{}", log_bytes());
+
+    let (done, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let reading = {
+        let (store, done, begun) = (Arc::clone(&store), Arc::clone(&done), Arc::clone(&begun));
+        tokio::spawn(async move {
+            let read = store.read(move |tx| {
+                idempotency::find(tx, &"agent_x".parse().unwrap(), "1 1", Timestamp(0))?;
+                begun.store(true, Ordering::SeqCst);
+                while !done.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                Ok::<_, Error>(())
+            });
+            read.await
+        })
+    };
+    crate::harness::eventually(async || begun.load(Ordering::SeqCst).then_some(())).await;
+    write(2).await;
+    let with_reader = log_bytes();
+    assert!(with_reader > BOUND, "the reader still sees what was: {with_reader}");
+    done.store(true, Ordering::SeqCst);
+    reading.await.unwrap().unwrap();
+    write(3).await;
+    write(4).await;
+    assert!(log_bytes() < with_reader + BOUND, "{} after {with_reader}", log_bytes());
+    assert!(kept(&store, "4 2999".into()).await);
+    close(store).await;
+    assert!(!place.folder.join("tandem.db-wal").exists(), "whoever closes it last tidies up");
+}
