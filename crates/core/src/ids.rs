@@ -156,6 +156,24 @@ impl<'de, T> serde::Deserialize<'de> for Id<T> {
 
 const RANDOM_BITS: u32 = 72;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How many characters stand behind the prefix.
+const MADE_CHARS: usize = 24;
+
+/// Whether an id has the shape of those that are made here.
+#[must_use]
+pub fn has_made_shape(id: &str) -> bool {
+    let prefixes = [
+        Agent::PREFIX,
+        Connection::PREFIX,
+        Delivery::PREFIX,
+        File::PREFIX,
+        Message::PREFIX,
+        Network::PREFIX,
+        crate::tasks::Task::PREFIX,
+    ];
+    let rest = prefixes.iter().find_map(|prefix| id.strip_prefix(prefix)).unwrap_or_default();
+    rest.len() == MADE_CHARS && rest.bytes().all(|byte| ALPHABET.contains(&byte))
+}
 
 /// Makes ids that never repeat and, within one process, always grow.
 pub struct IdSource {
@@ -207,9 +225,9 @@ impl Now {
     #[must_use]
     pub fn new_id<T: Prefixed>(&self) -> Id<T> {
         let number = self.ids.next(self.at);
-        let mut text = String::with_capacity(T::PREFIX.len() + 24);
+        let mut text = String::with_capacity(T::PREFIX.len() + MADE_CHARS);
         text.push_str(T::PREFIX);
-        for place in (0..24).rev() {
+        for place in (0..MADE_CHARS).rev() {
             let digit = usize::try_from(number >> (place * 5) & 31).unwrap_or_default();
             text.push(char::from(ALPHABET[digit]));
         }

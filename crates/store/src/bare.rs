@@ -12,6 +12,9 @@ use rusqlite::{Connection, OpenFlags, Statement, params};
 use tokio::sync::oneshot;
 
 use crate::Error;
+use crate::checkpoint::Checkpoints;
+use crate::sqlite::CACHE_KIB;
+use crate::store::LOG_PAGES;
 
 /// How many jobs wait, how many share a commit and how many threads read: as in the store's defaults.
 const QUEUE_MAX: usize = 4_096;
@@ -114,19 +117,18 @@ fn failure(error: rusqlite::Error) -> Error {
 impl Floor {
     /// Makes the tables in a new file and starts the threads.
     pub fn open(path: &Path, furniture: &Furniture<'_>) -> Result<Self, Error> {
-        let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, 65_536)?;
-        conn.execute_batch(
-            "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 16000;",
-        )
-        .and_then(|()| conn.execute_batch(SCHEMA))
-        .and_then(|()| furnish(&conn, furniture))
-        .map_err(failure)?;
+        let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full;")
+            .and_then(|()| conn.execute_batch(SCHEMA))
+            .and_then(|()| furnish(&conn, furniture))
+            .map_err(failure)?;
+        let checkpoints = Checkpoints::beside(&mut conn, path, LOG_PAGES)?;
         let (writes, jobs) = sync_channel(QUEUE_MAX);
-        spawn(move || write_loop(&conn, &jobs))?;
+        spawn(move || write_loop(&conn, &jobs, checkpoints))?;
         let (reads, jobs) = sync_channel(QUEUE_MAX);
         let jobs = Arc::new(Mutex::new(jobs));
         for _ in 0..READERS {
-            let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, 8_192)?;
+            let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             let jobs = Arc::clone(&jobs);
             spawn(move || read_loop(&conn, &jobs))?;
         }
@@ -155,9 +157,9 @@ async fn submit<J, T>(queue: &SyncSender<(J, Reply<T>)>, job: J) -> Result<T, Er
     answer.await.unwrap_or_else(|_| Err(Error::Unreachable("the floor has stopped".into())))
 }
 
-fn connect(path: &Path, flags: OpenFlags, cache_kib: u32) -> Result<Connection, Error> {
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failure)?;
-    conn.execute_batch(&format!("pragma busy_timeout = 5000; pragma cache_size = -{cache_kib};"))
+    conn.execute_batch(&format!("pragma busy_timeout = 5000; pragma cache_size = -{CACHE_KIB};"))
         .map_err(failure)?;
     Ok(conn)
 }
@@ -274,7 +276,11 @@ impl<'c> Statements<'c> {
 
 /// Takes what waits, commits it together, then answers. A failing job fails its group: there is none in
 /// a measurement that is worth anything, and it is counted as an error there.
-fn write_loop(conn: &Connection, jobs: &Receiver<Writes>) -> rusqlite::Result<()> {
+fn write_loop(
+    conn: &Connection,
+    jobs: &Receiver<Writes>,
+    mut checkpoints: Checkpoints,
+) -> rusqlite::Result<()> {
     let mut statements = Statements::prepare(conn)?;
     let mut begin = conn.prepare("begin immediate")?;
     let mut commit = conn.prepare("commit")?;
@@ -304,6 +310,7 @@ fn write_loop(conn: &Connection, jobs: &Receiver<Writes>) -> rusqlite::Result<()
                 }
             }
         }
+        checkpoints.after_commit(conn);
     }
     Ok(())
 }

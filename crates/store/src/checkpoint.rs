@@ -1,8 +1,9 @@
 //! Copying SQLite's log back into its database, beside the writer.
 //!
 //! Left to itself, SQLite does this within a commit whenever the log is long enough, and everybody waits. Here a
-//! thread of its own copies while the writer goes on; the writer then only copies what it added meanwhile, so that
-//! the log can begin anew. Nothing about durability changes: what is committed is on the disk in the log.
+//! thread of its own copies while the writer goes on; the writer then only copies what it added meanwhile, and has the
+//! database file flushed, so that the log can begin anew. Nothing about durability changes: what is committed is on
+//! the disk in the log.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,11 +21,13 @@ use crate::sqlite::failure;
 pub(crate) struct Checkpoints {
     /// How many pages the log had after the last commit.
     pages: Arc<AtomicUsize>,
-    /// How many it may have, and at how many it is copied next.
+    /// How many it may have.
     log_pages: usize,
+    /// At how many it is copied next.
     due: usize,
-    /// Whether the thread copies, and whether it is done.
+    /// Whether the thread was asked to copy.
     asked: bool,
+    /// Whether it has.
     done: Arc<AtomicBool>,
     ask: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -55,8 +58,8 @@ impl Checkpoints {
         Ok(Self { pages, log_pages, due: log_pages, asked: false, done, ask, thread })
     }
 
-    /// Does what is due. Called by the writer between two commits.
-    pub(crate) fn go_on(&mut self, writer: &Connection) {
+    /// Does what is due.
+    pub(crate) fn after_commit(&mut self, writer: &Connection) {
         let pages = self.pages.load(Relaxed);
         if !self.asked {
             if pages >= self.due {
@@ -90,7 +93,8 @@ fn copy_when_asked(conn: &Connection, asked: &Receiver<()>, done: &AtomicBool) {
     }
 }
 
-/// Copies what can be without waiting for anybody; true if that was all.
+/// Copies what can be without waiting for anybody; true if that was all. Beside another one that copies there is
+/// nothing to do, and what is told then looks like all: the next commits find out.
 fn copy(conn: &Connection) -> bool {
     let numbers = conn.query_row("pragma wal_checkpoint(passive)", [], |row| {
         Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))

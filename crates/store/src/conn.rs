@@ -32,8 +32,8 @@ impl Conn {
         })
     }
 
-    /// Has a writer's housekeeping done beside it, where there is some.
-    pub(crate) fn tidy_beside(&mut self, database: &Database, log_pages: usize) -> Result<(), Error> {
+    /// Has SQLite's log copied back by a thread of its own.
+    pub(crate) fn checkpoint_beside(&mut self, database: &Database, log_pages: usize) -> Result<(), Error> {
         match (self, database) {
             (Self::Sqlite(conn), Database::Sqlite(path)) => conn.checkpoint_beside(path, log_pages),
             _ => Ok(()),

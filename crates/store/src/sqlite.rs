@@ -14,10 +14,10 @@ use crate::{Error, Row, Value};
 
 /// How much each connection remembers of the database. The system remembers the rest, and a larger cache costs every
 /// commit: SQLite goes through all of it whenever a page was split.
-const CACHE_KIB: u32 = 8_192;
+pub(crate) const CACHE_KIB: u32 = 8_192;
 
 pub(crate) struct SqliteConn {
-    /// Before the connection, so that they end before it does: whoever closes the database last tidies up.
+    /// Before the connection, so that they end before it does: it tidies the log away.
     checkpoints: Option<Checkpoints>,
     conn: Connection,
     /// Our `$1` in SQLite's spelling `?1`, which numbers parameters by their name and not by appearance.
@@ -88,10 +88,10 @@ impl SqliteConn {
         Ok(())
     }
 
-    /// Does what is better done while nobody waits.
+    /// Does what is due between two commits.
     pub(crate) fn after_commit(&mut self) {
         if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.go_on(&self.conn);
+            checkpoints.after_commit(&self.conn);
         }
     }
 

@@ -22,7 +22,7 @@ pub enum Database {
 }
 
 /// A log of 64 MB: a start after a crash reads it in a moment, and a page that changes often is copied back once.
-const LOG_PAGES: usize = 16_000;
+pub(crate) const LOG_PAGES: usize = 16_000;
 
 /// How many threads and how much may wait.
 #[derive(Debug, Clone)]
@@ -96,7 +96,8 @@ pub type OnCommit = Arc<dyn Fn(Vec<Told>) + Send + Sync>;
 pub struct Store {
     writes: Option<SyncSender<Boxed>>,
     reads: Option<SyncSender<Boxed>>,
-    threads: Vec<JoinHandle<()>>,
+    writers: Vec<JoinHandle<()>>,
+    readers: Vec<JoinHandle<()>>,
     stats: Arc<Stats>,
 }
 
@@ -117,7 +118,7 @@ impl Store {
         let connect = |mode| Conn::open(database, mode);
         let mut first = connect(Mode::Write)?;
         migrate::run(&mut first, now_ms)?;
-        first.tidy_beside(database, options.log_pages.max(1))?;
+        first.checkpoint_beside(database, options.log_pages.max(1))?;
         let mut writers = vec![first];
         if matches!(database, Database::Postgres(_)) {
             for _ in 1..options.writers.max(1) {
@@ -132,13 +133,13 @@ impl Store {
         let (read_queue, read_jobs) = sync_channel::<Boxed>(options.queue_max);
         let write_jobs = Arc::new(Mutex::new(write_jobs));
         let read_jobs = Arc::new(Mutex::new(read_jobs));
-        let mut threads = Vec::new();
+        let (mut write_threads, mut read_threads) = (Vec::new(), Vec::new());
         let floor = Arc::new(group::Floor::default());
         for mut conn in writers {
             let (jobs, stats, group_max) =
                 (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
             let (on_commit, floor) = (Arc::clone(&on_commit), Arc::clone(&floor));
-            threads.push(spawn("store-write", move || {
+            write_threads.push(spawn("store-write", move || {
                 while let Some(group) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
                     group::run_writes(&mut conn, group, &floor, &stats, &on_commit);
@@ -148,7 +149,7 @@ impl Store {
         }
         for mut conn in readers? {
             let (jobs, stats) = (Arc::clone(&read_jobs), Arc::clone(&stats));
-            threads.push(spawn("store-read", move || {
+            read_threads.push(spawn("store-read", move || {
                 while let Some(mut group) = next_group(&jobs, 1) {
                     stats.waiting_reads.fetch_sub(group.len(), Relaxed);
                     stats.reads.fetch_add(1, Relaxed);
@@ -158,7 +159,8 @@ impl Store {
                 }
             })?);
         }
-        Ok(Self { writes: Some(write_queue), reads: Some(read_queue), threads, stats })
+        let (writes, reads) = (Some(write_queue), Some(read_queue));
+        Ok(Self { writes, reads, writers: write_threads, readers: read_threads, stats })
     }
 
     /// What has been done so far.
@@ -222,10 +224,14 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        self.writes.take();
+        // A thread that panicked outside of a job has said so on its own. The writer closes the database last: only
+        // it can tidy away SQLite's log.
         self.reads.take();
-        for thread in self.threads.drain(..) {
-            // A thread that panicked outside of a job has said so on its own.
+        for thread in self.readers.drain(..) {
+            let _ = thread.join();
+        }
+        self.writes.take();
+        for thread in self.writers.drain(..) {
             let _ = thread.join();
         }
     }

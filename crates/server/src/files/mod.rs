@@ -10,26 +10,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use tandem_core::FileId;
 use tandem_store::Store;
 use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _, BufWriter};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::config::Config;
-use crate::http::ApiError;
-use crate::http::input::Gathered;
 use crate::hub::hub_secret;
 use bucket::Bucket;
 pub(crate) use sweep::{old, remove_orphans, sweep};
 
 /// How many bytes are read or written at once: each time costs a hop to another thread.
 const PIECE: usize = 256 * 1024;
-/// A body above this many bytes is an upload that needs room in memory.
-const SMALL_BYTES_MAX: usize = 1024 * 1024;
 /// How many uploads are held in memory at once; further ones wait.
 const IN_MEMORY_MAX: usize = 2;
 /// The folder of what is on its way in.
@@ -77,11 +73,8 @@ pub struct Files {
     root: PathBuf,
     bucket: Option<Arc<Bucket>>,
     /// Room for uploads that are read whole.
-    in_memory: Arc<Semaphore>,
+    pub(crate) in_memory: Arc<Semaphore>,
 }
-
-/// Room in memory for what a request brought; nothing if that is small.
-pub(crate) type Room = Option<OwnedSemaphorePermit>;
 
 /// The name of a file in its place: spread over folders by the end of the id, which is random.
 fn name(id: &FileId) -> String {
@@ -103,17 +96,6 @@ impl Files {
             bucket,
             in_memory: Arc::new(Semaphore::new(IN_MEMORY_MAX)),
         })
-    }
-
-    /// A body of at most so many bytes. A large one waits for room in memory, and keeps it until that is dropped.
-    pub(crate) async fn gathered(&self, body: Body, max: usize) -> Result<(Bytes, Room), ApiError> {
-        let mut gathered = Gathered::new(body, max);
-        if gathered.up_to(SMALL_BYTES_MAX).await? {
-            return Ok((gathered.bytes(), None));
-        }
-        let room = Arc::clone(&self.in_memory).acquire_owned().await.map_err(|_| ApiError::Panicked)?;
-        gathered.to_the_end().await?;
-        Ok((gathered.bytes(), Some(room)))
     }
 
     /// Makes sure that the bucket can be used, and by nobody but the hub with this database.

@@ -1,5 +1,6 @@
 //! Reading a request into checked types; everything that does not fit becomes the contract's error.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use tandem_app::idempotency::Key;
 use tandem_app::{Error, Invalid, keys};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::ApiError;
 
@@ -78,23 +80,42 @@ const PIECE_TIMEOUT: Duration = Duration::from_secs(5);
 const PACE_MIN: u64 = 64 * 1024;
 const BEHIND_MAX: Duration = Duration::from_secs(15);
 
+/// A body above this many bytes is an upload that needs room in memory.
+pub(crate) const SMALL_BYTES_MAX: usize = BODY_BYTES_MAX;
+
+/// Room in memory for what a request brought; nothing if that is small.
+pub(crate) type Room = Option<OwnedSemaphorePermit>;
+
+/// A body of at most so many bytes. A large one waits for room, and keeps it until that is dropped.
+pub(crate) async fn gathered_in(
+    rooms: &Arc<Semaphore>,
+    body: Body,
+    max: usize,
+) -> Result<(Bytes, Room), ApiError> {
+    let mut gathered = Gathered::new(body, max);
+    if gathered.up_to(SMALL_BYTES_MAX).await? {
+        return Ok((gathered.bytes.into(), None));
+    }
+    let room = Arc::clone(rooms).acquire_owned().await.map_err(|_| ApiError::Panicked)?;
+    gathered.rest().await?;
+    Ok((gathered.bytes.into(), Some(room)))
+}
+
 /// A body that may be large, as far as it has come.
 #[derive(Debug)]
-pub struct Gathered {
+struct Gathered {
     body: Limited<Body>,
     max: usize,
     bytes: Vec<u8>,
 }
 
 impl Gathered {
-    /// A body of at most so many bytes.
-    #[must_use]
-    pub fn new(body: Body, max: usize) -> Self {
+    fn new(body: Body, max: usize) -> Self {
         Self { body: Limited::new(body, max), max, bytes: Vec::new() }
     }
 
     /// Reads until more than so many bytes have come; true when that was all.
-    pub async fn up_to(&mut self, len: usize) -> Result<bool, ApiError> {
+    async fn up_to(&mut self, len: usize) -> Result<bool, ApiError> {
         let due = Instant::now() + BODY_TIMEOUT;
         while self.bytes.len() <= len {
             if !self.piece(due).await? {
@@ -105,7 +126,7 @@ impl Gathered {
     }
 
     /// Reads the rest. Whoever sends it slowly is cut off: it takes room that others wait for.
-    pub async fn to_the_end(&mut self) -> Result<(), ApiError> {
+    async fn rest(&mut self) -> Result<(), ApiError> {
         let (begun, had) = (Instant::now(), self.bytes.len());
         loop {
             let came = (self.bytes.len() - had) as u64;
@@ -129,22 +150,12 @@ impl Gathered {
             Ok(Some(Err(_))) => Err(Invalid::field("body", "did not arrive whole").into()),
         }
     }
-
-    /// What has come.
-    #[must_use]
-    pub fn bytes(self) -> Bytes {
-        self.bytes.into()
-    }
 }
 
 async fn collect(body: Body) -> Result<Bytes, ApiError> {
-    let limited = Limited::new(body, BODY_BYTES_MAX);
-    match tokio::time::timeout(BODY_TIMEOUT, limited.collect()).await {
-        Err(_) => Err(ApiError::BodyTimeout),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::BodyTooLarge(BODY_BYTES_MAX)),
-        Ok(Err(_)) => Err(Invalid::field("body", "did not arrive whole").into()),
-    }
+    let mut gathered = Gathered::new(body, BODY_BYTES_MAX);
+    gathered.up_to(BODY_BYTES_MAX).await?;
+    Ok(gathered.bytes.into())
 }
 
 fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {

@@ -17,6 +17,7 @@ mod tools;
 mod wake;
 mod workers;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
@@ -28,12 +29,14 @@ use axum::routing::any;
 use http_body_util::BodyExt as _;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
 use tandem_core::AgentId;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::http::ApiError;
 use crate::http::front::Caller;
+use crate::http::input::{SMALL_BYTES_MAX, gathered_in};
 use crate::hub::Hub;
 use crate::mcp::bodies::{Answered, Read};
 use crate::mcp::handler::Handler;
@@ -44,8 +47,6 @@ use crate::mcp::workers::Workers;
 
 /// The most bytes of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
-/// No message that begins something is larger, and no refusal.
-const SMALL_BYTES_MAX: usize = 1024 * 1024;
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 
@@ -132,12 +133,13 @@ async fn endpoint(
             let (mut parts, body) = gathered(hub, request).await?.into_parts();
             let gone = CancellationToken::new();
             parts.extensions.insert(Gone(gone.clone()));
+            let read = gone.drop_guard();
             let response = answer(service, Request::from_parts(parts, body)).await?;
             if response.status().is_server_error() && hub.sessions.enter(&id, &me, hub.clock.now()).is_err() {
                 // It has ended while it was asked.
                 return Err(ApiError::NoSession);
             }
-            Ok(response.map(|body| Body::new(Answered::new(body, alive, Some(gone.drop_guard())))))
+            Ok(response.map(|body| Body::new(Answered::new(body, alive, Some(read)))))
         }
         _ => answer(service, request).await,
     }
@@ -187,9 +189,15 @@ async fn answer(service: &Service, request: Request) -> Result<Response, ApiErro
 /// A request whose body is there. A large one has waited for room in memory, and keeps it until it is done with.
 async fn gathered(hub: &Hub, request: Request) -> Result<Request, ApiError> {
     let (mut parts, body) = request.into_parts();
-    let (bytes, room) = hub.files.gathered(body, BODY_BYTES_MAX).await?;
-    // The parts of a request go with its message into the tool.
-    parts.extensions.insert(Arc::new(room));
+    let (bytes, room) = gathered_in(&hub.files.in_memory, body, BODY_BYTES_MAX).await?;
+    if let Some(room) = room {
+        // Nothing else needs so much, and a call that waits must not keep the room meanwhile.
+        if !Head::of(&bytes).is_some_and(|head| head.is_upload()) {
+            return Err(ApiError::BodyTooLarge(SMALL_BYTES_MAX));
+        }
+        // The parts of a request go with its message into the tool.
+        parts.extensions.insert(Arc::new(room));
+    }
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
@@ -197,13 +205,13 @@ async fn gathered(hub: &Hub, request: Request) -> Result<Request, ApiError> {
 async fn begin(hub: &Hub, service: &Service, me: AgentId, request: Request) -> Result<Response, ApiError> {
     let (mut parts, body) = request.into_parts();
     let bytes = body.collect().await.map_err(|_| ApiError::Panicked)?.to_bytes();
-    let is_small = bytes.len() <= SMALL_BYTES_MAX;
-    let begins = is_small && contains(&bytes, b"\"initialize\"");
-    if is_small && contains(&bytes, b"\"subscriptions/listen\"") {
+    // What cannot be read here is left to the SDK, which may make more of it.
+    let method = Head::of(&bytes).map(|head| head.method.unwrap_or_default().into_owned());
+    if method.as_deref() == Some("subscriptions/listen") {
         parts.extensions.insert(Reserved::new(News::open(hub, &me).await?));
     }
     let request = Request::from_parts(parts, Body::from(bytes));
-    if !begins {
+    if method.is_some_and(|method| method != "initialize") {
         return answer(service, request).await;
     }
     // By itself, so that a client that hangs up leaves no session behind that nobody knows.
@@ -218,8 +226,30 @@ async fn begin(hub: &Hub, service: &Service, me: AgentId, request: Request) -> R
     begun.await.map_err(|_| ApiError::Panicked)?
 }
 
-fn contains(bytes: &Bytes, part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|window| window == part)
+/// As much of a message as has to be known before it is answered.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<HeadParams<'a>>,
+}
+
+#[derive(Deserialize)]
+struct HeadParams<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+}
+
+impl<'a> Head<'a> {
+    fn of(bytes: &'a Bytes) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    fn is_upload(&self) -> bool {
+        let tool = self.params.as_ref().and_then(|params| params.name.as_deref());
+        self.method.as_deref() == Some("tools/call") && tool == Some("upload_file")
+    }
 }
 
 /// Opens the stream on which the hub speaks first.
@@ -230,12 +260,15 @@ async fn open_stream(
     id: &str,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let news = News::open(hub, me).await?;
+    let opening = hub.sessions.opening(id).await.ok_or(ApiError::NoSession)?;
+    let news = if opening.is_served { None } else { Some(News::open(hub, me).await?) };
     let response = answer(service, request).await?;
     if response.status() != StatusCode::OK {
         return Ok(response);
     }
-    let open = hub.sessions.open(id).ok_or(ApiError::NoSession)?;
-    tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), news, open.read.clone()));
+    let mut open = hub.sessions.open(id).ok_or(ApiError::NoSession)?;
+    if let (Some(served), Some(news)) = (open.to_serve.take(), news) {
+        tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), news, served));
+    }
     Ok(response.map(|body| Body::new(Read::new(body, open))))
 }

@@ -7,6 +7,7 @@ use rmcp::RoleServer;
 use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use tandem_core::{AgentId, Timestamp};
+use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::workers::Workers;
@@ -47,9 +48,16 @@ struct Session {
     /// Which one it is: those made later have larger numbers.
     number: u64,
     used_at: Timestamp,
-    streams: usize,
+    /// Streams are opened one after the other.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// Whether one is being opened now.
+    opening: bool,
     /// Ends when nobody reads its newest stream any more, or should.
     read: CancellationToken,
+    /// Ends when nobody reads any stream of it: a newer one takes over from an older.
+    served: CancellationToken,
+    /// Tells whoever serves it that there is a newer stream.
+    renewed: Arc<Notify>,
     /// Up to where it was told of its agent's log by a tool that waits.
     told: Option<i64>,
     peer: Option<Peer<RoleServer>>,
@@ -59,8 +67,12 @@ struct Session {
 }
 
 impl Session {
+    fn is_read(&self) -> bool {
+        !self.read.is_cancelled()
+    }
+
     fn is_quiet(&self) -> bool {
-        self.streams == 0 && Arc::strong_count(&self.alive) == 1
+        !self.is_read() && Arc::strong_count(&self.alive) == 1
     }
 }
 
@@ -80,6 +92,7 @@ impl Known {
     fn remove(&mut self, id: &str) {
         let Some(session) = self.sessions.remove(id) else { return };
         session.read.cancel();
+        session.served.cancel();
         if let Some(ids) = self.of_agent.get_mut(&session.agent) {
             ids.retain(|one| **one != *id);
             if ids.is_empty() {
@@ -153,8 +166,11 @@ impl Sessions {
             agent: agent.clone(),
             number: known.made,
             used_at: now,
-            streams: 0,
-            read: CancellationToken::new(),
+            turn: Arc::default(),
+            opening: false,
+            read: ended(),
+            served: ended(),
+            renewed: Arc::default(),
             told: None,
             peer: None,
             samples: false,
@@ -181,15 +197,33 @@ impl Sessions {
         }
     }
 
+    /// Waits for one's turn to open a stream; nothing if the session has ended.
+    pub(crate) async fn opening(self: &Arc<Self>, id: &str) -> Option<Opening> {
+        let turn = Arc::clone(&self.known().sessions.get(id)?.turn);
+        let turn = turn.lock_owned().await;
+        let mut known = self.known();
+        let session = known.sessions.get_mut(id)?;
+        session.opening = true;
+        let is_served = !session.served.is_cancelled();
+        Some(Opening { sessions: Arc::clone(self), id: id.into(), is_served, _turn: turn })
+    }
+
     /// A stream is opened; nothing if its session has ended meanwhile. It takes the place of an older one: whoever
-    /// opens it has lost that, also where the hub cannot know it yet.
+    /// opens it has lost that, also where the hub cannot know it yet. What serves the older one goes on with it.
     pub(crate) fn open(self: &Arc<Self>, id: &str) -> Option<OpenStream> {
         let mut known = self.known();
         let session = known.sessions.get_mut(id)?;
-        session.streams += 1;
         let read = CancellationToken::new();
         std::mem::replace(&mut session.read, read.clone()).cancel();
-        Some(OpenStream { sessions: Arc::clone(self), id: id.into(), read })
+        let to_serve = if session.served.is_cancelled() {
+            session.served = CancellationToken::new();
+            session.renewed = Arc::default();
+            Some(Served { ended: session.served.clone(), renewed: Arc::clone(&session.renewed) })
+        } else {
+            session.renewed.notify_one();
+            None
+        };
+        Some(OpenStream { sessions: Arc::clone(self), id: id.into(), read, to_serve })
     }
 
     /// Whom to tell that a session's inbox has changed.
@@ -203,7 +237,7 @@ impl Sessions {
         let known = self.known();
         let able = known
             .of(agent)
-            .filter(|(_, session)| session.samples && session.streams > 0 && session.peer.is_some());
+            .filter(|(_, session)| session.samples && session.is_read() && session.peer.is_some());
         let (newest, session) = able.max_by_key(|(_, session)| session.number)?;
         (newest.as_ref() == id).then(|| session.peer.clone())?
     }
@@ -281,6 +315,27 @@ impl Sessions {
     }
 }
 
+/// A stream that is being opened. Meanwhile an older one may end, and what serves it goes on.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    sessions: Arc<Sessions>,
+    id: SessionId,
+    /// Whether an older one is served.
+    pub(crate) is_served: bool,
+    _turn: OwnedMutexGuard<()>,
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let Some(session) = self.sessions.known().sessions.get_mut(&self.id) {
+            session.opening = false;
+            if !session.is_read() {
+                session.served.cancel();
+            }
+        }
+    }
+}
+
 /// A stream that somebody reads; dropping it says that nobody does any more.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
@@ -288,12 +343,34 @@ pub(crate) struct OpenStream {
     id: SessionId,
     /// Ends when the stream should.
     pub(crate) read: CancellationToken,
+    /// How to serve its session, if nobody does.
+    pub(crate) to_serve: Option<Served>,
+}
+
+/// What whoever serves a session's streams needs to know.
+#[derive(Debug)]
+pub(crate) struct Served {
+    /// Nobody reads them any more.
+    pub(crate) ended: CancellationToken,
+    /// A newer one has taken over.
+    pub(crate) renewed: Arc<Notify>,
+}
+
+/// A token that has ended already.
+fn ended() -> CancellationToken {
+    let ended = CancellationToken::new();
+    ended.cancel();
+    ended
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if let Some(session) = self.sessions.known().sessions.get_mut(&self.id) {
-            session.streams = session.streams.saturating_sub(1);
+        let known = self.sessions.known();
+        // If a newer one took over, this one has ended already.
+        if !self.read.is_cancelled()
+            && let Some(session) = known.sessions.get(&self.id).filter(|session| !session.opening)
+        {
+            session.served.cancel();
         }
         self.read.cancel();
     }

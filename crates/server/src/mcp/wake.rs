@@ -18,7 +18,7 @@ use crate::hub::Hub;
 use crate::mcp::call::rpc;
 use crate::mcp::resources::INBOX;
 use crate::mcp::sampling;
-use crate::mcp::sessions::SessionId;
+use crate::mcp::sessions::{Served, SessionId};
 use crate::push::feed::{Fed, Feed};
 
 /// Events that put something into an inbox.
@@ -41,28 +41,26 @@ struct Pushing {
     hub: Hub,
     session: SessionId,
     agent: AgentId,
-    unread: CancellationToken,
+    ended: CancellationToken,
     /// The note under way: a second one would say nothing new. True once it has been sent.
     note: Option<JoinHandle<bool>>,
 }
 
-/// Serves a session's stream until nobody reads it: notes for its inbox, and prompts for its model.
-pub(crate) async fn push(
-    hub: Hub,
-    session: SessionId,
-    agent: AgentId,
-    news: News,
-    unread: CancellationToken,
-) {
-    let mut pushing = Pushing { hub, session, agent, unread: unread.clone(), note: None };
+/// Serves a session's streams until nobody reads any: notes for its inbox, and prompts for its model.
+pub(crate) async fn push(hub: Hub, session: SessionId, agent: AgentId, news: News, served: Served) {
+    let Served { ended, renewed } = served;
+    let mut pushing = Pushing { hub, session, agent, ended: ended.clone(), note: None };
     let mut feed = news.feed;
-    // What came while nobody read the stream waits in the inbox.
-    if news.waiting {
-        pushing.tell();
-    }
+    let mut waiting = news.waiting;
     loop {
+        // What came while nobody read the stream waits in the inbox.
+        if std::mem::take(&mut waiting) {
+            pushing.tell();
+        }
         let fed = tokio::select! {
-            () = unread.cancelled() => return,
+            // A session that has a new stream must not end with the old one's troubles.
+            biased;
+            () = ended.cancelled() => return,
             sent = pushing.told() => {
                 pushing.note = None;
                 if sent {
@@ -70,6 +68,10 @@ pub(crate) async fn push(
                 }
                 feed.too_slow();
                 break;
+            }
+            () = renewed.notified() => {
+                waiting = is_waiting(&pushing.hub, &pushing.agent).await.unwrap_or(true);
+                continue;
             }
             fed = feed.next() => fed,
         };
@@ -92,7 +94,7 @@ impl Pushing {
         }
         for event in events {
             if let Some(peer) = self.hub.sessions.sampler(&self.session, &self.agent) {
-                sampling::consider(&self.hub, &self.agent, peer, event, self.unread.clone());
+                sampling::consider(&self.hub, &self.agent, peer, event, self.ended.clone());
             }
         }
     }
@@ -128,10 +130,15 @@ pub(crate) struct News {
 impl News {
     pub(crate) async fn open(hub: &Hub, agent: &AgentId) -> Result<Self, ApiError> {
         let feed = Feed::open(hub, agent, None, Way::Stream).await?;
-        let by = agent.clone();
-        let page = hub.read(move |tx, now| inbox::list(tx, &by, None, 1, now)).await?;
-        Ok(Self { feed, waiting: !page.items.is_empty() })
+        Ok(Self { feed, waiting: is_waiting(hub, agent).await? })
     }
+}
+
+/// Whether something is in an agent's inbox.
+async fn is_waiting(hub: &Hub, agent: &AgentId) -> Result<bool, ApiError> {
+    let by = agent.clone();
+    let page = hub.read(move |tx, now| inbox::list(tx, &by, None, 1, now)).await?;
+    Ok(!page.items.is_empty())
 }
 
 /// News that were opened before their subscription was accepted, as long as that could still be refused.

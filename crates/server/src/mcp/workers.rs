@@ -11,20 +11,14 @@ use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 
-/// What is known of the stream on which the server speaks first in a session.
-#[derive(Debug, Default)]
-struct Standing {
-    /// How many messages have been passed on.
-    passed: AtomicUsize,
-    /// Streams are opened one after the other.
-    opening: tokio::sync::Mutex<()>,
-}
+/// How many messages of each session's stream have been passed on.
+type Passed = HashMap<SessionId, Arc<AtomicUsize>>;
 
 /// Sessions in this process's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Workers {
     local: LocalSessionManager,
-    standing: Mutex<HashMap<SessionId, Arc<Standing>>>,
+    passed: Mutex<Passed>,
 }
 
 type Messages = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
@@ -42,25 +36,22 @@ impl Workers {
         self.local.sessions.read().await.len()
     }
 
-    fn standing(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Standing>>> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn passed(&self) -> MutexGuard<'_, Passed> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The stream on which the server speaks first, from where the one before it ended: that is closed, or the SDK
     /// would go on talking to it and leave the new one silent.
     async fn go_on(&self, id: &SessionId) -> Result<Messages, Error> {
-        let standing = Arc::clone(self.standing().entry(Arc::clone(id)).or_default());
-        let _in_turn = standing.opening.lock().await;
         let handle = self.local.sessions.read().await.get(id).cloned();
-        if let Some(handle) = handle {
-            handle.close_standalone_sse_stream(None).await?;
-        }
-        let stream = self.local.resume(id, standing.passed.load(Relaxed).to_string()).await?;
-        let of_stream = Arc::clone(&standing);
+        let handle = handle.ok_or_else(|| Error::SessionNotFound(Arc::clone(id)))?;
+        handle.close_standalone_sse_stream(None).await?;
+        let passed = Arc::clone(self.passed().entry(Arc::clone(id)).or_default());
+        let stream = self.local.resume(id, passed.load(Relaxed).to_string()).await?;
         Ok(Box::pin(stream.inspect(move |message| {
             let number = message.event_id.as_deref().and_then(|id| id.parse::<usize>().ok());
             if let Some(number) = number {
-                of_stream.passed.fetch_max(number + 1, Relaxed);
+                passed.fetch_max(number + 1, Relaxed);
             }
         })))
     }
@@ -87,7 +78,7 @@ impl SessionManager for Workers {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
-        self.standing().remove(id);
+        self.passed().remove(id);
         self.local.close_session(id).await
     }
 

@@ -240,6 +240,23 @@ async fn a_prompt_is_not_sent_again_when_the_stream_is_opened_anew() {
     .await;
 }
 
+/// A model that thinks while its client opens the stream anew has not thought in vain.
+#[tokio::test]
+async fn an_answer_counts_on_whichever_stream_it_was_asked() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let mut model = Model::of(&bob).await;
+    let task = ada.task(&bob).await;
+    let (id, _) = model.prompt().await;
+    model.stream = model.session.stream().await;
+    model.answer(id, "On it.").await;
+    has_messages(&ada, &task, 1).await;
+    eventually(async || (!hub.hub.sessions.is_sampling(&bob.id.parse().unwrap())).then_some(())).await;
+    say(&ada, &task, "And what about the second part of it, please?").await;
+    let (_, prompt) = model.prompt().await;
+    assert!(prompt.contains("second part"), "{prompt}");
+}
+
 #[tokio::test]
 async fn only_the_newest_session_is_asked_and_a_dead_one_never() {
     let hub = Harness::start(Db::Sqlite).await;

@@ -145,6 +145,43 @@ async fn requests_that_do_not_come_hold_up_nobody() {
     ada.told("upload_file", upload).await;
 }
 
+/// Room in memory is for files; whatever else is so large is refused.
+#[tokio::test]
+async fn large_requests_that_are_no_uploads_are_refused() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let padding = "x".repeat(1024 * 1024);
+    let params = json!({ "name": "wait_for_updates", "arguments": { "acknowledge": true }, "_meta": { "x": padding } });
+    let wait = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let session = Session::begin(&ada, json!({})).await;
+    session.send(&wait).await.refused(413, "too_large");
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": padding, "version": "1" },
+    });
+    let begin = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    post(&ada, "/mcp", &[], &begin).await.refused(413, "too_large");
+    assert_eq!(hub.hub.sessions.count(), 1);
+}
+
+/// However it is spelt, a session is known that was begun.
+#[tokio::test]
+async fn no_session_begins_unknown() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let body = r#"{ "jsonrpc": "2.0", "id": 0, "method": "initi\u0061lize", "params": { "protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } }"#;
+    let request = hyper::Request::builder()
+        .method("POST")
+        .uri("/mcp")
+        .header("authorization", format!("Bearer {}", ada.key))
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("host", ada.client.address.to_string());
+    let reply = ada.client.raw(request.body(body.as_bytes().to_vec().into()).unwrap()).await;
+    assert_eq!(reply.header("mcp-session-id").is_some(), hub.hub.sessions.count() == 1, "{reply:?}");
+    assert_eq!(hub.hub.sessions.at_work().await, hub.hub.sessions.count());
+}
+
 /// Nor may such as come to a stop when they have got room in memory.
 #[tokio::test]
 async fn large_requests_that_stop_are_cut_off() {

@@ -260,6 +260,51 @@ async fn waiting_waits_behind_a_thousand_unseen_lines() {
     assert_eq!(told["unreadMessages"], json!([]), "old things are not repeated");
 }
 
+/// Who acknowledges is shown all that it marks, also what it was told before.
+#[tokio::test]
+async fn nothing_is_acknowledged_that_was_not_shown() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let first = ada.task(&bob).await;
+    let (words, told) = bob.told("wait_for_updates", json!({})).await;
+    assert!(words.contains(&first), "{words}");
+    let second = ada.task(&bob).await;
+    // A place that the log has not got to yet is its end.
+    let beyond = told["cursor"].as_i64().unwrap() + 1_000;
+    let waiting = {
+        let (bob, call) = (bob.clone(), json!({ "after": beyond }));
+        tokio::spawn(async move { bob.told("wait_for_updates", call).await })
+    };
+    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).map(drop)).await;
+    let third = ada.task(&bob).await;
+    let (words, told) = waiting.await.unwrap();
+    assert!(words.contains(&third) && !words.contains(&second), "{words}");
+    assert!(told["cursor"].as_i64().unwrap() < beyond);
+    let fourth = ada.task(&bob).await;
+    let (words, _) = bob.told("wait_for_updates", json!({ "acknowledge": true })).await;
+    assert!([&first, &second, &third, &fourth].iter().all(|task| words.contains(*task)), "{words}");
+    assert_eq!(bob.told("check_updates", json!({})).await.0, "No updates. You're all caught up.");
+}
+
+/// A message that was taken back is nothing to wake up for.
+#[tokio::test]
+async fn what_was_taken_back_wakes_nobody() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let said = ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.text("id");
+    bob.told("wait_for_updates", json!({ "acknowledge": true })).await;
+    let waiting = {
+        let bob = bob.clone();
+        tokio::spawn(async move { bob.told("wait_for_updates", json!({})).await })
+    };
+    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).map(drop)).await;
+    ada.delete(&format!("/tasks/{task}/messages/{said}")).await;
+    let second = ada.task(&bob).await;
+    let (words, _) = waiting.await.unwrap();
+    assert!(words.contains(&second), "{words}");
+}
+
 /// Whoever opens a second stream in a session has lost the first.
 #[tokio::test]
 async fn the_newest_stream_of_a_session_is_told() {
@@ -330,8 +375,11 @@ async fn an_agent_has_sixteen_streams_and_no_more() {
     let hub = Harness::start(Db::Sqlite).await;
     let bob = hub.agent("Bob").await;
     let mut streams = Vec::new();
-    for _ in 0..16 {
-        streams.push(Session::begin(&bob, json!({})).await.stream().await);
+    let mut last = Session::begin(&bob, json!({})).await;
+    streams.push(last.stream().await);
+    for _ in 1..16 {
+        last = Session::begin(&bob, json!({})).await;
+        streams.push(last.stream().await);
     }
     let session = Session::begin(&bob, json!({})).await;
     session.plain("GET").await.refused(429, "too_many_streams");
@@ -341,14 +389,13 @@ async fn an_agent_has_sixteen_streams_and_no_more() {
             "io.modelcontextprotocol/clientCapabilities": {} } } });
     let headers = [("mcp-protocol-version", NEW), ("mcp-method", "subscriptions/listen")];
     super::post(&bob, "/mcp", &headers, &body).await.refused(429, "too_many_streams");
-    // One session has one, however often it is opened anew.
-    streams.clear();
-    for _ in 0..40 {
-        streams.push(eventually(async || session.try_stream().await).await);
-    }
-    let newest = streams.pop();
-    for mut older in streams {
+    // One session has one, however often it is opened anew, also when there is no room for another.
+    let mut newest = last.stream().await;
+    for _ in 0..20 {
+        let mut older = std::mem::replace(&mut newest, last.stream().await);
         assert_eq!(older.next().await, None);
     }
+    assert!(streams.pop().unwrap().next().await.is_none(), "it was the first of them");
     drop(newest);
+    eventually(async || session.try_stream().await).await;
 }

@@ -11,7 +11,7 @@ use tandem_app::updates::{self as seen, Updates};
 use tandem_app::{Error, Invalid, events, networks};
 use tandem_core::events::EventKind;
 use tandem_store::events::Logged;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Does, Entry, Page};
 use crate::bus::Way;
@@ -59,12 +59,13 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn check_updates(call: Call, mut args: Args) -> Replied {
     let acknowledge = args.flag("acknowledge")?;
-    let now = call.look(None).await?;
-    call.tell(now, acknowledge).await
+    let now = call.look(None, None).await?;
+    call.tell(now, 0, acknowledge).await
 }
 
 /// Answers with what has come after a place in the log; if nothing comes, with all that is unseen. The place moves on
-/// with every answer, so calls in a loop wait, however much has piled up unseen.
+/// with every answer, so calls in a loop wait, however much has piled up unseen. Who acknowledges is shown all that is
+/// unseen: it must not mark what it has not been shown.
 async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
     let acknowledge = args.flag("acknowledge")?;
     let seconds = number(&mut args, "seconds")?.unwrap_or(WAIT_SECONDS_MAX);
@@ -78,31 +79,31 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
         None => match call.hub.sessions.told(&call.me, call.session.as_deref()) {
             Some(told) => told,
             None => {
-                let now = call.look(None).await?;
+                let now = call.look(None, None).await?;
                 if !now.is_empty() {
-                    return call.tell(now, acknowledge).await;
+                    return call.tell(now, 0, acknowledge).await;
                 }
                 now.found.cursor
             }
         },
     };
     let mut feed = Feed::open(&call.hub, &call.me, Some(after), Way::Poll).await?;
-    let now = match timeout(Duration::from_secs(seconds.unsigned_abs()), woken(&mut feed)).await {
-        Ok(Ok(())) => call.look(Some(after)).await?,
-        Ok(Err(error)) => return Err(error),
-        Err(_) => call.look(None).await?,
-    };
-    call.tell(now, acknowledge).await
-}
-
-/// Waits for events that are worth waking somebody for: receipts are not.
-async fn woken(feed: &mut Feed) -> Result<(), ApiError> {
-    loop {
-        match feed.next().await? {
-            Fed::Events(events) if events.iter().all(|event| is_one_of(&RECEIPTS, event)) => {}
-            Fed::Events(_) | Fed::Ended(_) => return Ok(()),
+    let until = Instant::now() + Duration::from_secs(seconds.unsigned_abs());
+    // The log may end before the place that was named.
+    let after = feed.cursor();
+    while let Ok(fed) = timeout_at(until, feed.next()).await {
+        let Fed::Events(events) = fed? else { break };
+        if events.iter().all(|event| is_one_of(&RECEIPTS, event)) {
+            continue;
+        }
+        let now = call.look(if acknowledge { None } else { Some(after) }, Some(after)).await?;
+        // What was taken back before anybody saw it is no news.
+        if !now.is_empty() {
+            return call.tell(now, after, acknowledge).await;
         }
     }
+    let now = call.look(None, Some(after)).await?;
+    call.tell(now, after, acknowledge).await
 }
 
 fn is_one_of(kinds: &[EventKind], event: &Logged) -> bool {
@@ -167,9 +168,9 @@ impl Call {
         }
     }
 
-    /// Looks for what is new: since the caller last said "seen", or after a place in its log. Who came and went is told
-    /// to who waited for it, and to nobody later.
-    async fn look(&self, after: Option<i64>) -> Result<Look, ApiError> {
+    /// Looks for what is new: since the caller last said "seen", or after a place in its log. Who came and went after
+    /// another place is told to who waited for it, and to nobody later.
+    async fn look(&self, after: Option<i64>, peers_after: Option<i64>) -> Result<Look, ApiError> {
         let by = self.me.clone();
         let (found, log) = self
             .hub
@@ -189,16 +190,21 @@ impl Call {
                 Ok((found, log))
             })
             .await?;
+        let is_late = |event: &Logged| peers_after.is_some_and(|after| event.seq > after);
         let is_shown = |event: &Logged| {
-            is_one_of(&CHANGES, event) || (after.is_some() && is_one_of(&ABOUT_PEERS, event))
+            event.seq <= found.cursor
+                && (is_one_of(&CHANGES, event) || (is_late(event) && is_one_of(&ABOUT_PEERS, event)))
         };
-        Ok(Look { found, events: log.events.into_iter().filter(is_shown).map(view).collect() })
+        let events = log.events.into_iter().filter(is_shown).map(view).collect();
+        Ok(Look { found, events })
     }
 
-    /// What is new, in words and as data.
-    async fn tell(&self, look: Look, acknowledge: bool) -> Replied {
+    /// What is new, in words and as data, for somebody who has got to a place in its log already.
+    async fn tell(&self, mut look: Look, got_to: i64, acknowledge: bool) -> Replied {
         let is_empty = look.is_empty();
-        let cursor = look.found.cursor;
+        let shown_to = look.found.cursor;
+        let cursor = shown_to.max(got_to);
+        look.found.cursor = cursor;
         let Json(updates) = updates::show(&self.hub, &self.me, look.found).await?;
         let mut told = serde_json::to_value(updates).map_err(|_| ApiError::Panicked)?;
         told["hasUpdates"] = (!is_empty).into();
@@ -212,12 +218,12 @@ impl Call {
         }
         // What nobody reads has been told to nobody.
         let is_read = !self.gone.has_hung_up();
-        if is_read {
-            self.hub.sessions.note_told(&self.me, self.session.as_deref(), cursor);
-        }
         if acknowledge && is_read {
             let by = self.me.clone();
-            self.hub.write(move |tx, _| seen::acknowledge(tx, &by, cursor)).await?;
+            self.hub.write(move |tx, _| seen::acknowledge(tx, &by, shown_to)).await?;
+        }
+        if is_read {
+            self.hub.sessions.note_told(&self.me, self.session.as_deref(), cursor);
         }
         let told = self.show(Json(told)).await?;
         let words = in_words(&told.value);

@@ -18,9 +18,9 @@ use tandem_app::{Error, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::{AgentId, FileId, TaskId};
 
-use crate::files::{self as stored, Arriving, Room};
+use crate::files::{self as stored, Arriving};
 use crate::http::front::Caller;
-use crate::http::input::{idempotency_key, parse_json};
+use crate::http::input::{Room, gathered_in, idempotency_key, parse_json};
 use crate::http::{Answer, ApiError, Json, Param};
 use crate::hub::{Hub, HubParts};
 use crate::rest::id;
@@ -123,7 +123,7 @@ async fn read_json(hub: &Hub, headers: &HeaderMap, body: Body) -> Result<(Bytes,
     if content_type.is_some_and(|value| !value.to_ascii_lowercase().contains("json")) {
         return Err(ApiError::NotJson);
     }
-    let (bytes, room) = hub.files.gathered(body, JSON_BYTES_MAX).await?;
+    let (bytes, room) = gathered_in(&hub.files.in_memory, body, JSON_BYTES_MAX).await?;
     Ok((if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes }, room))
 }
 
