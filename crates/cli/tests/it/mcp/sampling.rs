@@ -252,9 +252,9 @@ async fn an_answer_counts_on_whichever_stream_it_was_asked() {
     model.answer(id, "On it.").await;
     has_messages(&ada, &task, 1).await;
     eventually(async || (!hub.hub.sessions.is_sampling(&bob.id.parse().unwrap())).then_some(())).await;
-    say(&ada, &task, "And what about the second part of it, please?").await;
+    say(&ada, &task, LONG).await;
     let (_, prompt) = model.prompt().await;
-    assert!(prompt.contains("second part"), "{prompt}");
+    assert!(prompt.contains(LONG), "{prompt}");
 }
 
 #[tokio::test]
