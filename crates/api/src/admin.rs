@@ -44,7 +44,7 @@ pub struct Overview {
     #[schema(value_type = String, format = DateTime)]
     pub counted_at: Timestamp,
     /// What the store has done since the start.
-    pub store: BTreeMap<&'static str, u64>,
+    pub store: BTreeMap<String, u64>,
 }
 
 /// An agent, for the operator.

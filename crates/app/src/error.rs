@@ -37,6 +37,9 @@ pub enum Error {
     /// No way to that agent.
     #[error("you are not connected to that agent; pair with it first")]
     NotConnected,
+    /// The agent cannot be reached through the network that was named.
+    #[error("you cannot reach that agent through that network")]
+    NotInNetwork,
     /// The other agent does not take connections without a code.
     #[error("that agent does not accept direct connections; ask its owner for a pairing code")]
     NotAutoAccept,

@@ -9,7 +9,7 @@ use tandem_store::{Tx, connections, files, messages as rows, tasks};
 
 use crate::events::{Event, tell};
 use crate::sealed::Sealed;
-use crate::tasks::{PLAIN_ON_ENCRYPTED, note_signature, on_task, pause, present, set_check_in};
+use crate::tasks::{PLAIN_ON_ENCRYPTED, check_time, note_signature, on_task, pause, present, set_check_in};
 use crate::{Error, Invalid, Page};
 
 /// What somebody wants to say.
@@ -51,19 +51,20 @@ pub fn send(
 }
 
 /// The newest task with an agent that is open to messages: where a message to the agent itself goes.
-pub fn newest_open_task(tx: &mut Tx<'_>, by: &AgentId, named: &Alias) -> Result<TaskId, Error> {
-    let found = match named.as_str().parse() {
+pub fn newest_open_task(tx: &mut Tx<'_>, by: &AgentId, named: &Alias, now: &Now) -> Result<TaskId, Error> {
+    let mut found = match named.as_str().parse() {
         Ok(agent) => tasks::newest_open(tx, by, &agent)?,
         Err(_) => None,
     };
-    if let Some(task) = found {
-        return Ok(task);
+    if found.is_none()
+        && let Some(agent) = connections::by_alias(tx, by, named.as_str())?
+    {
+        found = tasks::newest_open(tx, by, &agent)?;
     }
-    let aliased = match connections::by_alias(tx, by, named.as_str())? {
-        Some(agent) => tasks::newest_open(tx, by, &agent)?,
-        None => None,
-    };
-    aliased.ok_or(Error::NotFound("open task with that agent; create one with POST /tasks"))
+    if let Some(task) = &found {
+        check_time(tasks::find(tx, task)?.as_ref(), now)?;
+    }
+    found.ok_or(Error::NotFound("open task with that agent; create one with POST /tasks"))
 }
 
 /// Whether a message may be added.

@@ -1,5 +1,5 @@
-//! Tickets that stand for a key where a key cannot be sent. A ticket carries who, until when and a MAC;
-//! only using one writes anything.
+//! Tickets that stand for a key where a key cannot be sent. A ticket carries who, until when, by which key and a MAC;
+//! only using one writes anything. It ends with the key that bought it.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -22,6 +22,7 @@ pub struct Tickets(hmac::Key);
 pub struct Ticket {
     /// Whose it is.
     pub agent: AgentId,
+    key_mark: String,
     text: String,
     expires_at: Timestamp,
 }
@@ -33,11 +34,12 @@ impl Tickets {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    /// A ticket, and until when it is good.
+    /// A ticket for whoever has this key, and until when it is good.
     #[must_use]
-    pub fn issue(&self, agent: &AgentId, now: Timestamp) -> (String, Timestamp) {
+    pub fn issue(&self, agent: &AgentId, key_mark: &str, now: Timestamp) -> (String, Timestamp) {
         let expires_at = now.plus_seconds(LIFETIME_SECONDS);
-        let mut bytes = format!("{} {} {agent}", keys::random_hex::<8>(), expires_at.0).into_bytes();
+        let nonce = keys::random_hex::<8>();
+        let mut bytes = format!("{nonce} {} {agent} {key_mark}", expires_at.0).into_bytes();
         bytes.extend(hmac::sign(&self.0, &bytes).as_ref());
         (URL_SAFE_NO_PAD.encode(bytes), expires_at)
     }
@@ -51,12 +53,23 @@ impl Tickets {
         let mut parts = std::str::from_utf8(signed).ok()?.split(' ').skip(1);
         let expires_at = Timestamp(parts.next()?.parse().ok()?);
         let agent = parts.next()?.parse().ok()?;
-        (expires_at > now).then(|| Ticket { agent, text: text.to_owned(), expires_at })
+        let key_mark = parts.next()?.to_owned();
+        (expires_at > now).then(|| Ticket { agent, key_mark, text: text.to_owned(), expires_at })
     }
 }
 
-/// Uses a ticket up; false when it was used before, or its agent is gone.
+/// What tells an agent's key from the one before it, and nothing else about it.
+pub fn key_mark(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<String>, Error> {
+    let Some((key_hash, suspended)) = agents::key_of(tx, agent)? else { return Ok(None) };
+    if suspended {
+        return Err(Error::Suspended);
+    }
+    let mark = keys::sha256(&[b"ticket".as_slice(), &key_hash].concat());
+    Ok(Some(URL_SAFE_NO_PAD.encode(&mark[..12])))
+}
+
+/// Uses a ticket up; false when it was used before, or its agent or key is gone.
 pub fn redeem(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<bool, Error> {
-    Ok(agents::find(tx, &ticket.agent)?.is_some()
+    Ok(key_mark(tx, &ticket.agent)?.is_some_and(|mark| mark == ticket.key_mark)
         && pairing::use_challenge(tx, &ticket.text, ticket.expires_at)?)
 }

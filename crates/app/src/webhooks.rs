@@ -10,7 +10,8 @@ use tandem_store::Tx;
 use tandem_store::events::{self, Logged};
 use tandem_store::webhooks::{self as rows, Delivery, Webhook};
 
-use crate::{Error, Page};
+use crate::events::handed_over;
+use crate::{Error, Page, tasks};
 
 /// How many events are turned into deliveries at a time.
 const ENQUEUED_MAX: i64 = 100;
@@ -176,6 +177,10 @@ pub fn record(
 ) -> Result<bool, Error> {
     for one in tried {
         rows::update_delivery(tx, &after_try(one, url, now.at))?;
+        if let Some(seq) = one.delivery.event_seq.filter(|_| one.delivered()) {
+            let told = events::after(tx, agent, seq - 1, 1)?;
+            tasks::mark_pushed(tx, agent, &handed_over(&told), now)?;
+        }
     }
     let mut active = false;
     if let Some(mut webhook) = rows::find(tx, agent)? {

@@ -291,9 +291,18 @@ impl HubParts {
             events: totals.events,
             tasks: totals.tasks.into_iter().collect(),
             counted_at,
-            store: self.store.stats().figures().into_iter().collect(),
+            store: self.store.stats().figures().map(|(name, figure)| (camel_case(name), figure)).into(),
         })
     }
+}
+
+fn camel_case(name: &str) -> String {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        let (initial, rest) = part.split_at(part.len().min(1));
+        format!("{name}{}{rest}", initial.to_uppercase())
+    })
 }
 
 /// A secret of the hub's own that its database keeps.

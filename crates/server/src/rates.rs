@@ -110,6 +110,14 @@ impl Rates {
         self.look(what, who, limit, now, 0, WINDOW_MS)
     }
 
+    /// Takes one back that was counted.
+    pub fn uncount(&self, what: Rated, who: &str) {
+        let key = self.hasher.hash_one((what, who));
+        if let Some(window) = self.windows.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&key) {
+            window.count = window.count.saturating_sub(1);
+        }
+    }
+
     /// Forgets what was counted.
     pub fn forgive(&self, what: Rated, who: &str) {
         let key = self.hasher.hash_one((what, who));

@@ -93,6 +93,15 @@ pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
     tx.optional(&sql, &[id.into()])?.map(|mut row| from_row(&mut row)).transpose()
 }
 
+/// The hash of an agent's key, and whether the agent is suspended.
+pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<(Vec<u8>, bool)>, Error> {
+    let row = tx.optional(
+        "select key_hash, suspended from agents where id = $1 and deleted_at is null",
+        &[id.into()],
+    )?;
+    row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
+}
+
 /// The agent whose key has this hash, and whether it is suspended.
 pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, bool)>, Error> {
     let row = tx.optional(

@@ -1,7 +1,7 @@
 //! What has to be looked at when its time comes.
 
 use tandem_core::deadlines::{Deadline, Facts};
-use tandem_core::{Status, Timestamp};
+use tandem_core::{AgentId, Status, TaskId, Timestamp};
 
 use crate::{Error, Tx};
 
@@ -67,6 +67,23 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Deadline,
             Ok((deadline, Some(facts)))
         })
         .collect()
+}
+
+/// Tasks of an agent whose time has run out and that nobody has looked at since, some of them.
+pub fn overdue_of(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<TaskId>, Error> {
+    let rows = tx.rows(
+        "select t.id from deadlines d join tasks t on t.id = d.task_id
+         where d.due_at <= $1 and d.kind = 'expiry' and t.status = 'submitted' and t.acknowledged_at is null
+             and t.expires_at <= $1 and (t.initiator_id = $2 or t.target_id = $2)
+         order by d.due_at limit $3",
+        &[now.into(), agent.into(), limit.into()],
+    )?;
+    rows.into_iter().map(|mut row| row.take()).collect()
 }
 
 /// Claims a deadline until a moment; others leave it alone until then.

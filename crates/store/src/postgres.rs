@@ -64,6 +64,10 @@ fn failure(error: tokio_postgres::Error) -> Error {
     match error.code() {
         Some(code) if lost.contains(code) => Error::LostRace,
         Some(code) if *code == SqlState::UNIQUE_VIOLATION => Error::Taken(describe(&error)),
+        // The server ends this connection, or takes none: it stops, starts, or was told to.
+        Some(code) if code.code().starts_with("57P") || code.code().starts_with("08") => {
+            Error::Unreachable(describe(&error))
+        }
         Some(_) => Error::failed(describe(&error)),
         None => Error::Unreachable(describe(&error)),
     }

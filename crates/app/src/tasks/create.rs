@@ -231,8 +231,11 @@ pub(crate) fn way(
     {
         return Ok(way);
     }
-    let id = connections::by_alias(tx, by, named.as_str())?.ok_or(Error::NotConnected)?;
-    way_between(tx, by, id, network)?.ok_or(Error::NotConnected)
+    let aliased = match connections::by_alias(tx, by, named.as_str())? {
+        Some(id) => way_between(tx, by, id, network)?,
+        None => None,
+    };
+    aliased.ok_or(if network.is_some() { Error::NotInNetwork } else { Error::NotConnected })
 }
 
 /// The way from a task's initiator to its target.

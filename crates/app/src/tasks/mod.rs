@@ -13,7 +13,7 @@ use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
 use tandem_core::{AgentId, FileId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::tasks::{self as rows, Filter, LogLine};
-use tandem_store::{Tx, events as event_rows, files};
+use tandem_store::{Tx, deadlines, events as event_rows, files};
 
 use crate::sealed::Sealed;
 use crate::{Error, Invalid, Page};
@@ -239,6 +239,7 @@ fn publish_draft(
     let reach = way_to(tx, task)?.reach;
     enter(tx, task, &reach)?;
     hand_over(tx, task, &reach, now)?;
+    task.status_reason = reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;
     write_log(tx, task, Some(Status::Draft), by.as_str(), reason, now)?;
@@ -306,6 +307,9 @@ pub(crate) fn erase(tx: &mut Tx<'_>, id: &TaskId) -> Result<Deleted, Error> {
     Ok(deleted)
 }
 
+/// How many tasks are let expire at once because somebody asks for those that have.
+const OVERDUE_MAX: i64 = 200;
+
 /// The caller's tasks, newest first.
 pub fn list(
     tx: &mut Tx<'_>,
@@ -314,6 +318,9 @@ pub fn list(
     now: &Now,
 ) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
     let limit = filter.limit;
+    if filter.status == Some(Status::Expired) {
+        overdue_or(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?)?;
+    }
     let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;
     check_time(&found, now)?;
     Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))

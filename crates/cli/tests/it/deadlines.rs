@@ -75,6 +75,23 @@ async fn the_timer_needs_nobody_to_look(#[values(Db::Sqlite, Db::Postgres)] db: 
 
 #[rstest]
 #[tokio::test]
+async fn what_has_expired_is_expired_for_every_reader(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let lasting = ada.task(&bob).await;
+    hub.advance_ms(1);
+    let short = ada.task_with(&bob, json!({ "ttlSeconds": 5 })).await;
+    hub.advance_ms(5_000);
+    let expired = bob.get("/tasks?status=expired").await.ok(200);
+    assert_eq!((expired.as_array().unwrap().len(), &expired[0]["id"]), (1, &json!(short)));
+    let other = ada.task_with(&bob, json!({ "ttlSeconds": 5 })).await;
+    hub.advance_ms(5_000);
+    let sent = ada.post("/messages", json!({ "agentId": bob.id, "content": "hello" })).await.ok(201);
+    assert_eq!(sent["taskId"], lasting.as_str(), "not to {other}");
+}
+
+#[rstest]
+#[tokio::test]
 async fn lists_never_show_what_has_expired_as_waiting(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;

@@ -17,6 +17,37 @@ async fn post(agent: &Agent, path: &str, key: &str, body: Value) -> Reply {
     agent.client.raw(request).await
 }
 
+/// Sending it again costs nothing, neither within the limit nor above it; nor does what is refused.
+#[rstest]
+#[tokio::test]
+async fn what_does_not_happen_is_not_counted(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.max_messages_per_minute = 3).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let path = format!("/tasks/{task}/messages");
+    for _ in 0..5 {
+        post(&ada, &path, "k1", json!({ "content": "once" })).await.ok(201);
+        ada.post(&path, json!({ "content": "" })).await.refused(400, "validation");
+        hub.agent("Eve").await.post(&path, json!({ "content": "hello" })).await.refused(404, "not_found");
+        post(&ada, "/messages", "k2", json!({ "agentId": bob.id, "content": "twice" })).await.ok(201);
+    }
+    ada.post(&path, json!({ "content": "thrice" })).await.ok(201);
+    let refused = ada.post(&path, json!({ "content": "too much" })).await;
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.json()["status"], "submitted", "an error about a task tells where it stands");
+    assert!(refused.header("retry-after").is_some() && refused.header("ratelimit-limit") == Some("3"));
+    post(&ada, &path, "k1", json!({ "content": "once" })).await.ok(201);
+    let ended = ada.task(&bob).await;
+    bob.set(&ended, "rejected").await.ok(200);
+    for _ in 0..4 {
+        let late = ada.post(&format!("/tasks/{ended}/messages"), json!({ "content": "late" })).await;
+        late.refused(409, "task_terminal");
+    }
+    // An answer is given again although its task has ended.
+    bob.set(&task, "rejected").await.ok(200);
+    post(&ada, "/messages", "k2", json!({ "agentId": bob.id, "content": "twice" })).await.ok(201);
+}
+
 #[rstest]
 #[tokio::test]
 async fn the_same_request_happens_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {

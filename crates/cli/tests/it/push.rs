@@ -306,6 +306,22 @@ async fn a_ticket_opens_one_socket_within_thirty_seconds(#[values(Db::Sqlite, Db
         "forged"
     );
     hub.client.send("POST", "/ws/ticket", None, None).await.refused(401, "unauthorized");
+
+    // It ends with the key that bought it, and with its agent's suspension.
+    let open = async |ticket: &str| {
+        let opened = Socket::open(&hub.client, &format!("/ws?ticket={ticket}"), None).await;
+        opened.err().map(|refused| refused.0)
+    };
+    let old = bob.post_empty("/ws/ticket").await.text("ticket");
+    let key = bob.post_empty("/agents/me/rotate-key").await.text("apiKey");
+    assert_eq!(open(&old).await, Some(401));
+    let new = hub.client.send("POST", "/ws/ticket", Some(&key), None).await.text("ticket");
+    assert_eq!(open(&new).await, None);
+    let last = hub.client.send("POST", "/ws/ticket", Some(&key), None).await.text("ticket");
+    let suspended = Some(json!({ "suspended": true }));
+    let path = format!("/admin/agents/{}", bob.id);
+    hub.client.send("PATCH", &path, Some(crate::harness::ADMIN_TOKEN), suspended).await.ok(200);
+    assert_eq!(open(&last).await, Some(403));
 }
 
 #[rstest]

@@ -140,6 +140,8 @@ async fn events_are_posted_with_both_signatures(#[values(Db::Sqlite, Db::Postgre
         assert!(!profile.to_string().contains(&secret), "a secret is never shown");
         let task = ada.task(&bob).await;
         let got = receiver.wait_for(before + 1).await.pop().unwrap();
+        let pushed = async || ada.view(&task).await["delivery"]["pushedAt"].as_str().map(drop);
+        eventually(pushed).await;
         let (id, timestamp) = (got.header("webhook-id"), got.header("webhook-timestamp"));
         assert_eq!(timestamp, "1800000000");
         assert_eq!(got.header("x-pairai-timestamp"), timestamp);

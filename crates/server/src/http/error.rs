@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tandem_api::error::ErrorBody;
 use tandem_app::{Error, Invalid};
-use tandem_core::{Refusal, Status};
+use tandem_core::{Refusal, Standing, Status};
 
 use crate::http::json_response;
 use crate::hub::json;
@@ -68,6 +68,9 @@ pub enum ApiError {
     /// A use case said no.
     #[error(transparent)]
     App(#[from] Error),
+    /// A request about a task was refused, and where the task stands.
+    #[error("{0}")]
+    OnTask(Box<ApiError>, Standing),
     /// No key, or one that nobody has.
     #[error("a valid API key is needed: send it as 'Authorization: Bearer tdm_…'")]
     Unauthorized,
@@ -203,7 +206,7 @@ fn shape_of_app(error: &Error) -> Shape {
         Error::Refused(refusal) => return shape_of_refusal(refusal),
         Error::Changed => (S::PRECONDITION_FAILED, "conflict"),
         Error::TooLarge(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
-        Error::NotConnected => (S::FORBIDDEN, "not_connected"),
+        Error::NotConnected | Error::NotInNetwork => (S::FORBIDDEN, "not_connected"),
         Error::NotAutoAccept => (S::FORBIDDEN, "not_auto_accept"),
         Error::Blocked => (S::FORBIDDEN, "blocked"),
         Error::AlreadyConnected => (S::CONFLICT, "already_connected"),
@@ -237,6 +240,7 @@ impl ApiError {
         use StatusCode as S;
         let (status, code) = match self {
             Self::App(error) => return shape_of_app(error),
+            Self::OnTask(error, _) => return error.shape(),
             Self::Unauthorized => (S::UNAUTHORIZED, "unauthorized"),
             Self::AdminOnly => (S::FORBIDDEN, "admin_only"),
             Self::RateLimited { retry_seconds, .. } => {
@@ -318,11 +322,15 @@ impl ApiError {
             status: None,
             next_statuses: None,
         };
-        let mut cause = if let Self::App(error) = self { Some(error) } else { None };
-        if let Some(Error::OnTask { standing, error }) = cause {
+        let (standing, cause) = match self {
+            Self::App(Error::OnTask { standing, error }) => (Some(standing), Some(&**error)),
+            Self::App(error) => (None, Some(error)),
+            Self::OnTask(_, standing) => (Some(standing), None),
+            _ => (None, None),
+        };
+        if let Some(standing) = standing {
             body.status = Some(standing.status.to_string());
             body.next_statuses = Some(standing.next.iter().map(Status::to_string).collect());
-            cause = Some(error);
         }
         if let Some(Error::Invalid(invalid)) = cause {
             body.details = Some(invalid.0.clone());
@@ -338,7 +346,8 @@ impl IntoResponse for ApiError {
         if let Some(seconds) = retry_seconds {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Self::RateLimited { rate, .. } = &self {
+        let refused = if let Self::OnTask(error, _) = &self { error } else { &self };
+        if let Self::RateLimited { rate, .. } = refused {
             rate.show(response.headers_mut());
         }
         if let Self::NoSuchRange(size) = &self

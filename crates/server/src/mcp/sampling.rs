@@ -27,10 +27,10 @@ use tandem_store::Tx;
 use tandem_store::events::Logged;
 use tokio_util::sync::CancellationToken;
 
+use crate::http::ApiError;
 use crate::hub::Hub;
 use crate::mcp::fence;
 use crate::mcp::prompts::FENCED;
-use crate::rest::messages::count_message;
 
 /// How many earlier messages a prompt holds.
 const HISTORY_MAX: i64 = 10;
@@ -89,8 +89,8 @@ enum Nothing {
     Client(#[from] rmcp::service::ServiceError),
     #[error("the answer holds no text, or too much")]
     NoText,
-    #[error("too many messages a minute")]
-    TooMany,
+    #[error("the answer was refused: {0}")]
+    Refused(String),
 }
 
 /// What a prompt is made of.
@@ -145,7 +145,6 @@ impl Asked {
             return Err(Nothing::NoText);
         }
         let message = NewMessage::plain(Body::try_from(text).map_err(|_| Nothing::NoText)?);
-        count_message(&self.hub, &self.me, self.task.as_str()).map_err(|_| Nothing::TooMany)?;
         let (by, of, trigger) = (self.me.clone(), self.task.clone(), self.trigger);
         let stored = self.hub.write(move |tx, now| {
             if trigger == Trigger::Task {
@@ -155,7 +154,9 @@ impl Asked {
             }
             messages::send(tx, &by, &of, &message, now).map(drop)
         });
-        Ok(stored.await?)
+        let stored = async { stored.await.map_err(ApiError::from) };
+        let counted = self.hub.counted(&self.me, self.task.as_str(), stored).await;
+        counted.map_err(|error| Nothing::Refused(error.to_string()))
     }
 }
 

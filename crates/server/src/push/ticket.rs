@@ -22,10 +22,13 @@ pub struct TicketView {
 
 /// A ticket for a browser's WebSocket.
 ///
-/// Good for one connection within 30 seconds.
+/// Good for one connection within 30 seconds, as long as the key is that bought it.
 #[utoipa::path(post, path = "/ws/ticket", tag = "push", responses((status = 200, body = TicketView)))]
 pub(crate) async fn issue(State(hub): State<Hub>, Caller(me): Caller) -> Answer<TicketView> {
-    let (ticket, expires_at) = hub.tickets.issue(&me, hub.clock.now());
+    let by = me.clone();
+    let mark = hub.read(move |tx, _| tandem_app::ticket::key_mark(tx, &by)).await?;
+    let mark = mark.ok_or(ApiError::Unauthorized)?;
+    let (ticket, expires_at) = hub.tickets.issue(&me, &mark, hub.clock.now());
     Ok(Json(TicketView { ticket, expires_at }))
 }
 

@@ -32,8 +32,12 @@ pub(crate) async fn send(
     Param(task): Param<String>,
     input: Input<SendMessage>,
 ) -> Result<Response, ApiError> {
-    let send = hub.new_message(&me, id(&task, "task")?, input.body).await?;
-    hub.answer_once(&me, input.key, StatusCode::CREATED, send).await
+    let task: TaskId = id(&task, "task")?;
+    let send = hub.new_message(&me, task.clone(), input.body).await?;
+    if let Some(kept) = hub.kept_answer(&me, input.key.as_ref()).await? {
+        return Ok(kept);
+    }
+    hub.counted_on_task(&me, &task, hub.answer_once(&me, input.key, StatusCode::CREATED, send)).await
 }
 
 /// Say something to an agent.
@@ -56,19 +60,12 @@ pub(crate) async fn send_to_agent(
         sender_signature: body.sender_signature,
     };
     check(&message)?;
-    let task = hub.read(move |tx, _| messages::newest_open_task(tx, &by, &agent)).await?;
-    let send = hub.new_message(&me, task, Ok(message)).await?;
-    hub.answer_once(&me, input.key, StatusCode::CREATED, send).await
-}
-
-/// Counts a message of an agent on a task, to an agent or to a network.
-pub(crate) fn count_message(hub: &HubParts, me: &AgentId, to: &str) -> Result<(), ApiError> {
-    let limit = hub.config.max_messages_per_minute;
-    let counted = hub.rates.count(Rated::Messages, &format!("{me} {to}"), limit, hub.clock.now());
-    match counted.filter(|counted| !counted.allowed) {
-        Some(rate) => Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS, rate }),
-        None => Ok(()),
+    if let Some(kept) = hub.kept_answer(&me, input.key.as_ref()).await? {
+        return Ok(kept);
     }
+    let task = hub.read(move |tx, now| messages::newest_open_task(tx, &by, &agent, now)).await?;
+    let send = hub.new_message(&me, task.clone(), Ok(message)).await?;
+    hub.counted_on_task(&me, &task, hub.answer_once(&me, input.key, StatusCode::CREATED, send)).await
 }
 
 /// What a message's content is: what it says, or what its keys say.
@@ -100,7 +97,40 @@ fn check(body: &SendMessage) -> Result<(), ApiError> {
 const FIELDS: Fields = Fields { content: "content", keys: "encryptedKeys" };
 
 impl HubParts {
-    /// A message that has been checked as far as it can be before it is sent, and counted.
+    /// Sends a message of an agent's to a task or a network, unless it has sent too many there. What is refused does
+    /// not count.
+    pub(crate) async fn counted<T>(
+        &self,
+        me: &AgentId,
+        to: &str,
+        sending: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        let (who, limit) = (format!("{me} {to}"), self.config.max_messages_per_minute);
+        let counted = self.rates.count(Rated::Messages, &who, limit, self.clock.now());
+        if let Some(rate) = counted.filter(|counted| !counted.allowed) {
+            return Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS, rate });
+        }
+        let sent = sending.await;
+        if sent.is_err() {
+            self.rates.uncount(Rated::Messages, &who);
+        }
+        sent
+    }
+
+    /// The same on a task, whose standing a refusal tells.
+    pub(crate) async fn counted_on_task<T>(
+        &self,
+        me: &AgentId,
+        task: &TaskId,
+        sending: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        match self.counted(me, task.as_str(), sending).await {
+            Err(too_many @ ApiError::RateLimited { .. }) => self.body_on_task(me, task, Err(too_many)).await,
+            other => other,
+        }
+    }
+
+    /// A message that has been checked as far as it can be before it is sent.
     pub(crate) async fn new_message(
         &self,
         me: &AgentId,
@@ -108,7 +138,6 @@ impl HubParts {
         body: Result<SendMessage, ApiError>,
     ) -> Result<impl UseCase<MessageView> + use<>, ApiError> {
         let new = self.message_on(me, &task, body).await?;
-        count_message(self, me, task.as_str())?;
         let by = me.clone();
         Ok(move |tx: &mut Tx<'_>, now: &Now| {
             Ok(MessageView::from(messages::send(tx, &by, &task, &new, now)?))
@@ -164,8 +193,9 @@ pub(crate) async fn list(
     Query(query): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let limit = paging::WHOLE.of(query.limit)?;
-    let before = paging::number(query.cursor.as_deref())?;
+    let (limit, before) = (paging::WHOLE.of(query.limit), paging::number(query.cursor.as_deref()));
+    let limit = hub.body_on_task(&me, &task, limit.map_err(Into::into)).await?;
+    let before = hub.body_on_task(&me, &task, before.map_err(Into::into)).await?;
     let page = hub.read(move |tx, now| messages::list(tx, &me, &task, before, limit, now)).await?;
     let views: Vec<MessageView> = page.items.into_iter().map(Into::into).collect();
     paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)

@@ -178,8 +178,8 @@ impl HubParts {
         Ok(self.read(move |tx, now| kept(tx, &by, &key, now)).await?.map(answered))
     }
 
-    /// A request's body; if it does not fit, the task it is about has the first word.
-    async fn body_on_task<T>(
+    /// A part of a request; if it does not fit, the task it is about has the first word.
+    pub(crate) async fn body_on_task<T>(
         &self,
         by: &AgentId,
         id: &TaskId,
@@ -187,6 +187,12 @@ impl HubParts {
     ) -> Result<T, ApiError> {
         match body {
             Err(ApiError::App(error)) => Err(self.refuse_on_task(by.clone(), id.clone(), error).await.into()),
+            Err(error) if !error.is_ours() => {
+                let (by, id) = (by.clone(), id.clone());
+                let standing =
+                    self.read(move |tx, now| tandem_app::tasks::standing(tx, &by, &id, now)).await?;
+                Err(ApiError::OnTask(Box::new(error), standing))
+            }
             other => other,
         }
     }

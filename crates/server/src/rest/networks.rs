@@ -20,7 +20,6 @@ use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
 use crate::hub::{Hub, HubParts};
 use crate::rest::connections::{Nothing, check_guesses};
 use crate::rest::id;
-use crate::rest::messages::count_message;
 
 /// Make a network.
 ///
@@ -203,19 +202,21 @@ pub(crate) async fn broadcast(
     if body.content.as_str().is_empty() {
         return Err(Invalid::field("content", "must not be empty").into());
     }
-    count_message(&hub, &me, network.as_str())?;
+    if let Some(kept) = hub.kept_answer(&me, input.key.as_ref()).await? {
+        return Ok(kept);
+    }
     let filter = body.filter.unwrap_or_default();
     let only = match filter.online {
         Some(online) => Some(hub.members_online(&me, &network, online).await?),
         None => None,
     };
     let new = NewBroadcast { content: body.content, capability: filter.capability, only };
-    let by = me.clone();
-    hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
-        let message = networks::broadcast(tx, &by, &network, &new, now)?;
+    let (by, to) = (me.clone(), network.clone());
+    let sending = hub.answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
+        let message = networks::broadcast(tx, &by, &to, &new, now)?;
         Ok(BroadcastSent { message_id: message.id, recipients: message.recipients })
-    })
-    .await
+    });
+    hub.counted(&me, network.as_str(), sending).await
 }
 
 /// What was said to a network, oldest first.

@@ -2,7 +2,9 @@
 
 use tandem_api::error::ErrorBody;
 use tandem_core::moves::{MOVES, Role, Roles};
-use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::{
+    HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
+};
 use utoipa::openapi::request_body::RequestBody;
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
@@ -53,7 +55,66 @@ pub(crate) fn complete(document: &mut OpenApi) {
             operation.responses.responses.insert("default".into(), error.clone().into());
         }
     }
+    for (path, method, tag, id, summary, about) in BESIDE {
+        let operation = OperationBuilder::new()
+            .tag(tag)
+            .operation_id(Some(format!("{tag}_{id}")))
+            .summary(Some(summary))
+            .description(Some(about))
+            .response("200", ResponseBuilder::new().description("As asked"))
+            .response("default", error.clone());
+        // Pages are for everybody.
+        let open = (tag == "pages").then(|| vec![SecurityRequirement::default()]);
+        document.paths.add_path_operation(path, vec![method], operation.securities(open).build());
+    }
 }
+
+/// What stands beside the routes of REST: where, how, and what it is.
+const BESIDE: [(&str, HttpMethod, &str, &str, &str, &str); 5] = [
+    (
+        "/mcp",
+        HttpMethod::Post,
+        "mcp",
+        "send",
+        "Send an MCP message",
+        "A JSON-RPC message of the Model Context Protocol: \
+        in a session up to 2025-11-25, without one in 2026-07-28. With `?tools=core` there are a dozen tools instead of \
+        all.",
+    ),
+    (
+        "/mcp",
+        HttpMethod::Get,
+        "mcp",
+        "listen",
+        "Listen to an MCP session",
+        "Server-sent events on which the hub speaks \
+        first. The newest stream of a session takes over from an older one.",
+    ),
+    (
+        "/mcp",
+        HttpMethod::Delete,
+        "mcp",
+        "end",
+        "End an MCP session",
+        "The session that `Mcp-Session-Id` names.",
+    ),
+    (
+        "/openapi.json",
+        HttpMethod::Get,
+        "pages",
+        "openapi",
+        "This document",
+        "OpenAPI 3.1 of everything here.",
+    ),
+    (
+        "/docs",
+        HttpMethod::Get,
+        "pages",
+        "reference",
+        "The reference",
+        "The same as a page to read, without a network.",
+    ),
+];
 
 /// Makes ids unique, and fills in what every reader of the document expects.
 fn describe(operation: &mut Operation) {

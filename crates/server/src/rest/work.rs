@@ -16,7 +16,6 @@ use crate::http::{Answer, ApiError, Input, Json, Param};
 use crate::hub::Hub;
 use crate::rest::connections::Nothing;
 use crate::rest::id;
-use crate::rest::messages::count_message;
 
 /// Try a task again.
 ///
@@ -90,19 +89,21 @@ pub(crate) async fn reply(
         sender_signature: body.sender_signature,
     };
     let message = hub.message_on(&me, &task, Ok(message)).await?;
+    if let Some(kept) = hub.kept_answer(&me, input.key.as_ref()).await? {
+        return Ok(kept);
+    }
     let new = NewReply { message, outcome, expected };
-    count_message(&hub, &me, task.as_str())?;
-    let by = me.clone();
-    hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
-        let replied = tasks::reply(tx, &by, &task, &new, now)?;
+    let (by, of) = (me.clone(), task.clone());
+    let sending = hub.answer_once(&me, input.key, StatusCode::OK, move |tx, now| {
+        let replied = tasks::reply(tx, &by, &of, &new, now)?;
         let note = "This task is reviewed: the result waits for its initiator, who completes it.";
         Ok(RepliedView {
             task: TaskView::new(replied.task, &by),
             message: MessageView::from(replied.message),
             note: replied.for_review.then(|| note.to_owned()),
         })
-    })
-    .await
+    });
+    hub.counted_on_task(&me, &task, sending).await
 }
 
 /// Read what you have not read.

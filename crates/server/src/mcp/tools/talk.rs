@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, ReplyTask, ReportUsage, UsageView};
+use tandem_core::TaskId;
 
 use super::{Does, Entry};
 use crate::http::{Json, Param};
@@ -73,8 +74,10 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn send_message(call: Call, mut args: Args) -> Replied {
     let task = args.take("taskId")?;
-    let send = call.hub.new_message(&call.me, id(&task.0, "task")?, args.read()).await?;
-    let sent = call.show(Json(call.hub.write(send).await?)).await?;
+    let task: TaskId = id(&task.0, "task")?;
+    let send = call.hub.new_message(&call.me, task.clone(), args.read()).await?;
+    let sending = async { Ok(call.hub.write(send).await?) };
+    let sent = call.show(Json(call.hub.counted_on_task(&call.me, &task, sending).await?)).await?;
     let words = format!("Message sent. Message ID: {}", sent.text("id"));
     sent.said(words)
 }

@@ -24,7 +24,6 @@ use crate::http::input::{Room, gathered_in, idempotency_key, parse_json};
 use crate::http::{Answer, ApiError, Json, Param};
 use crate::hub::{Hub, HubParts};
 use crate::rest::id;
-use crate::rest::messages::count_message;
 
 /// The most bytes of a JSON upload.
 const JSON_BYTES_MAX: usize = 72 * 1024 * 1024;
@@ -145,7 +144,6 @@ async fn finish(
     label: Label,
     key: Option<Key>,
 ) -> Result<Response, ApiError> {
-    count_message(hub, me, task.as_str())?;
     let sealed = hub.sealed_file(me, &task, &mut arriving, &label).await?;
     let new = NewFile {
         id: id.clone(),
@@ -156,13 +154,12 @@ async fn finish(
     };
     hub.files.keep(arriving).await.map_err(not_stored)?;
     let quota = hub.config.file_quota_bytes();
-    let by = me.clone();
-    let answer = hub
-        .answer_once(me, key, StatusCode::CREATED, move |tx, now| {
-            let (file, _) = files::attach(tx, &by, &task, &new, quota, now)?;
-            Ok(UploadedFile::from(file))
-        })
-        .await;
+    let (by, of) = (me.clone(), task.clone());
+    let attaching = hub.answer_once(me, key, StatusCode::CREATED, move |tx, now| {
+        let (file, _) = files::attach(tx, &by, &of, &new, quota, now)?;
+        Ok(UploadedFile::from(file))
+    });
+    let answer = hub.counted_on_task(me, &task, attaching).await;
     // Refused, or answered with what an earlier request made: these bytes belong to nobody.
     let replayed = answer.as_ref().is_ok_and(|answer| answer.headers().contains_key("idempotent-replayed"));
     if answer.is_err() || replayed {
