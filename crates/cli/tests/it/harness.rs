@@ -65,6 +65,14 @@ impl Place {
         Self { folder, database, name }
     }
 
+    /// Ends every connection to the database, as a server does that is restarted.
+    pub fn end_connections(&self) {
+        let name = &self.name;
+        administer(format!(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '{name}'"
+        ));
+    }
+
     /// The settings of most tests: no rate limit gets in their way.
     pub fn config(&self) -> Config {
         Config {
@@ -105,7 +113,7 @@ pub struct Harness {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     /// Kept until the hub is gone.
-    _place: Arc<Place>,
+    pub place: Arc<Place>,
 }
 
 impl Harness {
@@ -146,7 +154,7 @@ impl Harness {
             });
         });
         let (address, hub) = started.await.expect("the hub starts");
-        Self { client: Client { address }, clock, hub, stop: Some(stop), thread: Some(thread), _place: place }
+        Self { client: Client { address }, clock, hub, stop: Some(stop), thread: Some(thread), place }
     }
 
     pub fn advance_ms(&self, ms: i64) {

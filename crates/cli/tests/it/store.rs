@@ -224,3 +224,19 @@ async fn the_log_of_sqlite_does_not_grow_for_ever() {
     close(store).await;
     assert!(!place.folder.join("tandem.db-wal").exists(), "whoever closes it last tidies up");
 }
+
+/// Connections that the server ends are opened anew, and nobody notices.
+#[tokio::test]
+async fn a_database_that_comes_back_is_used_again() {
+    let hub = crate::harness::Harness::start(Db::Postgres).await;
+    let (ada, bob) = hub.pair().await;
+    for _ in 0..3 {
+        hub.place.end_connections();
+        for _ in 0..4 {
+            ada.get("/tasks").await.ok(200);
+        }
+        hub.place.end_connections();
+        ada.task(&bob).await;
+    }
+    assert_eq!(bob.get("/tasks").await.ok(200).as_array().unwrap().len(), 3);
+}
