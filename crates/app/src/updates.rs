@@ -77,6 +77,11 @@ fn count_unread(unread: &mut Vec<Unread>, line: &News) {
     }
 }
 
+/// Up to where the caller has said "seen".
+pub fn acknowledged(tx: &mut Tx<'_>, by: &AgentId) -> Result<i64, Error> {
+    Ok(events::cursors(tx, by)?.updates_acked)
+}
+
 /// Marks everything up to a cursor as seen; tells where the cursor stands.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Error> {
     Ok(events::acknowledge_updates(tx, by, cursor)?)

@@ -239,6 +239,11 @@ impl Arriving {
         Ok(&self.path)
     }
 
+    /// All its bytes again.
+    pub(crate) async fn read(&mut self) -> Result<Vec<u8>, Error> {
+        Ok(fs::read(self.written().await?).await?)
+    }
+
     /// Puts it in its place in the folder, on the disk.
     async fn settle(mut self, end: &Path) -> Result<(), Error> {
         self.file.get_ref().sync_all().await?;

@@ -1,6 +1,5 @@
 //! Reading a request into checked types; everything that does not fit becomes the contract's error.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -14,7 +13,6 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use tandem_app::idempotency::Key;
 use tandem_app::{Error, Invalid, keys};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::ApiError;
 
@@ -74,77 +72,48 @@ pub fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
     Some(text.split(',').filter_map(|tag| tag.trim().trim_matches('"').parse().ok()).collect())
 }
 
-/// How long the next piece of a large body may take.
-const PIECE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many bytes of it must come each second, and what it may be behind that.
+/// How many bytes of a large body must come each second after that.
 const PACE_MIN: u64 = 64 * 1024;
-const BEHIND_MAX: Duration = Duration::from_secs(15);
 
 /// A body above this many bytes is an upload that needs room in memory.
 pub(crate) const SMALL_BYTES_MAX: usize = BODY_BYTES_MAX;
 
-/// Room in memory for what a request brought; nothing if that is small.
-pub(crate) type Room = Option<OwnedSemaphorePermit>;
-
-/// A body of at most so many bytes. A large one waits for room, and keeps it until that is dropped.
-pub(crate) async fn gathered_in(
-    rooms: &Arc<Semaphore>,
-    body: Body,
-    max: usize,
-) -> Result<(Bytes, Room), ApiError> {
-    let mut gathered = Gathered::new(body, max);
-    if gathered.up_to(SMALL_BYTES_MAX).await? {
-        return Ok((gathered.bytes.into(), None));
-    }
-    let room = Arc::clone(rooms).acquire_owned().await.map_err(|_| ApiError::Panicked)?;
-    gathered.rest().await?;
-    Ok((gathered.bytes.into(), Some(room)))
-}
-
-/// A body that may be large, as far as it has come.
+/// A body that may be large, as it comes.
 #[derive(Debug)]
-struct Gathered {
+pub(crate) struct Coming {
     body: Limited<Body>,
     max: usize,
-    bytes: Vec<u8>,
+    begun: Instant,
+    came: u64,
 }
 
-impl Gathered {
-    fn new(body: Body, max: usize) -> Self {
-        Self { body: Limited::new(body, max), max, bytes: Vec::new() }
+impl Coming {
+    pub(crate) fn new(body: Body, max: usize) -> Self {
+        Self { body: Limited::new(body, max), max, begun: Instant::now(), came: 0 }
     }
 
-    /// Reads until more than so many bytes have come; true when that was all.
-    async fn up_to(&mut self, len: usize) -> Result<bool, ApiError> {
-        let due = Instant::now() + BODY_TIMEOUT;
-        while self.bytes.len() <= len {
-            if !self.piece(due).await? {
-                return Ok(true);
+    /// The beginning, of a few more bytes than this at most; and whether that was all.
+    pub(crate) async fn beginning(&mut self, len: usize) -> Result<(Vec<u8>, bool), ApiError> {
+        let mut bytes = Vec::new();
+        while bytes.len() <= len {
+            match self.piece().await? {
+                Some(piece) => bytes.extend_from_slice(&piece),
+                None => return Ok((bytes, true)),
             }
         }
-        Ok(false)
+        Ok((bytes, false))
     }
 
-    /// Reads the rest. Whoever sends it slowly is cut off: it takes room that others wait for.
-    async fn rest(&mut self) -> Result<(), ApiError> {
-        let (begun, had) = (Instant::now(), self.bytes.len());
-        loop {
-            let came = (self.bytes.len() - had) as u64;
-            let pace = begun + BEHIND_MAX + Duration::from_secs(came / PACE_MIN);
-            if !self.piece(pace.min(Instant::now() + PIECE_TIMEOUT)).await? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reads a piece; false if there is none left.
-    async fn piece(&mut self, due: Instant) -> Result<bool, ApiError> {
+    /// The next piece, if there is one. Whoever sends slowly is cut off.
+    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let due = self.begun + BODY_TIMEOUT + Duration::from_secs(self.came / PACE_MIN);
         match tokio::time::timeout_at(due.into(), self.body.frame()).await {
             Err(_) => Err(ApiError::BodyTimeout),
-            Ok(None) => Ok(false),
+            Ok(None) => Ok(None),
             Ok(Some(Ok(frame))) => {
-                self.bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
-                Ok(true)
+                let data = frame.into_data().unwrap_or_default();
+                self.came += data.len() as u64;
+                Ok(Some(data))
             }
             Ok(Some(Err(error))) if error.is::<LengthLimitError>() => Err(ApiError::BodyTooLarge(self.max)),
             Ok(Some(Err(_))) => Err(Invalid::field("body", "did not arrive whole").into()),
@@ -153,9 +122,7 @@ impl Gathered {
 }
 
 async fn collect(body: Body) -> Result<Bytes, ApiError> {
-    let mut gathered = Gathered::new(body, BODY_BYTES_MAX);
-    gathered.up_to(BODY_BYTES_MAX).await?;
-    Ok(gathered.bytes.into())
+    Ok(Coming::new(body, BODY_BYTES_MAX).beginning(BODY_BYTES_MAX).await?.0.into())
 }
 
 fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {

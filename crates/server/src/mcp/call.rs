@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use tandem_app::Invalid;
+use tandem_app::{Error, Invalid};
 use tandem_core::AgentId;
 
 use crate::http::front::{Address, Caller, SentUri};
@@ -66,6 +66,12 @@ impl Call {
 
     pub(crate) fn me(&self) -> Caller {
         Caller(self.me.clone())
+    }
+
+    /// An answer of REST in which everything is the caller's own or the hub's.
+    pub(crate) async fn own(&self, answer: impl Rendered) -> Result<Shown, ApiError> {
+        let (value, next) = answer.value().await?;
+        Ok(Shown { value, next })
     }
 
     /// An answer of REST as this caller may be shown it here.
@@ -139,6 +145,16 @@ impl Args {
     pub(crate) fn query<T: DeserializeOwned>(self) -> Result<Query<T>, ApiError> {
         self.read().map(Query)
     }
+}
+
+/// An error about arguments, under the names that a tool gives them.
+pub(crate) fn named_here(error: ApiError, names: &[(&str, &str)]) -> ApiError {
+    let ApiError::App(Error::Invalid(invalid)) = error else { return error };
+    let here = |field: String| {
+        let known = names.iter().find(|(_, there)| *there == field).map(|(here, _)| (*here).to_owned());
+        known.unwrap_or(field)
+    };
+    Invalid(invalid.0.into_iter().map(|(field, why)| (here(field), why)).collect()).into()
 }
 
 /// Where a page says it is; only its cursor is looked at here.
@@ -239,7 +255,7 @@ pub(crate) fn rpc(error: &ApiError) -> ErrorData {
 }
 
 /// What a model can do about an error, where its sentence does not say so.
-const HINTS: [(&str, &str); 20] = [
+const HINTS: [(&str, &str); 24] = [
     ("invalid_state", "Look at its status with get_task, and do what nextStatuses allow."),
     ("too_large", "Send less, or use REST."),
     ("validation", "Correct the arguments named below and call the tool again."),
@@ -250,7 +266,7 @@ const HINTS: [(&str, &str); 20] = [
         "not_connected",
         "Use an agent's id or your alias for it (list_connections), or pair first: generate_pairing_code.",
     ),
-    ("not_found", "Look for the right id with list_tasks, list_connections or get_inbox."),
+    ("not_found", "Look for the right id with list_tasks, list_connections, list_networks or get_inbox."),
     ("approval_pending", "Wait until the target has approved it; the target uses approve_task."),
     (
         "task_terminal",
@@ -265,6 +281,10 @@ const HINTS: [(&str, &str); 20] = [
     ("already_connected", "Go on with create_task."),
     ("not_auto_accept", "Ask its owner for a pairing code."),
     ("no_credits", "Ask the operator for credits."),
+    ("not_sender", "Only messages of your own can be deleted; get_task shows who wrote each."),
+    ("id_taken", "Choose another id, or leave it out."),
+    ("unsupported_media_type", "Send it as another type, such as text/plain or application/zip."),
+    ("signature_replayed", "Encrypt and sign it anew."),
     ("unavailable", "Wait a moment and call again."),
 ];
 

@@ -103,7 +103,8 @@ pub(crate) fn is_id(field: &str) -> bool {
 
 /// What was inside a fence, for a model that hands it back as it came.
 pub(crate) fn unfenced(given: &str) -> &str {
-    given.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)).unwrap_or(given)
+    let rest = given.strip_prefix(OPEN).or_else(|| given.strip_prefix('⟦'));
+    rest.and_then(|rest| rest.strip_suffix(CLOSE)).unwrap_or(given)
 }
 
 fn words(text: &str) -> usize {
@@ -141,6 +142,8 @@ fn walk_object(object: &mut Map<String, Value>, me: &str) {
         }
         match (key, value) {
             ("alias" | "approvalRule", _) => {}
+            // What a message with a file says is the file's id.
+            ("content", Value::String(file)) if file.starts_with("file_") && has_made_shape(file) => {}
             (_, Value::String(token)) if is_token_field(key, is_sealed) && is_token(token) => {}
             (_, Value::String(bare)) if NAMES.contains(&key) || key.ends_with("AgentName") => {
                 *bare = name(bare)
@@ -167,7 +170,7 @@ fn author<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
         }
         "ownerAgentName" => &["ownerAgentId"],
         "agentName" | "capabilities" | "metadata" => &["agentId", "id"],
-        "content" | "filename" | "mimeType" | "encryptedKeys" | "senderAgentName" => {
+        "content" | "filename" | "mimeType" | "base64Content" | "encryptedKeys" | "senderAgentName" => {
             &["senderAgentId", "uploaderAgentId"]
         }
         "webhookUrl" | "webhookEvents" => &["id"],
@@ -179,7 +182,8 @@ fn author<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
 
 /// Whether a field holds what only a machine reads.
 fn is_token_field(key: &str, is_sealed: bool) -> bool {
-    key == "senderSignature" || (is_sealed && ["content", "description", "result"].contains(&key))
+    ["senderSignature", "base64Content"].contains(&key)
+        || (is_sealed && ["content", "description", "result"].contains(&key))
 }
 
 /// Whether a text is base64 of something that is no text, which only a machine reads.

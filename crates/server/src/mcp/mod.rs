@@ -34,9 +34,9 @@ use tandem_core::AgentId;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
-use crate::http::ApiError;
 use crate::http::front::Caller;
-use crate::http::input::{SMALL_BYTES_MAX, gathered_in};
+use crate::http::input::SMALL_BYTES_MAX;
+use crate::http::{ApiError, Json};
 use crate::hub::Hub;
 use crate::mcp::bodies::{Answered, Read};
 use crate::mcp::handler::Handler;
@@ -44,6 +44,7 @@ use crate::mcp::sessions::Refused;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
 use crate::mcp::wake::{News, Reserved};
 use crate::mcp::workers::Workers;
+use crate::rest::files;
 
 /// The most bytes of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
@@ -127,7 +128,7 @@ async fn endpoint(
         }
         Method::DELETE => {
             hub.sessions.end(&id);
-            Ok(StatusCode::OK.into_response())
+            Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }
         Method::POST => {
             let (mut parts, body) = gathered(hub, request).await?.into_parts();
@@ -189,7 +190,7 @@ async fn answer(service: &Service, request: Request) -> Result<Response, ApiErro
 /// A request whose body is there. A large one has waited for room in memory, and keeps it until it is done with.
 async fn gathered(hub: &Hub, request: Request) -> Result<Request, ApiError> {
     let (mut parts, body) = request.into_parts();
-    let (bytes, room) = gathered_in(&hub.files.in_memory, body, BODY_BYTES_MAX).await?;
+    let (bytes, room) = files::gathered(hub, body, BODY_BYTES_MAX).await?;
     if let Some(room) = room {
         // Nothing else needs so much, and a call that waits must not keep the room meanwhile.
         if !Head::of(&bytes).is_some_and(|head| head.is_upload()) {

@@ -1,5 +1,6 @@
 //! What can be read by its address.
 
+use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use tandem_api::tasks::PageQuery;
@@ -25,9 +26,10 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 }
 
 pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let shown = match uri.strip_prefix(TASK) {
+    let id = uri.strip_prefix(TASK).map(|id| percent_decode_str(id).decode_utf8_lossy());
+    let shown = match id {
         _ if uri == INBOX => call.inbox(PageQuery::default()).await,
-        Some(id) => match call.whole_task(fence::unfenced(id), None).await {
+        Some(id) => match call.whole_task(fence::unfenced(&id), None).await {
             Ok(task) => call.show(task).await,
             Err(error) => Err(error),
         },

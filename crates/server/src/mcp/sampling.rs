@@ -10,11 +10,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::RoleServer;
 use rmcp::model::{
     ClientResult, CreateMessageRequest, CreateMessageRequestParams, SamplingMessage, ServerRequest,
 };
-use rmcp::service::{Peer, PeerRequestOptions};
+use rmcp::service::{PeerRequestOptions, ServiceError};
 use tandem_app::messages::{self, NewMessage};
 use tandem_app::tasks::{self, Change, Expected};
 use tandem_app::{Error, files};
@@ -25,12 +24,12 @@ use tandem_core::text::Body;
 use tandem_core::{AgentId, Approval, Status, Task, TaskId};
 use tandem_store::Tx;
 use tandem_store::events::Logged;
-use tokio_util::sync::CancellationToken;
 
 use crate::http::ApiError;
 use crate::hub::Hub;
 use crate::mcp::fence;
 use crate::mcp::prompts::FENCED;
+use crate::mcp::sessions::Sampler;
 
 /// How many earlier messages a prompt holds.
 const HISTORY_MAX: i64 = 10;
@@ -57,24 +56,19 @@ fn trigger(event: &Logged) -> Option<Trigger> {
 }
 
 /// Asks for an answer to an event, unless it calls for none. Returns at once.
-pub(crate) fn consider(
-    hub: &Hub,
-    agent: &AgentId,
-    peer: Peer<RoleServer>,
-    event: &Logged,
-    unread: CancellationToken,
-) {
+pub(crate) fn consider(hub: &Hub, agent: &AgentId, sampler: Sampler, event: &Logged) {
     let (Some(trigger), Some(task)) = (trigger(event), event.task.clone()) else { return };
-    if hub.sessions.is_sampling(agent) {
-        return;
-    }
-    let asked = Asked { hub: Arc::clone(hub), me: agent.clone(), peer, task, trigger };
+    let asked = Asked { hub: Arc::clone(hub), me: agent.clone(), sampler, task, trigger };
     tokio::spawn(async move {
+        // Streams come and go while a model thinks; its answer counts as long as the session is there.
         let outcome = tokio::select! {
-            () = unread.cancelled() => Ok(()),
+            () = asked.sampler.over.cancelled() => Ok(()),
             outcome = asked.ask() => outcome,
         };
         if let Err(why) = outcome {
+            if matches!(why, Nothing::Client(ServiceError::Timeout { .. })) {
+                asked.hub.sessions.mute(&asked.sampler.session);
+            }
             tracing::debug!(%why, agent = %asked.me, task = %asked.task, "sampling came to nothing");
         }
     });
@@ -86,7 +80,7 @@ enum Nothing {
     #[error(transparent)]
     App(#[from] Error),
     #[error("the client did not answer: {0}")]
-    Client(#[from] rmcp::service::ServiceError),
+    Client(#[from] ServiceError),
     #[error("the answer holds no text, or too much")]
     NoText,
     #[error("the answer was refused: {0}")]
@@ -104,7 +98,7 @@ struct Thread {
 struct Asked {
     hub: Hub,
     me: AgentId,
-    peer: Peer<RoleServer>,
+    sampler: Sampler,
     task: TaskId,
     trigger: Trigger,
 }
@@ -118,7 +112,8 @@ impl Asked {
             return Ok(());
         }
         // One at a time: what comes meanwhile waits until the agent looks by itself.
-        let Some(_only) = self.hub.sessions.lock_sampling(&self.me) else { return Ok(()) };
+        let (session, now) = (&self.sampler.session, self.hub.clock.now());
+        let Some(_only) = self.hub.sessions.lock_sampling(&self.me, session, now) else { return Ok(()) };
         if self.trigger == Trigger::Task {
             let (by, pushed) = (self.me.clone(), vec![self.task.clone()]);
             self.hub.write(move |tx, now| tasks::mark_pushed(tx, &by, &pushed, now)).await?;
@@ -129,7 +124,7 @@ impl Asked {
         let request = ServerRequest::CreateMessageRequest(CreateMessageRequest::new(params));
         // When time is over, the client is told that nobody waits any more.
         let patience = PeerRequestOptions::with_timeout(PATIENCE);
-        let asked = self.peer.send_request_with_option(request, patience).await?;
+        let asked = self.sampler.peer.send_request_with_option(request, patience).await?;
         let ClientResult::CreateMessageResult(answer) = asked.await_response().await? else {
             return Err(Nothing::NoText);
         };

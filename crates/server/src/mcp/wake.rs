@@ -10,7 +10,6 @@ use tandem_core::AgentId;
 use tandem_core::events::EventKind;
 use tandem_store::events::Logged;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use crate::bus::Way;
 use crate::http::ApiError;
@@ -41,7 +40,6 @@ struct Pushing {
     hub: Hub,
     session: SessionId,
     agent: AgentId,
-    ended: CancellationToken,
     /// The note under way: a second one would say nothing new. True once it has been sent.
     note: Option<JoinHandle<bool>>,
 }
@@ -49,7 +47,7 @@ struct Pushing {
 /// Serves a session's streams until nobody reads any: notes for its inbox, and prompts for its model.
 pub(crate) async fn push(hub: Hub, session: SessionId, agent: AgentId, news: News, served: Served) {
     let Served { ended, renewed } = served;
-    let mut pushing = Pushing { hub, session, agent, ended: ended.clone(), note: None };
+    let mut pushing = Pushing { hub, session, agent, note: None };
     let mut feed = news.feed;
     let mut waiting = news.waiting;
     loop {
@@ -93,8 +91,9 @@ impl Pushing {
             self.tell();
         }
         for event in events {
-            if let Some(peer) = self.hub.sessions.sampler(&self.session, &self.agent) {
-                sampling::consider(&self.hub, &self.agent, peer, event, self.ended.clone());
+            let now = self.hub.clock.now();
+            if let Some(sampler) = self.hub.sessions.sampler(&self.session, &self.agent, now) {
+                sampling::consider(&self.hub, &self.agent, sampler, event);
             }
         }
     }

@@ -240,6 +240,25 @@ async fn a_prompt_is_not_sent_again_when_the_stream_is_opened_anew() {
     .await;
 }
 
+/// A session that is asked and says nothing keeps the others of its agent waiting for half a minute, not longer.
+#[tokio::test]
+async fn a_mute_session_makes_room_for_another() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let mut model = Model::of(&bob).await;
+    let mut mute = Model::of(&bob).await;
+    ada.task(&bob).await;
+    mute.prompt().await;
+    hub.advance_ms(29_999);
+    ada.task(&bob).await;
+    hub.advance_ms(1);
+    let task = ada.task(&bob).await;
+    let (id, prompt) = model.prompt().await;
+    assert!(prompt.contains(&task), "{prompt}");
+    model.answer(id, "On it.").await;
+    has_messages(&ada, &task, 1).await;
+}
+
 /// A model that thinks while its client opens the stream anew has not thought in vain.
 #[tokio::test]
 async fn an_answer_counts_on_whichever_stream_it_was_asked() {
@@ -248,6 +267,10 @@ async fn an_answer_counts_on_whichever_stream_it_was_asked() {
     let mut model = Model::of(&bob).await;
     let task = ada.task(&bob).await;
     let (id, _) = model.prompt().await;
+    model.stream = model.session.stream().await;
+    // Also while there is none.
+    drop(model.stream);
+    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_none().then_some(())).await;
     model.stream = model.session.stream().await;
     model.answer(id, "On it.").await;
     has_messages(&ada, &task, 1).await;

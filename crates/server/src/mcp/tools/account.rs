@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tandem_api::agents::{DeletedAccount, NewKey, PatchAgent, Profile};
 
 use super::{Does, Entry};
-use crate::mcp::call::{Args, Call, Replied, Reply};
+use crate::mcp::call::{Args, Call, Replied, Reply, named_here};
 use crate::rates::Rated;
 use crate::rest::{agents, export};
 
@@ -83,12 +83,14 @@ async fn update_profile(call: Call, mut args: Args) -> Replied {
     call.show(profile).await?.said_with_json("Profile updated.\n")
 }
 
-async fn update_webhook(call: Call, args: Args) -> Replied {
+async fn update_webhook(call: Call, mut args: Args) -> Replied {
     if !args.0.contains_key("url") {
         return Err(tandem_app::Invalid::field("url", "is required").into());
     }
     let names = [("url", "webhookUrl"), ("secret", "webhookSecret"), ("events", "webhookEvents")];
-    let profile = agents::change(call.hub(), call.me(), args.renamed(&names).input::<PatchAgent>()).await?;
+    args.0.entry("events").or_insert_with(|| json!([]));
+    let changed = agents::change(call.hub(), call.me(), args.renamed(&names).input::<PatchAgent>()).await;
+    let profile = changed.map_err(|error| named_here(error, &names))?;
     let profile = call.show(profile).await?;
     let words = match profile.value.get("webhookUrl").and_then(Value::as_str) {
         Some(url) => format!("Webhook configured: {url}"),

@@ -34,7 +34,7 @@ async fn upload_file(call: Call, mut args: Args) -> Replied {
         _ => String::new(),
     };
     let label = Value::Object(args.0).to_string();
-    let sent = call.show(files::upload_apart(&call.hub, &call.me, &task.0, &label, bytes).await?).await?;
+    let sent = call.own(files::upload_apart(&call.hub, &call.me, &task.0, &label, bytes).await?).await?;
     let words = format!(
         "File uploaded. File ID: {}, URL: {}, message ID: {}",
         sent.text("fileId"),

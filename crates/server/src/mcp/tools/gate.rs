@@ -89,8 +89,9 @@ async fn set_session_key(call: Call, mut args: Args) -> Replied {
     let task = args.take("taskId")?;
     let key = args.0.shift_remove("sessionKey");
     let key = key.ok_or_else(|| Invalid::field("sessionKey", "is required; null clears it"))?;
+    let words = if key.is_null() { "Session key cleared." } else { "Session key set." };
     let only = Args(Map::from_iter([("sessionKey".to_owned(), key)]));
-    moved(&call, tasks::change(call.hub(), call.me(), task, only.input()).await?, "Session key set.").await
+    moved(&call, tasks::change(call.hub(), call.me(), task, only.input()).await?, words).await
 }
 
 async fn get_task_events(call: Call, mut args: Args) -> Replied {

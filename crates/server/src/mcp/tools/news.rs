@@ -77,7 +77,11 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
         Some(after) => after,
         // What was told before is no news: else waiting would come to an end at once, again and again.
         None => match call.hub.sessions.told(&call.me, call.session.as_deref()) {
-            Some(told) => told,
+            // What another of its sessions has acknowledged is no news either.
+            Some(told) => {
+                let by = call.me.clone();
+                told.max(call.hub.read(move |tx, _| seen::acknowledged(tx, &by)).await?)
+            }
             None => {
                 let now = call.look(None, None).await?;
                 if !now.is_empty() {

@@ -7,7 +7,7 @@ use tandem_api::connections::{
 use tandem_api::tasks::PageQuery;
 
 use super::{Does, Entry, Page};
-use crate::mcp::call::{Args, Call, Replied, Shown, nowhere};
+use crate::mcp::call::{Args, Call, Replied, Shown, named_here, nowhere};
 use crate::rest::connections;
 
 pub(super) fn entries() -> Vec<Entry> {
@@ -134,7 +134,8 @@ async fn set_approval_rule(call: Call, mut args: Args) -> Replied {
     let rule = args.take("rule")?.0;
     args.0.insert("approval".to_owned(), rule.clone().into());
     let input = args.input::<PatchConnection>();
-    let changed = connections::change(call.hub(), call.me(), connection, input).await?;
+    let changed = connections::change(call.hub(), call.me(), connection, input).await;
+    let changed = changed.map_err(|error| named_here(error, &[("rule", "approval")]))?;
     let meaning = if rule == "require" { "wait for your approval" } else { "are let in at once" };
     call.show(changed)
         .await?

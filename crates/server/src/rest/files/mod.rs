@@ -2,6 +2,7 @@
 
 pub(crate) mod form;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -17,10 +18,11 @@ use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
 use tandem_app::{Error, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::{AgentId, FileId, TaskId};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::files::{self as stored, Arriving};
 use crate::http::front::Caller;
-use crate::http::input::{Room, gathered_in, idempotency_key, parse_json};
+use crate::http::input::{Coming, SMALL_BYTES_MAX, idempotency_key, parse_json};
 use crate::http::{Answer, ApiError, Json, Param};
 use crate::hub::{Hub, HubParts};
 use crate::rest::id;
@@ -122,8 +124,29 @@ async fn read_json(hub: &Hub, headers: &HeaderMap, body: Body) -> Result<(Bytes,
     if content_type.is_some_and(|value| !value.to_ascii_lowercase().contains("json")) {
         return Err(ApiError::NotJson);
     }
-    let (bytes, room) = gathered_in(&hub.files.in_memory, body, JSON_BYTES_MAX).await?;
+    let (bytes, room) = gathered(hub, body, JSON_BYTES_MAX).await?;
     Ok((if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes }, room))
+}
+
+/// Room in memory for what a request brought; nothing if that is small.
+pub(crate) type Room = Option<OwnedSemaphorePermit>;
+
+/// A body of at most so many bytes. A large one comes to the disk first, so that a slow one holds up nobody; then it
+/// waits for room in memory, which it keeps until that is dropped.
+pub(crate) async fn gathered(hub: &Hub, body: Body, max: usize) -> Result<(Bytes, Room), ApiError> {
+    let mut coming = Coming::new(body, max);
+    let (beginning, is_all) = coming.beginning(SMALL_BYTES_MAX).await?;
+    if is_all {
+        return Ok((beginning.into(), None));
+    }
+    let mut arriving = hub.files.begin(&hub.now().new_id()).await.map_err(not_stored)?;
+    arriving.write(&beginning).await.map_err(not_stored)?;
+    drop(beginning);
+    while let Some(piece) = coming.piece().await? {
+        arriving.write(&piece).await.map_err(not_stored)?;
+    }
+    let room = Arc::clone(&hub.files.in_memory).acquire_owned().await.map_err(|_| ApiError::Panicked)?;
+    Ok((arriving.read().await.map_err(not_stored)?.into(), Some(room)))
 }
 
 fn upload_key(headers: &HeaderMap, uri: &str, hash: &[u8; 32]) -> Result<Option<Key>, ApiError> {

@@ -1,16 +1,21 @@
 //! The sessions of clients up to 2025-11-25: whose they are, what they can do, and when they end.
 
-use std::collections::{HashMap, HashSet};
+mod models;
+mod streams;
+
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use tandem_core::{AgentId, Timestamp};
-use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::workers::Workers;
+pub(crate) use models::Sampler;
+pub(crate) use streams::{OpenStream, Served};
 
 /// How many sessions an agent may have.
 pub const SESSIONS_MAX: usize = 32;
@@ -60,8 +65,14 @@ struct Session {
     renewed: Arc<Notify>,
     /// Up to where it was told of its agent's log by a tool that waits.
     told: Option<i64>,
+    /// Ends with it.
+    over: CancellationToken,
     peer: Option<Peer<RoleServer>>,
     samples: bool,
+    /// Since when its model is being asked.
+    asked_at: Option<Timestamp>,
+    /// Whether its model was asked in vain, and it has not been heard of since.
+    mute: bool,
     subscribed: bool,
     alive: Arc<Alive>,
 }
@@ -91,8 +102,9 @@ impl Known {
 
     fn remove(&mut self, id: &str) {
         let Some(session) = self.sessions.remove(id) else { return };
-        session.read.cancel();
-        session.served.cancel();
+        for token in [session.read, session.served, session.over] {
+            token.cancel();
+        }
         if let Some(ids) = self.of_agent.get_mut(&session.agent) {
             ids.retain(|one| **one != *id);
             if ids.is_empty() {
@@ -107,7 +119,6 @@ impl Known {
 pub struct Sessions {
     pub(crate) workers: Arc<Workers>,
     known: Mutex<Known>,
-    sampling: Arc<Mutex<HashSet<AgentId>>>,
     /// Up to where each agent was told by a tool that waits, outside of sessions.
     told: Mutex<HashMap<AgentId, i64>>,
 }
@@ -115,7 +126,7 @@ pub struct Sessions {
 impl Default for Sessions {
     fn default() -> Self {
         let workers = Arc::new(Workers::new());
-        Self { workers, known: Mutex::default(), sampling: Arc::default(), told: Mutex::default() }
+        Self { workers, known: Mutex::default(), told: Mutex::default() }
     }
 }
 
@@ -133,10 +144,6 @@ impl Sessions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn asked(&self) -> MutexGuard<'_, HashSet<AgentId>> {
-        self.sampling.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that an agent uses a session, if it is the agent's. What is given back keeps it at work.
     pub(crate) fn enter(&self, id: &str, agent: &AgentId, now: Timestamp) -> Result<Arc<Alive>, Refused> {
         match self.known().sessions.get_mut(id) {
@@ -144,6 +151,7 @@ impl Sessions {
             Some(session) if session.agent != *agent => Err(Refused::Foreign),
             Some(session) => {
                 session.used_at = now;
+                session.mute = false;
                 Ok(Arc::clone(&session.alive))
             }
         }
@@ -172,8 +180,11 @@ impl Sessions {
             served: ended(),
             renewed: Arc::default(),
             told: None,
+            over: CancellationToken::new(),
             peer: None,
             samples: false,
+            asked_at: None,
+            mute: false,
             subscribed: false,
             alive,
         };
@@ -197,60 +208,10 @@ impl Sessions {
         }
     }
 
-    /// Waits for one's turn to open a stream; nothing if the session has ended.
-    pub(crate) async fn opening(self: &Arc<Self>, id: &str) -> Option<Opening> {
-        let turn = Arc::clone(&self.known().sessions.get(id)?.turn);
-        let turn = turn.lock_owned().await;
-        let mut known = self.known();
-        let session = known.sessions.get_mut(id)?;
-        session.opening = true;
-        let is_served = !session.served.is_cancelled();
-        Some(Opening { sessions: Arc::clone(self), id: id.into(), is_served, _turn: turn })
-    }
-
-    /// A stream is opened; nothing if its session has ended meanwhile. It takes the place of an older one: whoever
-    /// opens it has lost that, also where the hub cannot know it yet. What serves the older one goes on with it.
-    pub(crate) fn open(self: &Arc<Self>, id: &str) -> Option<OpenStream> {
-        let mut known = self.known();
-        let session = known.sessions.get_mut(id)?;
-        let read = CancellationToken::new();
-        std::mem::replace(&mut session.read, read.clone()).cancel();
-        let to_serve = if session.served.is_cancelled() {
-            session.served = CancellationToken::new();
-            session.renewed = Arc::default();
-            Some(Served { ended: session.served.clone(), renewed: Arc::clone(&session.renewed) })
-        } else {
-            session.renewed.notify_one();
-            None
-        };
-        Some(OpenStream { sessions: Arc::clone(self), id: id.into(), read, to_serve })
-    }
-
     /// Whom to tell that a session's inbox has changed.
     pub(crate) fn subscriber(&self, id: &str) -> Option<Peer<RoleServer>> {
         let known = self.known();
         known.sessions.get(id).filter(|session| session.subscribed)?.peer.clone()
-    }
-
-    /// Whom to prompt, if this session is the one to prompt: the newest of its agent's that can be.
-    pub(crate) fn sampler(&self, id: &str, agent: &AgentId) -> Option<Peer<RoleServer>> {
-        let known = self.known();
-        let able = known
-            .of(agent)
-            .filter(|(_, session)| session.samples && session.is_read() && session.peer.is_some());
-        let (newest, session) = able.max_by_key(|(_, session)| session.number)?;
-        (newest.as_ref() == id).then(|| session.peer.clone())?
-    }
-
-    /// Whether an agent's model is being asked.
-    pub fn is_sampling(&self, agent: &AgentId) -> bool {
-        self.asked().contains(agent)
-    }
-
-    /// The right to prompt an agent's model, for one at a time.
-    pub(crate) fn lock_sampling(&self, agent: &AgentId) -> Option<Sampling> {
-        let taken = self.asked().insert(agent.clone());
-        taken.then(|| Sampling { all: Arc::clone(&self.sampling), agent: agent.clone() })
     }
 
     /// Up to where somebody was told of its log: a session, or the agent where there are none.
@@ -315,76 +276,9 @@ impl Sessions {
     }
 }
 
-/// A stream that is being opened. Meanwhile an older one may end, and what serves it goes on.
-#[derive(Debug)]
-pub(crate) struct Opening {
-    sessions: Arc<Sessions>,
-    id: SessionId,
-    /// Whether an older one is served.
-    pub(crate) is_served: bool,
-    _turn: OwnedMutexGuard<()>,
-}
-
-impl Drop for Opening {
-    fn drop(&mut self) {
-        if let Some(session) = self.sessions.known().sessions.get_mut(&self.id) {
-            session.opening = false;
-            if !session.is_read() {
-                session.served.cancel();
-            }
-        }
-    }
-}
-
-/// A stream that somebody reads; dropping it says that nobody does any more.
-#[derive(Debug)]
-pub(crate) struct OpenStream {
-    sessions: Arc<Sessions>,
-    id: SessionId,
-    /// Ends when the stream should.
-    pub(crate) read: CancellationToken,
-    /// How to serve its session, if nobody does.
-    pub(crate) to_serve: Option<Served>,
-}
-
-/// What whoever serves a session's streams needs to know.
-#[derive(Debug)]
-pub(crate) struct Served {
-    /// Nobody reads them any more.
-    pub(crate) ended: CancellationToken,
-    /// A newer one has taken over.
-    pub(crate) renewed: Arc<Notify>,
-}
-
 /// A token that has ended already.
 fn ended() -> CancellationToken {
     let ended = CancellationToken::new();
     ended.cancel();
     ended
-}
-
-impl Drop for OpenStream {
-    fn drop(&mut self) {
-        let known = self.sessions.known();
-        // If a newer one took over, this one has ended already.
-        if !self.read.is_cancelled()
-            && let Some(session) = known.sessions.get(&self.id).filter(|session| !session.opening)
-        {
-            session.served.cancel();
-        }
-        self.read.cancel();
-    }
-}
-
-/// The right to prompt an agent's model; dropping it gives it back.
-#[derive(Debug)]
-pub(crate) struct Sampling {
-    all: Arc<Mutex<HashSet<AgentId>>>,
-    agent: AgentId,
-}
-
-impl Drop for Sampling {
-    fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.agent);
-    }
 }
