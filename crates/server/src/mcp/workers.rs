@@ -1,15 +1,21 @@
-//! The SDK's sessions, except that nothing is said twice: it keeps the last messages of a session's stream and sends
-//! them again to whoever opens the stream anew, also prompts that were answered and texts that were deleted since.
+//! The SDK's sessions, with two differences. Nothing is said twice: it keeps the last messages of a session's stream
+//! and sends them again to whoever opens the stream anew, also prompts that were answered and texts that were deleted
+//! since. And an answer whose reader has hung up is kept for when it comes back: the SDK has forgotten it by then.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{Stream, StreamExt as _, stream};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+
+/// How many unread answers of a session are kept.
+const UNREAD_MAX: usize = 4;
+const UNREAD_BYTES_MAX: usize = 256 * 1024;
 
 /// How many messages of each session's stream have been passed on.
 type Passed = HashMap<SessionId, Arc<AtomicUsize>>;
@@ -19,6 +25,7 @@ type Passed = HashMap<SessionId, Arc<AtomicUsize>>;
 pub(crate) struct Workers {
     local: LocalSessionManager,
     passed: Mutex<Passed>,
+    unread: Arc<Unread>,
 }
 
 type Messages = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
@@ -57,12 +64,99 @@ impl Workers {
     }
 }
 
+/// Requests by their numbers, and what is left of their answers.
+type Answers = VecDeque<(String, Vec<ServerSseMessage>)>;
+
+/// Answers whose readers have hung up: of each session the last few, unless they are large.
+#[derive(Debug, Default)]
+struct Unread(Mutex<HashMap<SessionId, Answers>>);
+
+impl Unread {
+    fn all(&self) -> MutexGuard<'_, HashMap<SessionId, Answers>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, session: &SessionId) {
+        self.all().insert(Arc::clone(session), Answers::new());
+    }
+
+    fn keep(&self, session: &SessionId, request: String, answer: Vec<ServerSseMessage>) {
+        let bytes = |message: &ServerSseMessage| {
+            let json = message.message.as_ref().map(|message| serde_json::to_vec(&**message));
+            json.map_or(0, |json| json.map_or(UNREAD_BYTES_MAX, |json| json.len()))
+        };
+        if answer.is_empty() || answer.iter().map(bytes).sum::<usize>() > UNREAD_BYTES_MAX {
+            return;
+        }
+        let mut all = self.all();
+        // It may have ended meanwhile.
+        let Some(of_session) = all.get_mut(session) else { return };
+        of_session.push_back((request, answer));
+        if of_session.len() > UNREAD_MAX {
+            of_session.pop_front();
+        }
+    }
+
+    fn take(&self, session: &SessionId, request: &str) -> Option<Vec<ServerSseMessage>> {
+        let mut all = self.all();
+        let of_session = all.get_mut(session)?;
+        let at = of_session.iter().position(|(of, _)| of == request)?;
+        of_session.remove(at).map(|(_, answer)| answer)
+    }
+
+    fn forget(&self, session: &SessionId) {
+        self.all().remove(session);
+    }
+}
+
+/// The answer to a request, as it is read. If its reader hangs up, the rest is kept.
+struct Answer {
+    unread: Arc<Unread>,
+    session: SessionId,
+    /// The number by which it can be asked for again; known from its first event on.
+    request: Option<String>,
+    answer: Option<Messages>,
+}
+
+impl Stream for Answer {
+    type Item = ServerSseMessage;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
+        let Some(answer) = &mut self.answer else { return Poll::Ready(None) };
+        let next = std::task::ready!(answer.as_mut().poll_next(context));
+        match &next {
+            Some(message) if self.request.is_none() => {
+                let id = message.event_id.as_deref().and_then(|id| id.split_once('/'));
+                self.request = id.map(|(_, request)| request.to_owned());
+            }
+            Some(_) => {}
+            None => self.answer = None,
+        }
+        Poll::Ready(next)
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        let (Some(rest), Some(request)) = (self.answer.take(), self.request.take()) else { return };
+        let (unread, session) = (Arc::clone(&self.unread), Arc::clone(&self.session));
+        // Without a runtime the whole hub is going, and this with it.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            // It ends with the call, or when somebody reads on.
+            unread.keep(&session, request, rest.collect().await);
+        });
+    }
+}
+
 impl SessionManager for Workers {
     type Error = Error;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Error> {
-        self.local.create_session().await
+        let (id, transport) = self.local.create_session().await?;
+        self.unread.begin(&id);
+        Ok((id, transport))
     }
 
     async fn initialize_session(
@@ -79,6 +173,7 @@ impl SessionManager for Workers {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
         self.passed().remove(id);
+        self.unread.forget(id);
         self.local.close_session(id).await
     }
 
@@ -87,7 +182,13 @@ impl SessionManager for Workers {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        self.local.create_stream(id, message).await
+        let answer = Box::pin(self.local.create_stream(id, message).await?);
+        Ok(Answer {
+            unread: Arc::clone(&self.unread),
+            session: Arc::clone(id),
+            request: None,
+            answer: Some(answer),
+        })
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Error> {
@@ -107,10 +208,13 @@ impl SessionManager for Workers {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
         // The answer to one request has that request's number behind a slash.
-        if last_event_id.contains('/') {
-            Ok(self.local.resume(id, last_event_id).await?.left_stream())
-        } else {
-            Ok(self.go_on(id).await?.right_stream())
-        }
+        let messages: Messages = match last_event_id.split_once('/') {
+            None => self.go_on(id).await?,
+            Some((_, request)) => match self.unread.take(id, request) {
+                Some(answer) => Box::pin(stream::iter(answer)),
+                None => Box::pin(self.local.resume(id, last_event_id).await?),
+            },
+        };
+        Ok(messages)
     }
 }

@@ -240,7 +240,7 @@ async fn a_prompt_is_not_sent_again_when_the_stream_is_opened_anew() {
     .await;
 }
 
-/// A session that is asked and says nothing keeps the others of its agent waiting for half a minute, not longer.
+/// A session that is asked and says nothing keeps the others of its agent waiting for half a minute at most.
 #[tokio::test]
 async fn a_mute_session_makes_room_for_another() {
     let hub = Harness::start(Db::Sqlite).await;
@@ -249,9 +249,7 @@ async fn a_mute_session_makes_room_for_another() {
     let mut mute = Model::of(&bob).await;
     ada.task(&bob).await;
     mute.prompt().await;
-    hub.advance_ms(29_999);
-    ada.task(&bob).await;
-    hub.advance_ms(1);
+    hub.advance_ms(30_000);
     let task = ada.task(&bob).await;
     let (id, prompt) = model.prompt().await;
     assert!(prompt.contains(&task), "{prompt}");

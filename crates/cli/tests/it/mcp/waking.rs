@@ -218,6 +218,42 @@ async fn a_call_whose_connection_breaks_acknowledges_nothing() {
     assert_eq!(told["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{told}");
 }
 
+/// The answer is kept for when its reader comes back, also if it came meanwhile.
+#[tokio::test]
+async fn an_answer_that_nobody_read_can_be_asked_for_again() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({})).await;
+    let call = json!({ "name": "wait_for_updates", "arguments": {} });
+    let body = json!({ "jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": call }).to_string();
+    let head = |line: &str, more: &str| {
+        format!(
+            "{line} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nmcp-session-id: {}\r\n\
+             mcp-protocol-version: 2025-11-25\r\naccept: application/json, text/event-stream\r\n{more}\r\n",
+            bob.client.address, bob.key, session.id,
+        )
+    };
+    let more = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+    let mut lines = Stream::open(&bob, &head("POST /mcp", &more), &body).await.0;
+    let id = loop {
+        let line = lines.next_line().await.unwrap().unwrap();
+        if let Some(id) = line.strip_prefix("id: ") {
+            break id.to_owned();
+        }
+    };
+    drop(lines);
+    eventually(async || (hub.hub.metrics.connections.get() == 0).then_some(())).await;
+    let task = ada.task(&bob).await;
+    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_none().then_some(())).await;
+    let answer = eventually(async || {
+        let more = format!("last-event-id: {id}\r\n");
+        Stream::open(&bob, &head("GET /mcp", &more), "").await.next().await
+    })
+    .await;
+    assert_eq!(answer["id"], "w");
+    assert_eq!(answer["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{answer}");
+}
+
 /// What one session was told is new to the next.
 #[tokio::test]
 async fn every_session_is_told() {
