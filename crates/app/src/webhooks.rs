@@ -178,7 +178,9 @@ pub fn record(
     for one in tried {
         rows::update_delivery(tx, &after_try(one, url, now.at))?;
         if let Some(seq) = one.delivery.event_seq.filter(|_| one.delivered()) {
-            let told = events::after(tx, agent, seq - 1, 1)?;
+            let mut told = events::after(tx, agent, seq - 1, 1)?;
+            // It may have gone with its task meanwhile.
+            told.retain(|event| event.seq == seq);
             tasks::mark_pushed(tx, agent, &handed_over(&told), now)?;
         }
     }

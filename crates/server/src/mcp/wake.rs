@@ -52,8 +52,10 @@ pub(crate) async fn push(hub: Hub, session: SessionId, agent: AgentId, news: New
     let mut waiting = news.waiting;
     loop {
         // What came while nobody read the stream waits in the inbox.
-        if std::mem::take(&mut waiting) {
+        // A note under way may have gone to an older stream.
+        if waiting && pushing.note.is_none() {
             pushing.tell();
+            waiting = false;
         }
         let fed = tokio::select! {
             // A session that has a new stream must not end with the old one's troubles.

@@ -47,6 +47,10 @@ impl Workers {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn answer(&self, id: &SessionId, request: Option<String>, answer: Messages) -> Answer {
+        Answer { unread: Arc::clone(&self.unread), session: Arc::clone(id), request, answer: Some(answer) }
+    }
+
     /// The stream on which the server speaks first, from where the one before it ended: that is closed, or the SDK
     /// would go on talking to it and leave the new one silent.
     async fn go_on(&self, id: &SessionId) -> Result<Messages, Error> {
@@ -85,7 +89,11 @@ impl Unread {
             let json = message.message.as_ref().map(|message| serde_json::to_vec(&**message));
             json.map_or(0, |json| json.map_or(UNREAD_BYTES_MAX, |json| json.len()))
         };
-        if answer.is_empty() || answer.iter().map(bytes).sum::<usize>() > UNREAD_BYTES_MAX {
+        // If somebody reads on, this is only a part of it.
+        let is_whole = answer.last().and_then(|last| last.message.as_deref()).is_some_and(|last| {
+            matches!(last, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
+        });
+        if !is_whole || answer.iter().map(bytes).sum::<usize>() > UNREAD_BYTES_MAX {
             return;
         }
         let mut all = self.all();
@@ -183,12 +191,7 @@ impl SessionManager for Workers {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
         let answer = Box::pin(self.local.create_stream(id, message).await?);
-        Ok(Answer {
-            unread: Arc::clone(&self.unread),
-            session: Arc::clone(id),
-            request: None,
-            answer: Some(answer),
-        })
+        Ok(self.answer(id, None, answer))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Error> {
@@ -208,13 +211,14 @@ impl SessionManager for Workers {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
         // The answer to one request has that request's number behind a slash.
-        let messages: Messages = match last_event_id.split_once('/') {
-            None => self.go_on(id).await?,
-            Some((_, request)) => match self.unread.take(id, request) {
-                Some(answer) => Box::pin(stream::iter(answer)),
-                None => Box::pin(self.local.resume(id, last_event_id).await?),
-            },
+        let Some((_, request)) = last_event_id.split_once('/') else {
+            return Ok(self.go_on(id).await?.left_stream());
         };
-        Ok(messages)
+        let request = request.to_owned();
+        let answer: Messages = match self.unread.take(id, &request) {
+            Some(kept) => Box::pin(stream::iter(kept)),
+            None => Box::pin(self.local.resume(id, last_event_id).await?),
+        };
+        Ok(self.answer(id, Some(request), answer).right_stream())
     }
 }

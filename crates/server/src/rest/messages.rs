@@ -111,7 +111,8 @@ impl HubParts {
             return Err(ApiError::RateLimited { retry_seconds: RETRY_SECONDS, rate });
         }
         let sent = sending.await;
-        if sent.is_err() {
+        // Where it went wrong here, it may have been sent all the same.
+        if sent.as_ref().is_err_and(|error| !error.is_ours()) {
             self.rates.uncount(Rated::Messages, &who);
         }
         sent

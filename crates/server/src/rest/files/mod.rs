@@ -17,7 +17,8 @@ use tandem_app::idempotency::Key;
 use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
 use tandem_app::{Error, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
-use tandem_core::{AgentId, FileId, TaskId};
+use tandem_core::{AgentId, FileId, Now, TaskId};
+use tandem_store::Tx;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::files::{self as stored, Arriving};
@@ -167,25 +168,29 @@ async fn finish(
     label: Label,
     key: Option<Key>,
 ) -> Result<Response, ApiError> {
-    let sealed = hub.sealed_file(me, &task, &mut arriving, &label).await?;
-    let new = NewFile {
-        id: id.clone(),
-        name: label.name,
-        mime_type: label.mime_type,
-        size_bytes: i64::try_from(arriving.size).unwrap_or(i64::MAX),
-        sealed,
+    let (by, of, new_id) = (me.clone(), task.clone(), id.clone());
+    let attaching = async {
+        let sealed = hub.sealed_file(me, &task, &mut arriving, &label).await?;
+        let new = NewFile {
+            id: new_id,
+            name: label.name,
+            mime_type: label.mime_type,
+            size_bytes: i64::try_from(arriving.size).unwrap_or(i64::MAX),
+            sealed,
+        };
+        hub.files.keep(arriving).await.map_err(not_stored)?;
+        let quota = hub.config.file_quota_bytes();
+        let attach = move |tx: &mut Tx<'_>, now: &Now| {
+            let (file, _) = files::attach(tx, &by, &of, &new, quota, now)?;
+            Ok(UploadedFile::from(file))
+        };
+        hub.answer_once(me, key, StatusCode::CREATED, attach).await
     };
-    hub.files.keep(arriving).await.map_err(not_stored)?;
-    let quota = hub.config.file_quota_bytes();
-    let (by, of) = (me.clone(), task.clone());
-    let attaching = hub.answer_once(me, key, StatusCode::CREATED, move |tx, now| {
-        let (file, _) = files::attach(tx, &by, &of, &new, quota, now)?;
-        Ok(UploadedFile::from(file))
-    });
     let answer = hub.counted_on_task(me, &task, attaching).await;
-    // Refused, or answered with what an earlier request made: these bytes belong to nobody.
+    // Refused, or answered with what an earlier request made: these bytes belong to nobody. Where it went wrong here,
+    // a row may name them all the same; if none does, they are swept later.
     let replayed = answer.as_ref().is_ok_and(|answer| answer.headers().contains_key("idempotent-replayed"));
-    if answer.is_err() || replayed {
+    if replayed || answer.as_ref().is_err_and(|error| !error.is_ours()) {
         hub.files.remove(&[id]).await;
     }
     answer
