@@ -242,14 +242,15 @@ async fn an_answer_that_nobody_read_can_be_asked_for_again() {
         }
     };
     drop(lines);
-    eventually(async || (hub.hub.metrics.connections.get() == 0).then_some(())).await;
+    let nobody_reads = async || (hub.hub.metrics.connections.get() == 0).then_some(());
+    eventually(nobody_reads).await;
+    // It comes back, and hangs up again.
+    let again = head("GET /mcp", &format!("last-event-id: {id}\r\n"));
+    drop(Stream::open(&bob, &again, "").await);
+    eventually(nobody_reads).await;
     let task = ada.task(&bob).await;
     eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_none().then_some(())).await;
-    let answer = eventually(async || {
-        let more = format!("last-event-id: {id}\r\n");
-        Stream::open(&bob, &head("GET /mcp", &more), "").await.next().await
-    })
-    .await;
+    let answer = eventually(async || Stream::open(&bob, &again, "").await.next().await).await;
     assert_eq!(answer["id"], "w");
     assert_eq!(answer["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{answer}");
 }
