@@ -243,3 +243,23 @@ async fn what_a_crash_left_is_swept_at_the_next_start(#[values(Db::Sqlite, Db::P
     eventually(async || (stored(&hub) == 1).then_some(())).await;
     assert_eq!(&ada.get(file["url"].as_str().unwrap()).await.bytes[..], b"kept");
 }
+
+/// A file is a message: too many of them are refused, and nothing of them stays behind.
+#[rstest]
+#[tokio::test]
+async fn files_count_as_messages(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.max_messages_per_minute = 2).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let path = format!("/tasks/{task}/files/json");
+    ada.post(&path, upload("a.txt", "text/plain", b"a")).await.ok(201);
+    ada.post(&path, upload("a.xyz", "application/x-unknown", b"a"))
+        .await
+        .refused(415, "unsupported_media_type");
+    upload_form(&ada, &task, "b.txt", "text/plain", b"b").await.ok(201);
+    let refused = ada.post(&path, upload("c.txt", "text/plain", b"c")).await;
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.json()["status"], "submitted");
+    upload_form(&ada, &task, "d.txt", "text/plain", b"d").await.refused(429, "rate_limited");
+    eventually(async || (stored(&hub) == 2).then_some(())).await;
+}
