@@ -50,7 +50,6 @@ pub fn approve(
             .with("status", task.status.as_str());
         tell(tx, &task.initiator, updated, now)?;
         let created = Event::on_task(EventKind::TaskCreated, &task, task.party(Role::Initiator))
-            .with_sender()
             .with("attempt", task.attempt);
         tell(tx, &task.target, created, now)?;
         set_check_in(tx, &task, 0, task.terms.check_in_seconds, now)?;

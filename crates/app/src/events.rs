@@ -1,6 +1,6 @@
 //! Telling agents what happened, and letting them read it.
 
-use serde_json::{Map, Value};
+use serde::Serialize;
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, MessageId, Now, Task, TaskId};
 use tandem_store::Tx;
@@ -11,38 +11,39 @@ use crate::Error;
 /// How many events one look into the log gives at most.
 pub const PAGE_MAX: i64 = 100;
 
-/// An event on its way into a log. Fields without a value are left out.
+/// An event on its way into a log.
 #[derive(Debug)]
 pub(crate) struct Event<'a> {
     kind: EventKind,
     task: Option<&'a Task>,
     message: Option<&'a MessageId>,
     from: Option<(&'a AgentId, &'a str)>,
-    fields: Map<String, Value>,
+    /// Its own fields, as the inside of a JSON object.
+    fields: String,
 }
 
 impl<'a> Event<'a> {
     /// An event about a task; `from` is who caused it, nobody for the hub.
     pub(crate) fn on_task(kind: EventKind, task: &'a Task, from: Option<(&'a AgentId, &'a str)>) -> Self {
-        let mut event = Self { kind, task: Some(task), message: None, from, fields: Map::new() };
-        event.fields.insert("type".into(), kind.as_str().into());
-        event.fields.insert("taskId".into(), task.id.as_str().into());
-        event = event.with("initiatorSessionKey", task.initiator_side.session_key.as_deref());
-        event.with("targetSessionKey", task.target_side.session_key.as_deref())
+        Self { kind, task: Some(task), message: None, from, fields: String::new() }
+            .with("initiatorSessionKey", task.initiator_side.session_key.as_deref())
+            .with("targetSessionKey", task.target_side.session_key.as_deref())
     }
 
     /// An event about an agent, and no task.
     pub(crate) fn from_agent(kind: EventKind, from: (&'a AgentId, &'a str)) -> Self {
-        let mut fields = Map::new();
-        fields.insert("type".into(), kind.as_str().into());
-        Self { kind, task: None, message: None, from: Some(from), fields }
+        Self { kind, task: None, message: None, from: Some(from), fields: String::new() }
     }
 
-    /// Adds a field, if it has a value.
-    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        let value = value.into();
-        if !value.is_null() {
-            self.fields.insert(name.into(), value);
+    /// Adds a field, if it has a value. What the log keeps beside an event's fields needs none: its type, its task, its
+    /// message and who caused it.
+    pub(crate) fn with(mut self, name: &str, value: impl Serialize) -> Self {
+        match serde_json::to_string(&value) {
+            Ok(value) if value != "null" => {
+                let comma = if self.fields.is_empty() { "" } else { "," };
+                self.fields.extend([comma, "\"", name, "\":", &value]);
+            }
+            _ => {}
         }
         self
     }
@@ -50,7 +51,7 @@ impl<'a> Event<'a> {
     /// Adds the message it is about.
     pub(crate) fn with_message(mut self, id: &'a MessageId) -> Self {
         self.message = Some(id);
-        self.with("messageId", id.as_str())
+        self
     }
 
     /// The event as it is stored.
@@ -64,15 +65,9 @@ impl<'a> Event<'a> {
             task: event.task.map(|task| &task.id),
             message: event.message,
             from: event.from.map(|from| from.0),
-            data: Value::Object(event.fields).to_string(),
+            data: format!("{{{}}}", event.fields),
             at: now.at,
         }
-    }
-
-    /// Adds who caused it as one of the event's own fields.
-    pub(crate) fn with_sender(self) -> Self {
-        let sender = self.from.map(|from| from.0.as_str().to_owned());
-        self.with("fromAgentId", sender)
     }
 }
 

@@ -111,7 +111,6 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<F
         return Err(Error::NotSender.on_task(task.standing(role)));
     }
     let event = Event::on_task(EventKind::FileDeleted, &task, task.party(role))
-        .with_sender()
         .with_message(&file.message)
         .with("fileId", file.id.as_str());
     tell(tx, task.other(role).0, event, now)?;

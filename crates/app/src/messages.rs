@@ -116,9 +116,7 @@ pub(crate) fn add(
         // Requests may be decided in another order than they came in; the thread reads in time's order.
         created_at: now.at.max(task.updated_at),
     };
-    let event = Event::on_task(EventKind::MessageCreated, task, task.party(role))
-        .with_sender()
-        .with_message(&message.id);
+    let event = Event::on_task(EventKind::MessageCreated, task, task.party(role)).with_message(&message.id);
     tell(tx, task.other(role).0, event, now)?;
     rows::insert(tx, &message)?;
     let window = new.check_in_seconds.map_or(task.terms.check_in_seconds, CheckInSeconds::get);
@@ -196,9 +194,8 @@ pub fn delete(
             return Err(Error::NotSender);
         }
         if rows::bury(tx, message)? {
-            let event = Event::on_task(EventKind::MessageDeleted, &task, task.party(role))
-                .with_sender()
-                .with_message(message);
+            let event =
+                Event::on_task(EventKind::MessageDeleted, &task, task.party(role)).with_message(message);
             tell(tx, task.other(role).0, event, now)?;
             if found.kind == Kind::Reply && task.result.as_ref() == Some(&found.content) {
                 task.result = Some(DELETED.to_owned());

@@ -211,8 +211,7 @@ pub fn broadcast(
     for member in &audience {
         let event = Event::from_agent(EventKind::BroadcastCreated, (by, &message.sender_name))
             .with("networkId", id.as_str())
-            .with_message(&message.id)
-            .with_sender();
+            .with_message(&message.id);
         tell(tx, member, event, now)?;
     }
     Ok(message)

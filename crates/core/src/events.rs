@@ -19,6 +19,20 @@ pub const EVENT_TYPES: [&str; 15] = [
     "ping",
 ];
 
+/// Whether events of a type name the agent that caused them among their fields.
+#[must_use]
+pub fn names_sender(event_type: &str) -> bool {
+    const KINDS: [EventKind; 6] = [
+        EventKind::TaskCreated,
+        EventKind::TaskApprovalRequired,
+        EventKind::MessageCreated,
+        EventKind::MessageDeleted,
+        EventKind::FileDeleted,
+        EventKind::BroadcastCreated,
+    ];
+    KINDS.iter().any(|kind| kind.as_str() == event_type)
+}
+
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {

@@ -50,7 +50,7 @@ pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Err
     tx.send(
         "insert into agents (id, name, description, capabilities, metadata, public_key, key_hash, discoverable,
              auto_accept, default_approval, costs_credits, credits_micro, search_text, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         &[
             (&agent.id).into(),
             (&agent.name).into(),
@@ -72,7 +72,7 @@ pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Err
     tx.send(
         "insert into mailboxes (agent_id, last_seq, events_acked, updates_acked, events_fetched, tasks_ended,
              tasks_completed)
-         values ($1, 0, 0, 0, 0, 0, 0)",
+         values (?1, 0, 0, 0, 0, 0, 0)",
         &[(&agent.id).into()],
     )
 }
@@ -80,7 +80,7 @@ pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Err
 fn insert_capabilities(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     for capability in &agent.capabilities {
         tx.send(
-            "insert into agent_capabilities (capability, agent_id) values ($1, $2)",
+            "insert into agent_capabilities (capability, agent_id) values (?1, ?2)",
             &[capability.into(), (&agent.id).into()],
         )?;
     }
@@ -89,14 +89,14 @@ fn insert_capabilities(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
 
 /// The agent with this id.
 pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
-    let sql = format!("select {COLUMNS} from agents a where a.id = $1");
+    let sql = format!("select {COLUMNS} from agents a where a.id = ?1");
     tx.optional(&sql, &[id.into()])?.map(|mut row| from_row(&mut row)).transpose()
 }
 
 /// The hash of an agent's key, and whether the agent is suspended.
 pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<(Vec<u8>, bool)>, Error> {
     let row = tx.optional(
-        "select key_hash, suspended from agents where id = $1 and deleted_at is null",
+        "select key_hash, suspended from agents where id = ?1 and deleted_at is null",
         &[id.into()],
     )?;
     row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
@@ -105,7 +105,7 @@ pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<(Vec<u8>, bool)>, 
 /// The agent whose key has this hash, and whether it is suspended.
 pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, bool)>, Error> {
     let row = tx.optional(
-        "select id, suspended from agents where key_hash = $1 and deleted_at is null",
+        "select id, suspended from agents where key_hash = ?1 and deleted_at is null",
         &[key_hash.into()],
     )?;
     row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
@@ -120,34 +120,34 @@ pub fn set_terms(
     suspended: bool,
 ) -> Result<(), Error> {
     tx.send(
-        "update agents set costs_credits = $2, credits_micro = $3, suspended = $4 where id = $1",
+        "update agents set costs_credits = ?2, credits_micro = ?3, suspended = ?4 where id = ?1",
         &[id.into(), costs_credits.into(), credits_micro.into(), suspended.into()],
     )
 }
 
 /// Takes from an agent's balance what there is of an amount; tells how much that was, and what is left.
 pub fn deduct(tx: &mut Tx<'_>, id: &AgentId, micro: i64) -> Result<(i64, i64), Error> {
-    let balance: i64 = tx.one("select credits_micro from agents where id = $1", &[id.into()])?.take()?;
+    let balance: i64 = tx.one("select credits_micro from agents where id = ?1", &[id.into()])?.take()?;
     let deducted = micro.min(balance).max(0);
     let left = balance - deducted;
-    tx.send("update agents set credits_micro = $2 where id = $1", &[id.into(), left.into()])?;
+    tx.send("update agents set credits_micro = ?2 where id = ?1", &[id.into(), left.into()])?;
     Ok((deducted, left))
 }
 
 /// Replaces an agent's key; tells the old one's hash.
 pub fn set_key_hash(tx: &mut Tx<'_>, id: &AgentId, key_hash: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-    let row = tx.optional("select key_hash from agents where id = $1", &[id.into()])?;
+    let row = tx.optional("select key_hash from agents where id = ?1", &[id.into()])?;
     let old = row.map(|mut row| row.take()).transpose()?;
-    tx.send("update agents set key_hash = $2 where id = $1", &[id.into(), key_hash.into()])?;
+    tx.send("update agents set key_hash = ?2 where id = ?1", &[id.into(), key_hash.into()])?;
     Ok(old)
 }
 
 /// Writes back what an agent may change about itself.
 pub fn update(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     tx.send(
-        "update agents set name = $2, description = $3, capabilities = $4, metadata = $5, discoverable = $6,
-             auto_accept = $7, default_approval = $8, search_text = $9
-         where id = $1",
+        "update agents set name = ?2, description = ?3, capabilities = ?4, metadata = ?5, discoverable = ?6,
+             auto_accept = ?7, default_approval = ?8, search_text = ?9
+         where id = ?1",
         &[
             (&agent.id).into(),
             (&agent.name).into(),
@@ -160,13 +160,13 @@ pub fn update(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
             search_text(agent).into(),
         ],
     )?;
-    tx.send("delete from agent_capabilities where agent_id = $1", &[(&agent.id).into()])?;
+    tx.send("delete from agent_capabilities where agent_id = ?1", &[(&agent.id).into()])?;
     insert_capabilities(tx, agent)
 }
 
 /// Writes down when an agent was last heard of.
 pub fn set_last_seen(tx: &mut Tx<'_>, id: &AgentId, at: Timestamp) -> Result<(), Error> {
-    tx.send("update agents set last_seen_at = $2 where id = $1", &[id.into(), at.into()])
+    tx.send("update agents set last_seen_at = ?2 where id = ?1", &[id.into(), at.into()])
 }
 
 /// What the directory is asked.

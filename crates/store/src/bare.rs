@@ -1,8 +1,9 @@
 //! The floor: the least a durable hub could do on this database, for `tandem bench` to measure against.
 //!
 //! One writer thread takes whatever waits, writes as many rows as a use case does, and commits once;
-//! reader threads look rows up. No rules, no ids to check, no indexes but primary keys, no savepoints, no
-//! erased types. What the store above costs is the distance to this file. It must never grow features.
+//! reader threads look rows up. No rules, no ids to check, no savepoints, no erased types; no indexes but primary
+//! keys and, if wanted, the two by which a task's parties find it. What the store above costs is the distance to
+//! this file. It must never grow features.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -42,6 +43,11 @@ const SCHEMA: &str = "
     create table events (agent text, seq integer, kind text not null, task text not null, sender text not null,
         data text not null, created_at integer not null, primary key (agent, seq)) without rowid;
     create table shelves (name text, number integer, body text not null, primary key (name, number)) without rowid;";
+
+/// What lists of tasks need: no database shows an agent its newest tasks without an order by agent and age.
+const LISTS: &str = "
+    create index tasks_of_initiator on tasks (initiator, status, created_at, id);
+    create index tasks_of_target on tasks (target, status, created_at, id);";
 
 /// A job that writes, with everything it needs made beforehand.
 #[derive(Debug)]
@@ -101,6 +107,8 @@ pub struct Furniture<'a> {
     pub joined: &'a [(String, String)],
     /// The name of a shelf that each agent has, and the text of every row on it.
     pub shelves: &'a [(&'a str, &'a str)],
+    /// Whether tasks are kept in order for both of their parties.
+    pub lists: bool,
 }
 
 /// The floor, opened on a file of its own.
@@ -120,6 +128,7 @@ impl Floor {
         let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full;")
             .and_then(|()| conn.execute_batch(SCHEMA))
+            .and_then(|()| conn.execute_batch(if furniture.lists { LISTS } else { "" }))
             .and_then(|()| furnish(&conn, furniture))
             .map_err(failure)?;
         let checkpoints = Checkpoints::beside(&mut conn, path, LOG_PAGES)?;

@@ -8,7 +8,7 @@ use crate::{Error, Tx};
 pub fn between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool, Error> {
     let row = tx.optional(
         "select 1 from blocks
-         where (agent_id = $1 and blocked_id = $2) or (agent_id = $2 and blocked_id = $1) limit 1",
+         where (agent_id = ?1 and blocked_id = ?2) or (agent_id = ?2 and blocked_id = ?1) limit 1",
         &[one.into(), other.into()],
     )?;
     Ok(row.is_some())
@@ -17,7 +17,7 @@ pub fn between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool, 
 /// Adds a block; nothing happens if it stands already.
 pub fn insert(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId, now: Timestamp) -> Result<(), Error> {
     tx.send(
-        "insert into blocks (agent_id, blocked_id, created_at) values ($1, $2, $3)
+        "insert into blocks (agent_id, blocked_id, created_at) values (?1, ?2, ?3)
          on conflict (agent_id, blocked_id) do nothing",
         &[by.into(), blocked.into(), now.into()],
     )
@@ -26,7 +26,7 @@ pub fn insert(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId, now: Timestamp) 
 /// Takes a block back; tells whether there was one.
 pub fn remove(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId) -> Result<bool, Error> {
     let removed = tx.execute(
-        "delete from blocks where agent_id = $1 and blocked_id = $2",
+        "delete from blocks where agent_id = ?1 and blocked_id = ?2",
         &[by.into(), blocked.into()],
     )?;
     Ok(removed > 0)
@@ -47,7 +47,7 @@ pub struct Block {
 pub fn list(tx: &mut Tx<'_>, by: &AgentId, after: &str, limit: i64) -> Result<Vec<Block>, Error> {
     let rows = tx.rows(
         "select b.blocked_id, a.name, b.created_at from blocks b join agents a on a.id = b.blocked_id
-         where b.agent_id = $1 and b.blocked_id > $2 order by b.blocked_id limit $3",
+         where b.agent_id = ?1 and b.blocked_id > ?2 order by b.blocked_id limit ?3",
         &[by.into(), after.into(), limit.into()],
     )?;
     rows.into_iter()

@@ -68,21 +68,21 @@ impl Conn {
         }
     }
 
-    pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         match self {
             Self::Sqlite(conn) => conn.execute(sql, params),
             Self::Postgres(conn) => conn.execute(sql, params),
         }
     }
 
-    pub(crate) fn send(&mut self, sql: &str, params: &[Value]) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
         match self {
             Self::Sqlite(conn) => conn.execute(sql, params).map(drop),
             Self::Postgres(conn) => conn.send(sql, params),
         }
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         match self {
             Self::Sqlite(conn) => conn.rows(sql, params),
             Self::Postgres(conn) => conn.rows(sql, params),

@@ -17,7 +17,7 @@ pub fn insert(
     for (agent, peer, approval) in [(sides.0, sides.1, approvals.0), (sides.1, sides.0, approvals.1)] {
         tx.send(
             "insert into connections (agent_id, peer_id, connection_id, alias, approval, created_at)
-             values ($1, $2, $3, null, $4, $5)",
+             values (?1, ?2, ?3, null, ?4, ?5)",
             &[agent.into(), peer.into(), id.into(), approval.into(), now.into()],
         )?;
     }
@@ -27,7 +27,7 @@ pub fn insert(
 /// The connection between two agents.
 pub fn between(tx: &mut Tx<'_>, agent: &AgentId, peer: &AgentId) -> Result<Option<ConnectionId>, Error> {
     let row = tx.optional(
-        "select connection_id from connections where agent_id = $1 and peer_id = $2",
+        "select connection_id from connections where agent_id = ?1 and peer_id = ?2",
         &[agent.into(), peer.into()],
     )?;
     row.map(|mut row| row.take()).transpose()
@@ -36,7 +36,7 @@ pub fn between(tx: &mut Tx<'_>, agent: &AgentId, peer: &AgentId) -> Result<Optio
 /// The agent that this one calls by an alias.
 pub fn by_alias(tx: &mut Tx<'_>, agent: &AgentId, alias: &str) -> Result<Option<AgentId>, Error> {
     let row = tx.optional(
-        "select peer_id from connections where agent_id = $1 and alias = $2",
+        "select peer_id from connections where agent_id = ?1 and alias = ?2",
         &[agent.into(), alias.into()],
     )?;
     row.map(|mut row| row.take()).transpose()
@@ -44,13 +44,13 @@ pub fn by_alias(tx: &mut Tx<'_>, agent: &AgentId, alias: &str) -> Result<Option<
 
 /// Ends a connection, on both sides.
 pub fn remove(tx: &mut Tx<'_>, id: &ConnectionId) -> Result<(), Error> {
-    tx.send("delete from connections where connection_id = $1", &[id.into()])
+    tx.send("delete from connections where connection_id = ?1", &[id.into()])
 }
 
 /// Writes back what a side may change.
 pub fn update(tx: &mut Tx<'_>, agent: &AgentId, connection: &Connection) -> Result<(), Error> {
     tx.send(
-        "update connections set alias = $3, approval = $4 where agent_id = $1 and peer_id = $2",
+        "update connections set alias = ?3, approval = ?4 where agent_id = ?1 and peer_id = ?2",
         &[
             agent.into(),
             (&connection.peer.id).into(),
@@ -130,10 +130,10 @@ pub fn reach(tx: &mut Tx<'_>, initiator: &AgentId, target: &AgentId) -> Result<O
         "select i.name, t.name, case when c.peer_id is null then 0 else 1 end, c.approval, t.default_approval,
              t.costs_credits, i.credits_micro, coalesce(p.live_tasks, 0)
          from agents t
-         join agents i on i.id = $1
-         left join connections c on c.agent_id = $2 and c.peer_id = $1
-         left join pairs p on p.low_id = $3 and p.high_id = $4
-         where t.id = $2 and t.deleted_at is null",
+         join agents i on i.id = ?1
+         left join connections c on c.agent_id = ?2 and c.peer_id = ?1
+         left join pairs p on p.low_id = ?3 and p.high_id = ?4
+         where t.id = ?2 and t.deleted_at is null",
         &[initiator.into(), target.into(), low.into(), high.into()],
     )?;
     row.map(|mut row| {
@@ -155,7 +155,7 @@ pub fn reach(tx: &mut Tx<'_>, initiator: &AgentId, target: &AgentId) -> Result<O
 pub fn count_live(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, change: i64) -> Result<(), Error> {
     let (low, high) = pair(one, other);
     tx.send(
-        "insert into pairs (low_id, high_id, live_tasks) values ($1, $2, $3)
+        "insert into pairs (low_id, high_id, live_tasks) values (?1, ?2, ?3)
          on conflict (low_id, high_id) do update set live_tasks = pairs.live_tasks + excluded.live_tasks",
         &[low.into(), high.into(), change.into()],
     )

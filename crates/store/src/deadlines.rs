@@ -9,7 +9,7 @@ use crate::{Error, Tx};
 pub fn insert(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
     tx.send(
         "insert into deadlines (due_at, task_id, kind, number, attempt, lease_until)
-         values ($1, $2, $3, $4, $5, 0)
+         values (?1, ?2, ?3, ?4, ?5, 0)
          on conflict (due_at, task_id, kind, number) do update set attempt = excluded.attempt, lease_until = 0",
         &[
             deadline.due_at.into(),
@@ -24,7 +24,7 @@ pub fn insert(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
 /// Whether anything is due that nobody has claimed.
 pub fn any_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
     let row = tx.optional(
-        "select 1 from deadlines where due_at <= $1 and lease_until <= $1 order by due_at limit 1",
+        "select 1 from deadlines where due_at <= ?1 and lease_until <= ?1 order by due_at limit 1",
         &[now.into()],
     )?;
     Ok(row.is_some())
@@ -37,8 +37,8 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Deadline,
         "select d.due_at, d.task_id, d.kind, d.number, d.attempt, t.status, t.approval, t.attempt,
              t.acknowledged_at, t.expires_at, t.lease_until, case when m.id is null then 0 else 1 end
          from (select due_at, task_id, kind, number, attempt from deadlines
-               where due_at <= $1 and lease_until <= $1
-               order by due_at, task_id, kind, number limit $2) d
+               where due_at <= ?1 and lease_until <= ?1
+               order by due_at, task_id, kind, number limit ?2) d
          left join tasks t on t.id = d.task_id
          left join messages m on m.task_id = d.task_id and m.number = d.number
              and m.acknowledged_at is null and m.deleted = 0
@@ -78,9 +78,9 @@ pub fn overdue_of(
 ) -> Result<Vec<TaskId>, Error> {
     let rows = tx.rows(
         "select t.id from deadlines d join tasks t on t.id = d.task_id
-         where d.due_at <= $1 and d.kind = 'expiry' and t.status = 'submitted' and t.acknowledged_at is null
-             and t.expires_at <= $1 and (t.initiator_id = $2 or t.target_id = $2)
-         order by d.due_at limit $3",
+         where d.due_at <= ?1 and d.kind = 'expiry' and t.status = 'submitted' and t.acknowledged_at is null
+             and t.expires_at <= ?1 and (t.initiator_id = ?2 or t.target_id = ?2)
+         order by d.due_at limit ?3",
         &[now.into(), agent.into(), limit.into()],
     )?;
     rows.into_iter().map(|mut row| row.take()).collect()
@@ -89,8 +89,8 @@ pub fn overdue_of(
 /// Claims a deadline until a moment; others leave it alone until then.
 pub fn claim(tx: &mut Tx<'_>, deadline: &Deadline, until: Timestamp) -> Result<(), Error> {
     tx.send(
-        "update deadlines set lease_until = $5
-         where due_at = $1 and task_id = $2 and kind = $3 and number = $4",
+        "update deadlines set lease_until = ?5
+         where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4",
         &[
             deadline.due_at.into(),
             (&deadline.task).into(),
@@ -104,7 +104,7 @@ pub fn claim(tx: &mut Tx<'_>, deadline: &Deadline, until: Timestamp) -> Result<(
 /// Removes a deadline that has lost its meaning.
 pub fn drop_moot(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
     tx.send(
-        "delete from deadlines where due_at = $1 and task_id = $2 and kind = $3 and number = $4",
+        "delete from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4",
         &[deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()],
     )
 }
@@ -112,7 +112,7 @@ pub fn drop_moot(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
 /// Removes a deadline; false when somebody else has done so.
 pub fn remove(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<bool, Error> {
     let removed = tx.execute(
-        "delete from deadlines where due_at = $1 and task_id = $2 and kind = $3 and number = $4",
+        "delete from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4",
         &[deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()],
     )?;
     Ok(removed > 0)

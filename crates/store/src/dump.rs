@@ -167,7 +167,7 @@ impl Snapshot {
     pub fn pages<E: From<Error>>(
         &mut self,
         table: &Table,
-        mut take: impl FnMut(Vec<Vec<Value>>) -> Result<(), E>,
+        mut take: impl FnMut(Vec<Vec<Value<'static>>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let columns = self.columns(table)?;
         let mut after = None;
@@ -188,8 +188,8 @@ impl Snapshot {
         &mut self,
         table: &Table,
         columns: &[String],
-        after: Option<&[Value]>,
-    ) -> Result<Vec<Vec<Value>>, Error> {
+        after: Option<&[Value<'static>]>,
+    ) -> Result<Vec<Vec<Value<'static>>>, Error> {
         let key = table.key.join(", ");
         let mut query = Query::default();
         query.push("select ").push(&quoted(columns)).push(" from ").push(table.name);
@@ -206,11 +206,11 @@ impl Snapshot {
 
     /// Whether a file is known.
     pub fn has_file(&mut self, id: &str) -> Result<bool, Error> {
-        Ok(!self.conn.rows("select 1 from files where id = $1", &[id.into()])?.is_empty())
+        Ok(!self.conn.rows("select 1 from files where id = ?1", &[id.into()])?.is_empty())
     }
 }
 
-fn key_of(table: &Table, columns: &[String], row: &[Value]) -> Vec<Value> {
+fn key_of(table: &Table, columns: &[String], row: &[Value<'static>]) -> Vec<Value<'static>> {
     let place = |name: &&str| columns.iter().position(|column| column == name);
     table.key.iter().filter_map(place).filter_map(|place| row.get(place).cloned()).collect()
 }
@@ -243,7 +243,7 @@ impl Load {
             return Err(Error::failed(format!("the database is not empty: {name} has rows")));
         }
         conn.execute(
-            "insert into schema_migrations (version, name, applied_at) values ($1, $2, $3)",
+            "insert into schema_migrations (version, name, applied_at) values (?1, ?2, ?3)",
             &[migrate::RESTORING.into(), "restoring".into(), now_ms.into()],
         )?;
         conn.commit()?;
@@ -256,8 +256,8 @@ impl Load {
     }
 
     /// Adds rows, all or none of them. `columns` are some that [`Self::columns`] named.
-    pub fn add(&mut self, table: &Table, columns: &[String], rows: &[Vec<Value>]) -> Result<(), Error> {
-        let places: Vec<String> = (1..=columns.len()).map(|place| format!("${place}")).collect();
+    pub fn add(&mut self, table: &Table, columns: &[String], rows: &[Vec<Value<'_>>]) -> Result<(), Error> {
+        let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
         let sql = format!("insert into {} ({}) values ({})", table.name, quoted(columns), places.join(", "));
         self.conn.begin(Mode::Write)?;
         for row in rows {
@@ -281,7 +281,7 @@ impl Load {
             &[],
         )?;
         self.conn
-            .execute("delete from schema_migrations where version = $1", &[migrate::RESTORING.into()])?;
+            .execute("delete from schema_migrations where version = ?1", &[migrate::RESTORING.into()])?;
         self.conn.commit()
     }
 }

@@ -167,8 +167,8 @@ pub fn broadcasts(tx: &mut Tx<'_>, agent: &AgentId, after: i64, rank: i64) -> Re
         "select m.id, m.network_id, n.name, m.sender_id, a.name, e.created_at from events e
          join network_messages m on m.id = e.message_id join networks n on n.id = m.network_id
          join agents a on a.id = m.sender_id
-         join network_members mine on mine.network_id = m.network_id and mine.agent_id = $1
-         where e.agent_id = $1 and e.seq > $2 and e.type = 'broadcast.created' order by e.seq limit $3",
+         join network_members mine on mine.network_id = m.network_id and mine.agent_id = ?1
+         where e.agent_id = ?1 and e.seq > ?2 and e.type = 'broadcast.created' order by e.seq limit ?3",
         &[agent.into(), after.into(), BROADCASTS_MAX.into()],
     )?;
     rows.into_iter()

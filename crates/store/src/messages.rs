@@ -31,7 +31,7 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Error> {
     tx.send(
         "insert into messages (id, task_id, number, sender_id, kind, content, content_type, deleted, created_at,
              encrypted_keys, sender_signature)
-         values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)",
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10)",
         &[
             (&message.id).into(),
             (&message.task).into(),
@@ -50,7 +50,7 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Error> {
 /// Notes a signature on a task; false when it was seen there before.
 pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<bool, Error> {
     let added = tx.execute(
-        "insert into signatures (task_id, hash) values ($1, $2) on conflict (task_id, hash) do nothing",
+        "insert into signatures (task_id, hash) values (?1, ?2) on conflict (task_id, hash) do nothing",
         &[task.into(), hash.into()],
     )?;
     Ok(added > 0)
@@ -59,7 +59,7 @@ pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<b
 /// One message of a task.
 pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Message>, Error> {
     let sql = format!(
-        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id where m.id = $1 and m.task_id = $2"
+        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id where m.id = ?1 and m.task_id = ?2"
     );
     tx.optional(&sql, &[id.into(), task.into()])?.map(from_row).transpose()
 }
@@ -68,7 +68,7 @@ pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Mes
 pub fn numbered(tx: &mut Tx<'_>, task: &TaskId, number: i64) -> Result<Option<Message>, Error> {
     let sql = format!(
         "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
-         where m.task_id = $1 and m.number = $2 and m.deleted = 0"
+         where m.task_id = ?1 and m.number = ?2 and m.deleted = 0"
     );
     tx.optional(&sql, &[task.into(), number.into()])?.map(from_row).transpose()
 }
@@ -88,11 +88,11 @@ pub struct For<'a> {
 }
 
 /// The condition for [`For`], which takes the first four parameters.
-const FOR: &str = "task_id = $1 and sender_id is not null \
-     and case when sender_id = $2 then 1 else 0 end = $3 and number > $4";
+const FOR: &str = "task_id = ?1 and sender_id is not null \
+     and case when sender_id = ?2 then 1 else 0 end = ?3 and number > ?4";
 
 impl For<'_> {
-    fn params(&self, more: &[Value]) -> Vec<Value> {
+    fn params<'a>(&'a self, more: &[Value<'a>]) -> Vec<Value<'a>> {
         let mut params = vec![self.task.into(), self.initiator.into(), self.target.into(), self.after.into()];
         params.extend_from_slice(more);
         params
@@ -103,7 +103,7 @@ impl For<'_> {
 pub fn unread(tx: &mut Tx<'_>, of: For<'_>, limit: i64) -> Result<Vec<Message>, Error> {
     let sql = format!(
         "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
-         where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit $5"
+         where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit ?5"
     );
     let rows = tx.rows(&sql, &of.params(&[limit.into()]))?;
     rows.into_iter().map(from_row).collect()
@@ -111,14 +111,14 @@ pub fn unread(tx: &mut Tx<'_>, of: For<'_>, limit: i64) -> Result<Vec<Message>, 
 
 /// Marks what a party has to look at as read, up to a number.
 pub fn mark_read(tx: &mut Tx<'_>, of: For<'_>, to: i64, now: Timestamp) -> Result<(), Error> {
-    let sql = format!("update messages set read_at = $6 where {FOR} and number <= $5 and read_at is null");
+    let sql = format!("update messages set read_at = ?6 where {FOR} and number <= ?5 and read_at is null");
     tx.send(&sql, &of.params(&[to.into(), now.into()]))
 }
 
 /// Marks what a party has to look at as acknowledged, and so as read.
 pub fn mark_acknowledged(tx: &mut Tx<'_>, of: For<'_>, now: Timestamp) -> Result<(), Error> {
     let sql = format!(
-        "update messages set acknowledged_at = $5, read_at = coalesce(read_at, $5)
+        "update messages set acknowledged_at = ?5, read_at = coalesce(read_at, ?5)
          where {FOR} and acknowledged_at is null"
     );
     tx.send(&sql, &of.params(&[now.into()]))
@@ -137,7 +137,7 @@ pub fn unacknowledged(tx: &mut Tx<'_>, of: For<'_>) -> Result<Vec<MessageId>, Er
 pub fn clear_marks(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId) -> Result<i64, Error> {
     let cleared = tx.execute(
         "update messages set read_at = null, acknowledged_at = null
-         where task_id = $1 and sender_id = $2 and deleted = 0",
+         where task_id = ?1 and sender_id = ?2 and deleted = 0",
         &[task.into(), writer.into()],
     )?;
     Ok(i64::try_from(cleared).unwrap_or(i64::MAX))
@@ -147,7 +147,7 @@ pub fn clear_marks(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId) -> Result<i
 pub fn before(tx: &mut Tx<'_>, task: &TaskId, before: i64, limit: i64) -> Result<Vec<Message>, Error> {
     let sql = format!(
         "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
-         where m.task_id = $1 and m.number < $2 order by m.number desc limit $3"
+         where m.task_id = ?1 and m.number < ?2 order by m.number desc limit ?3"
     );
     let rows = tx.rows(&sql, &[task.into(), before.into(), limit.into()])?;
     rows.into_iter().rev().map(from_row).collect()
@@ -156,9 +156,9 @@ pub fn before(tx: &mut Tx<'_>, task: &TaskId, before: i64, limit: i64) -> Result
 /// Leaves only a tombstone of a message; false when it was one already.
 pub fn bury(tx: &mut Tx<'_>, id: &MessageId) -> Result<bool, Error> {
     let buried = tx.execute(
-        "update messages set content = $2, content_type = $3, encrypted_keys = null, sender_signature = null,
+        "update messages set content = ?2, content_type = ?3, encrypted_keys = null, sender_signature = null,
              deleted = 1
-         where id = $1 and deleted = 0",
+         where id = ?1 and deleted = 0",
         &[id.into(), DELETED.into(), ContentType::Text.into()],
     )?;
     Ok(buried > 0)

@@ -76,7 +76,7 @@ fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
         };
         conn.batch(&sql)?;
         conn.execute(
-            "insert into schema_migrations (version, name, applied_at) values ($1, $2, $3)",
+            "insert into schema_migrations (version, name, applied_at) values (?1, ?2, ?3)",
             &[Value::Int(*version), Value::from(*name), Value::Int(now_ms)],
         )?;
     }

@@ -28,7 +28,7 @@ fn from_row(mut row: Row) -> Result<Network, Error> {
 pub fn insert(tx: &mut Tx<'_>, network: &Network) -> Result<(), Error> {
     tx.send(
         "insert into networks (id, name, description, owner_id, member_count, message_count, created_at)
-         values ($1, $2, $3, $4, 0, 0, $5)",
+         values (?1, ?2, ?3, ?4, 0, 0, ?5)",
         &[
             (&network.id).into(),
             (&network.name).into(),
@@ -44,7 +44,7 @@ pub fn insert(tx: &mut Tx<'_>, network: &Network) -> Result<(), Error> {
 pub fn find(tx: &mut Tx<'_>, member: &AgentId, id: &NetworkId) -> Result<Option<Network>, Error> {
     let sql = format!(
         "select {COLUMNS} from network_members m join networks n on n.id = m.network_id
-         join agents o on o.id = n.owner_id where m.network_id = $1 and m.agent_id = $2"
+         join agents o on o.id = n.owner_id where m.network_id = ?1 and m.agent_id = ?2"
     );
     tx.optional(&sql, &[id.into(), member.into()])?.map(from_row).transpose()
 }
@@ -53,23 +53,23 @@ pub fn find(tx: &mut Tx<'_>, member: &AgentId, id: &NetworkId) -> Result<Option<
 pub fn list(tx: &mut Tx<'_>, member: &AgentId, limit: i64) -> Result<Vec<Network>, Error> {
     let sql = format!(
         "select {COLUMNS} from network_members m join networks n on n.id = m.network_id
-         join agents o on o.id = n.owner_id where m.agent_id = $1 order by m.joined_at, m.network_id limit $2"
+         join agents o on o.id = n.owner_id where m.agent_id = ?1 order by m.joined_at, m.network_id limit ?2"
     );
     tx.rows(&sql, &[member.into(), limit.into()])?.into_iter().map(from_row).collect()
 }
 
 /// How many networks an agent is in.
 pub fn count_of(tx: &mut Tx<'_>, member: &AgentId) -> Result<i64, Error> {
-    tx.one("select count(*) from network_members where agent_id = $1", &[member.into()])?.take()
+    tx.one("select count(*) from network_members where agent_id = ?1", &[member.into()])?.take()
 }
 
 /// Removes a network with everything in it.
 pub fn remove(tx: &mut Tx<'_>, id: &NetworkId) -> Result<(), Error> {
     for sql in [
-        "delete from network_messages where network_id = $1",
-        "delete from network_invites where network_id = $1",
-        "delete from network_members where network_id = $1",
-        "delete from networks where id = $1",
+        "delete from network_messages where network_id = ?1",
+        "delete from network_invites where network_id = ?1",
+        "delete from network_members where network_id = ?1",
+        "delete from networks where id = ?1",
     ] {
         tx.send(sql, &[id.into()])?;
     }
@@ -79,7 +79,7 @@ pub fn remove(tx: &mut Tx<'_>, id: &NetworkId) -> Result<(), Error> {
 /// Whether an agent is in a network.
 pub fn is_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result<bool, Error> {
     let row = tx.optional(
-        "select 1 from network_members where network_id = $1 and agent_id = $2",
+        "select 1 from network_members where network_id = ?1 and agent_id = ?2",
         &[id.into(), agent.into()],
     )?;
     Ok(row.is_some())
@@ -89,8 +89,8 @@ pub fn is_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result<boo
 pub fn shared(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<NetworkId>, Error> {
     let row = tx.optional(
         "select mine.network_id from network_members mine
-         join network_members theirs on theirs.network_id = mine.network_id and theirs.agent_id = $2
-         where mine.agent_id = $1 order by mine.joined_at, mine.network_id limit 1",
+         join network_members theirs on theirs.network_id = mine.network_id and theirs.agent_id = ?2
+         where mine.agent_id = ?1 order by mine.joined_at, mine.network_id limit 1",
         &[one.into(), other.into()],
     )?;
     row.map(|mut row| row.take()).transpose()
@@ -99,20 +99,20 @@ pub fn shared(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<
 /// Adds an agent to a network.
 pub fn add_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
     tx.send(
-        "insert into network_members (network_id, agent_id, joined_at) values ($1, $2, $3)",
+        "insert into network_members (network_id, agent_id, joined_at) values (?1, ?2, ?3)",
         &[id.into(), agent.into(), now.into()],
     )?;
-    tx.send("update networks set member_count = member_count + 1 where id = $1", &[id.into()])
+    tx.send("update networks set member_count = member_count + 1 where id = ?1", &[id.into()])
 }
 
 /// Takes an agent out of a network; false when it was not in it.
 pub fn remove_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result<bool, Error> {
     let removed = tx.execute(
-        "delete from network_members where network_id = $1 and agent_id = $2",
+        "delete from network_members where network_id = ?1 and agent_id = ?2",
         &[id.into(), agent.into()],
     )?;
     if removed > 0 {
-        tx.send("update networks set member_count = member_count - 1 where id = $1", &[id.into()])?;
+        tx.send("update networks set member_count = member_count - 1 where id = ?1", &[id.into()])?;
     }
     Ok(removed > 0)
 }
@@ -179,7 +179,7 @@ pub fn insert_invite(
     expires_at: Timestamp,
 ) -> Result<bool, Error> {
     let added = tx.execute(
-        "insert into network_invites (code, network_id, uses_left, expires_at) values ($1, $2, $3, $4)
+        "insert into network_invites (code, network_id, uses_left, expires_at) values (?1, ?2, ?3, ?4)
          on conflict (code) do nothing",
         &[code.as_str().into(), id.into(), uses.into(), expires_at.into()],
     )?;
@@ -189,7 +189,7 @@ pub fn insert_invite(
 /// How many invitations to a network are open.
 pub fn open_invites(tx: &mut Tx<'_>, id: &NetworkId, now: Timestamp) -> Result<i64, Error> {
     tx.one(
-        "select count(*) from network_invites where network_id = $1 and expires_at > $2 and uses_left > 0",
+        "select count(*) from network_invites where network_id = ?1 and expires_at > ?2 and uses_left > 0",
         &[id.into(), now.into()],
     )?
     .take()
@@ -198,7 +198,7 @@ pub fn open_invites(tx: &mut Tx<'_>, id: &NetworkId, now: Timestamp) -> Result<i
 /// The network that an open invitation leads to.
 pub fn invited_to(tx: &mut Tx<'_>, code: &InviteCode, now: Timestamp) -> Result<Option<NetworkId>, Error> {
     let row = tx.optional(
-        "select network_id from network_invites where code = $1 and expires_at > $2 and uses_left > 0",
+        "select network_id from network_invites where code = ?1 and expires_at > ?2 and uses_left > 0",
         &[code.as_str().into(), now.into()],
     )?;
     row.map(|mut row| row.take()).transpose()
@@ -206,14 +206,14 @@ pub fn invited_to(tx: &mut Tx<'_>, code: &InviteCode, now: Timestamp) -> Result<
 
 /// Counts a use of an invitation.
 pub fn use_invite(tx: &mut Tx<'_>, code: &InviteCode) -> Result<(), Error> {
-    tx.send("update network_invites set uses_left = uses_left - 1 where code = $1", &[code.as_str().into()])
+    tx.send("update network_invites set uses_left = uses_left - 1 where code = ?1", &[code.as_str().into()])
 }
 
 /// Removes invitations that have run out.
 pub fn sweep_invites(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, Error> {
     tx.execute(
         "delete from network_invites where code in
-             (select code from network_invites where expires_at <= $1 order by expires_at limit $2)",
+             (select code from network_invites where expires_at <= ?1 order by expires_at limit ?2)",
         &[now.into(), limit.into()],
     )
 }
@@ -222,7 +222,7 @@ pub fn sweep_invites(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64,
 pub fn insert_message(tx: &mut Tx<'_>, message: &Broadcast) -> Result<(), Error> {
     tx.send(
         "insert into network_messages (id, network_id, number, sender_id, content, recipients, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7)",
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[
             (&message.id).into(),
             (&message.network).into(),
@@ -234,7 +234,7 @@ pub fn insert_message(tx: &mut Tx<'_>, message: &Broadcast) -> Result<(), Error>
         ],
     )?;
     tx.send(
-        "update networks set message_count = $2 where id = $1",
+        "update networks set message_count = ?2 where id = ?1",
         &[(&message.network).into(), message.number.into()],
     )
 }
@@ -251,10 +251,10 @@ pub fn messages_before(
     let rows = tx.rows(
         "select m.id, m.network_id, m.number, m.sender_id, a.name, m.content, m.recipients, m.created_at
          from network_messages m join agents a on a.id = m.sender_id
-         where m.network_id = $1 and m.number < $2
-             and not exists (select 1 from blocks b where b.agent_id = $4 and b.blocked_id = m.sender_id)
-             and not exists (select 1 from blocks b where b.blocked_id = $4 and b.agent_id = m.sender_id)
-         order by m.number desc limit $3",
+         where m.network_id = ?1 and m.number < ?2
+             and not exists (select 1 from blocks b where b.agent_id = ?4 and b.blocked_id = m.sender_id)
+             and not exists (select 1 from blocks b where b.blocked_id = ?4 and b.agent_id = m.sender_id)
+         order by m.number desc limit ?3",
         &[id.into(), before.into(), limit.into(), reader.into()],
     )?;
     rows.into_iter().rev().map(broadcast).collect()
@@ -264,7 +264,7 @@ pub fn messages_before(
 pub fn find_message(tx: &mut Tx<'_>, id: &MessageId) -> Result<Option<Broadcast>, Error> {
     let rows = tx.rows(
         "select m.id, m.network_id, m.number, m.sender_id, a.name, m.content, m.recipients, m.created_at
-         from network_messages m join agents a on a.id = m.sender_id where m.id = $1",
+         from network_messages m join agents a on a.id = m.sender_id where m.id = ?1",
         &[id.into()],
     )?;
     rows.into_iter().next().map(broadcast).transpose()

@@ -33,10 +33,10 @@ const WAITING_MAX: usize = 128;
 
 enum Waiting {
     Plain(&'static str),
-    Prepared(Statement, Vec<Value>),
+    Prepared(Statement, Vec<Value<'static>>),
 }
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(
         &self,
         ty: &Type,
@@ -85,17 +85,20 @@ fn describe(error: &tokio_postgres::Error) -> String {
 }
 
 fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
-    let value = |index: usize, ty: &Type| -> Result<Value, tokio_postgres::Error> {
+    let value = |index: usize, ty: &Type| -> Result<Value<'static>, tokio_postgres::Error> {
         Ok(match *ty {
             Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map_or(Value::Null, Value::Int),
             Type::INT4 => row.try_get::<_, Option<i32>>(index)?.map_or(Value::Null, |n| Value::Int(n.into())),
             Type::BOOL => row.try_get::<_, Option<bool>>(index)?.map_or(Value::Null, Value::from),
-            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(index)?.map_or(Value::Null, Value::Bytes),
-            _ => row.try_get::<_, Option<String>>(index)?.map_or(Value::Null, Value::Text),
+            Type::BYTEA => row
+                .try_get::<_, Option<Vec<u8>>>(index)?
+                .map_or(Value::Null, |bytes| Value::Bytes(bytes.into())),
+            _ => row.try_get::<_, Option<String>>(index)?.map_or(Value::Null, Value::from),
         })
     };
     let columns = row.columns().iter().enumerate();
-    let values: Result<Vec<Value>, _> = columns.map(|(index, column)| value(index, column.type_())).collect();
+    let values: Result<Vec<Value<'static>>, _> =
+        columns.map(|(index, column)| value(index, column.type_())).collect();
     values.map(Row::new).map_err(failure)
 }
 
@@ -197,18 +200,19 @@ impl PostgresConn {
         }
         self.flush()?;
         let client = connected(&self.client)?;
-        let statement = self.runtime.block_on(client.prepare(sql)).map_err(failure)?;
+        let statement = self.runtime.block_on(client.prepare(&sql.replace('?', "$"))).map_err(failure)?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
-    pub(crate) fn send(&mut self, sql: &str, params: &[Value]) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
         let statement = self.statement(sql)?;
-        self.waiting.push(Waiting::Prepared(statement, params.to_vec()));
+        let params = params.iter().cloned().map(Value::into_owned).collect();
+        self.waiting.push(Waiting::Prepared(statement, params));
         if self.waiting.len() >= WAITING_MAX { self.flush() } else { Ok(()) }
     }
 
-    pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         let statement = self.statement(sql)?;
         let waiting = self.take_waiting();
         let client = connected(&self.client)?;
@@ -220,7 +224,7 @@ impl PostgresConn {
         })
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         let statement = self.statement(sql)?;
         let waiting = self.take_waiting();
         let client = connected(&self.client)?;

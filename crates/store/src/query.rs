@@ -6,7 +6,7 @@ use crate::Value;
 #[derive(Debug, Default)]
 pub(crate) struct Query {
     pub(crate) sql: String,
-    pub(crate) params: Vec<Value>,
+    pub(crate) params: Vec<Value<'static>>,
 }
 
 impl Query {
@@ -17,9 +17,9 @@ impl Query {
     }
 
     /// Adds a parameter and its place in the text.
-    pub(crate) fn bind(&mut self, value: impl Into<Value>) -> &mut Self {
-        self.params.push(value.into());
-        self.sql.push('$');
+    pub(crate) fn bind<'v>(&mut self, value: impl Into<Value<'v>>) -> &mut Self {
+        self.params.push(value.into().into_owned());
+        self.sql.push('?');
         self.sql.push_str(&self.params.len().to_string());
         self
     }

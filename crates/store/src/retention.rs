@@ -18,8 +18,8 @@ pub struct Logs {
 pub fn logs_from(tx: &mut Tx<'_>, after: &str, until: Timestamp, limit: i64) -> Result<Logs, Error> {
     let rows = tx.rows(
         "select m.agent_id, coalesce((select e.created_at from events e where e.agent_id = m.agent_id
-                                      order by e.seq limit 1), $3)
-         from mailboxes m where m.agent_id > $1 order by m.agent_id limit $2",
+                                      order by e.seq limit 1), ?3)
+         from mailboxes m where m.agent_id > ?1 order by m.agent_id limit ?2",
         &[after.into(), limit.into(), i64::MAX.into()],
     )?;
     let mut logs = Logs { old: Vec::new(), next: None };
@@ -49,7 +49,7 @@ pub struct Reached {
 pub fn reached(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Reached>, Error> {
     let row = tx.optional(
         "select m.events_acked, m.updates_acked, case when a.webhook_active = 1 then a.webhook_cursor end
-         from mailboxes m join agents a on a.id = m.agent_id where m.agent_id = $1",
+         from mailboxes m join agents a on a.id = m.agent_id where m.agent_id = ?1",
         &[agent.into()],
     )?;
     row.map(|mut row| {
@@ -67,10 +67,10 @@ pub fn remove_events(
     limit: i64,
 ) -> Result<u64, Error> {
     tx.execute(
-        "delete from events where agent_id = $1 and seq in
-             (select e.seq from (select seq, created_at from events where agent_id = $1 and seq <= $2
-                                 order by seq limit $4) e
-              where e.created_at <= $3)",
+        "delete from events where agent_id = ?1 and seq in
+             (select e.seq from (select seq, created_at from events where agent_id = ?1 and seq <= ?2
+                                 order by seq limit ?4) e
+              where e.created_at <= ?3)",
         &[agent.into(), up_to.into(), until.into(), limit.into()],
     )
 }
@@ -94,14 +94,14 @@ pub fn remove_deliveries(
 ) -> Result<Deliveries, Error> {
     let last = tx.optional(
         "select w.id, w.created_at from
-             (select id, created_at from deliveries where id > $1 order by id limit $2) w
+             (select id, created_at from deliveries where id > ?1 order by id limit ?2) w
          order by w.id desc limit 1",
         &[after.into(), limit.into()],
     )?;
     let Some(mut last) = last else { return Ok(Deliveries { removed: 0, next: None }) };
     let (id, created_at): (String, Timestamp) = (last.take()?, last.take()?);
     let removed = tx.execute(
-        "delete from deliveries where id > $1 and id <= $2 and created_at <= $3 and state <> 'pending'",
+        "delete from deliveries where id > ?1 and id <= ?2 and created_at <= ?3 and state <> 'pending'",
         &[after.into(), (&id).into(), until.into()],
     )?;
     Ok(Deliveries { removed, next: (created_at <= until).then_some(id) })

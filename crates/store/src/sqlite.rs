@@ -1,9 +1,7 @@
 //! SQLite by rusqlite. One writer, several readers, full durability.
 
-use std::collections::HashMap;
 use std::path::Path;
 
-use foldhash::fast::RandomState;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
@@ -14,17 +12,15 @@ use crate::{Error, Row, Value};
 
 /// How much each connection remembers of the database. The system remembers the rest, and a larger cache costs every
 /// commit: SQLite goes through all of it whenever a page was split.
-pub(crate) const CACHE_KIB: u32 = 8_192;
+pub(crate) const CACHE_KIB: u32 = 16_384;
 
 pub(crate) struct SqliteConn {
     /// Before the connection, so that they end before it does: it tidies the log away.
     checkpoints: Option<Checkpoints>,
     conn: Connection,
-    /// Our `$1` in SQLite's spelling `?1`, which numbers parameters by their name and not by appearance.
-    translated: HashMap<String, String, RandomState>,
 }
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
@@ -48,16 +44,17 @@ pub(crate) fn failure(error: rusqlite::Error) -> Error {
     }
 }
 
-fn value(value: ValueRef<'_>) -> Result<Value, Error> {
+fn value(value: ValueRef<'_>) -> Result<Value<'static>, Error> {
     Ok(match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Int(number),
         ValueRef::Real(_) => return Err(Error::failed("a column held a fraction".into())),
         ValueRef::Text(text) => Value::Text(
             String::from_utf8(text.to_vec())
-                .map_err(|_| Error::failed("a column held broken text".into()))?,
+                .map_err(|_| Error::failed("a column held broken text".into()))?
+                .into(),
         ),
-        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec().into()),
     })
 }
 
@@ -79,7 +76,7 @@ impl SqliteConn {
             "pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -{CACHE_KIB};"
         ))
         .map_err(failure)?;
-        Ok(Self { checkpoints: None, conn, translated: HashMap::default() })
+        Ok(Self { checkpoints: None, conn })
     }
 
     /// Has the log copied back by a thread of its own.
@@ -119,29 +116,26 @@ impl SqliteConn {
         self.conn.execute_batch(sql).map_err(failure)
     }
 
-    fn prepared(&mut self, sql: &str, params: &[Value]) -> Result<rusqlite::CachedStatement<'_>, Error> {
-        if !self.translated.contains_key(sql) {
-            self.translated.insert(sql.to_owned(), sql.replace('$', "?"));
-        }
-        let mut statement = self.conn.prepare_cached(&self.translated[sql]).map_err(failure)?;
+    fn prepared(&mut self, sql: &str, params: &[Value<'_>]) -> Result<rusqlite::CachedStatement<'_>, Error> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(failure)?;
         for (index, param) in params.iter().enumerate() {
             statement.raw_bind_parameter(index + 1, param).map_err(failure)?;
         }
         Ok(statement)
     }
 
-    pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         let changed = self.prepared(sql, params)?.raw_execute().map_err(failure)?;
         Ok(changed as u64)
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         let mut statement = self.prepared(sql, params)?;
         let columns = statement.column_count();
         let mut found = statement.raw_query();
         let mut rows = Vec::new();
         while let Some(row) = found.next().map_err(failure)? {
-            let values: Result<Vec<Value>, Error> =
+            let values: Result<Vec<Value<'static>>, Error> =
                 (0..columns).map(|i| value(row.get_ref(i).map_err(failure)?)).collect();
             rows.push(Row::new(values?));
         }

@@ -61,7 +61,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Runs a statement and tells how many rows it touched.
-    pub fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+    pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         let result = self.conn.execute(sql, params);
         self.dirty |= !matches!(result, Ok(0));
         self.noted(result)
@@ -69,26 +69,26 @@ impl<'c> Tx<'c> {
 
     /// Runs a statement whose outcome nobody waits for. On PostgreSQL it travels together with the next
     /// statement; a failure shows there, or at the commit.
-    pub fn send(&mut self, sql: &str, params: &[Value]) -> Result<(), Error> {
+    pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
         self.dirty = true;
         let result = self.conn.send(sql, params);
         self.noted(result)
     }
 
     /// All rows of a query; every query carries its own limit.
-    pub fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, Error> {
+    pub fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         self.dirty |= !sql.trim_start().starts_with("select");
         let result = self.conn.rows(sql, params);
         self.noted(result)
     }
 
     /// The only row of a query, if there is one.
-    pub fn optional(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>, Error> {
+    pub fn optional(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
         Ok(self.rows(sql, params)?.into_iter().next())
     }
 
     /// The row of a query that always has one.
-    pub fn one(&mut self, sql: &str, params: &[Value]) -> Result<Row, Error> {
+    pub fn one(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Row, Error> {
         self.optional(sql, params)?
             .ok_or_else(|| Error::failed("a query that must find a row found none".into()))
     }

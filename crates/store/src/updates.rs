@@ -44,9 +44,9 @@ pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result
              t.acknowledged_at, t.expires_at, t.fetched_at, case when m.id is null then 0 else 1 end,
              case when e.type = 'message.created' then 1 else 0 end
          from (select seq, type, task_id, message_id from events
-               where agent_id = $1 and seq > $2
+               where agent_id = ?1 and seq > ?2
                    and type in ('task.created', 'task.approval_required', 'message.created')
-               order by seq limit $3) e
+               order by seq limit ?3) e
          join tasks t on t.id = e.task_id
          join agents i on i.id = t.initiator_id
          left join messages m on m.id = e.message_id and m.read_at is null and m.deleted = 0

@@ -1,59 +1,74 @@
 //! What goes into and comes out of the database, in the few types both databases share.
 
+use std::borrow::Cow;
+
 use tandem_core::{Approval, Id, Rule, Status, Timestamp, messages, tasks};
 
 use crate::Error;
 
-/// One value of a row or a parameter.
+/// One value of a row or a parameter. A parameter borrows what it can: most are bound once and forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'a> {
     /// Nothing.
     Null,
     /// A whole number, a time in milliseconds or a flag.
     Int(i64),
     /// Text.
-    Text(String),
+    Text(Cow<'a, str>),
     /// Bytes.
-    Bytes(Vec<u8>),
+    Bytes(Cow<'a, [u8]>),
 }
 
-impl From<i64> for Value {
+impl Value<'_> {
+    /// The same value, for as long as it is wanted.
+    #[must_use]
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(number) => Value::Int(number),
+            Self::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+            Self::Bytes(bytes) => Value::Bytes(Cow::Owned(bytes.into_owned())),
+        }
+    }
+}
+
+impl From<i64> for Value<'_> {
     fn from(number: i64) -> Self {
         Self::Int(number)
     }
 }
-impl From<bool> for Value {
+impl From<bool> for Value<'_> {
     fn from(flag: bool) -> Self {
         Self::Int(i64::from(flag))
     }
 }
-impl From<Timestamp> for Value {
+impl From<Timestamp> for Value<'_> {
     fn from(at: Timestamp) -> Self {
         Self::Int(at.0)
     }
 }
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
         Self::Text(text.into())
     }
 }
-impl From<String> for Value {
+impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
-        Self::Text(text)
+        Self::Text(text.into())
     }
 }
-impl From<&String> for Value {
-    fn from(text: &String) -> Self {
-        Self::Text(text.clone())
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text.into())
     }
 }
-impl From<&[u8]> for Value {
-    fn from(bytes: &[u8]) -> Self {
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
         Self::Bytes(bytes.into())
     }
 }
-impl<T> From<&Id<T>> for Value {
-    fn from(id: &Id<T>) -> Self {
+impl<'a, T> From<&'a Id<T>> for Value<'a> {
+    fn from(id: &'a Id<T>) -> Self {
         Self::Text(id.as_str().into())
     }
 }
@@ -61,13 +76,13 @@ impl<T> From<&Id<T>> for Value {
 macro_rules! stored_as_word {
     ($($name:ty),+ $(,)?) => {
         $(
-            impl From<$name> for Value {
+            impl From<$name> for Value<'_> {
                 fn from(word: $name) -> Self {
                     Self::Text(word.as_str().into())
                 }
             }
             impl FromValue for $name {
-                fn from_value(value: Value) -> Result<Self, Error> {
+                fn from_value(value: Value<'_>) -> Result<Self, Error> {
                     word(value)
                 }
             }
@@ -87,7 +102,7 @@ stored_as_word!(
     tandem_core::deadlines::Due,
 );
 
-impl<T: Into<Value>> From<Option<T>> for Value {
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(maybe: Option<T>) -> Self {
         maybe.map_or(Self::Null, Into::into)
     }
@@ -96,10 +111,10 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 /// A value read back as a type of ours.
 pub trait FromValue: Sized {
     /// The typed value, or what is wrong with the stored one.
-    fn from_value(value: Value) -> Result<Self, Error>;
+    fn from_value(value: Value<'_>) -> Result<Self, Error>;
 }
 
-fn unexpected<T>(value: &Value) -> Result<T, Error> {
+fn unexpected<T>(value: &Value<'_>) -> Result<T, Error> {
     let kind = match value {
         Value::Null => "null",
         Value::Int(_) => "a number",
@@ -110,7 +125,7 @@ fn unexpected<T>(value: &Value) -> Result<T, Error> {
 }
 
 impl FromValue for i64 {
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
         match value {
             Value::Int(number) => Ok(number),
             other => unexpected(&other),
@@ -118,33 +133,33 @@ impl FromValue for i64 {
     }
 }
 impl FromValue for bool {
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
         Ok(i64::from_value(value)? != 0)
     }
 }
 impl FromValue for Timestamp {
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
         i64::from_value(value).map(Timestamp)
     }
 }
 impl FromValue for String {
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
         match value {
-            Value::Text(text) => Ok(text),
+            Value::Text(text) => Ok(text.into_owned()),
             other => unexpected(&other),
         }
     }
 }
 impl FromValue for Vec<u8> {
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
         match value {
-            Value::Bytes(bytes) => Ok(bytes),
+            Value::Bytes(bytes) => Ok(bytes.into_owned()),
             other => unexpected(&other),
         }
     }
 }
 impl<T: FromValue> FromValue for Option<T> {
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
         match value {
             Value::Null => Ok(None),
             value => T::from_value(value).map(Some),
@@ -152,28 +167,28 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
-fn word<T: TryFrom<String>>(value: Value) -> Result<T, Error> {
+fn word<T: TryFrom<String>>(value: Value<'_>) -> Result<T, Error> {
     let text = String::from_value(value)?;
     T::try_from(text).map_err(|_| Error::failed("a column held a word its reader does not know".into()))
 }
 
 impl<T> FromValue for Id<T> {
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
         word(value)
     }
 }
 
 /// A row, read column by column in the order of its query.
 #[derive(Debug)]
-pub struct Row(std::vec::IntoIter<Value>);
+pub struct Row(std::vec::IntoIter<Value<'static>>);
 
 impl Row {
-    pub(crate) fn new(values: Vec<Value>) -> Self {
+    pub(crate) fn new(values: Vec<Value<'static>>) -> Self {
         Self(values.into_iter())
     }
 
     /// All columns that are left, as they are.
-    pub(crate) fn into_values(self) -> Vec<Value> {
+    pub(crate) fn into_values(self) -> Vec<Value<'static>> {
         self.0.collect()
     }
 

@@ -28,7 +28,7 @@ pub struct Webhook {
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> {
     let row = tx.optional(
         "select webhook_url, webhook_secret, webhook_events, webhook_active, webhook_failing_since, webhook_cursor
-         from agents where id = $1",
+         from agents where id = ?1",
         &[agent.into()],
     )?;
     row.map(|mut row| {
@@ -47,9 +47,9 @@ pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> 
 /// Writes back an agent's webhook.
 pub fn update(tx: &mut Tx<'_>, agent: &AgentId, webhook: &Webhook) -> Result<(), Error> {
     tx.send(
-        "update agents set webhook_url = $2, webhook_secret = $3, webhook_events = $4, webhook_active = $5,
-             webhook_failing_since = $6, webhook_cursor = $7
-         where id = $1",
+        "update agents set webhook_url = ?2, webhook_secret = ?3, webhook_events = ?4, webhook_active = ?5,
+             webhook_failing_since = ?6, webhook_cursor = ?7
+         where id = ?1",
         &[
             agent.into(),
             webhook.url.as_ref().into(),
@@ -65,7 +65,7 @@ pub fn update(tx: &mut Tx<'_>, agent: &AgentId, webhook: &Webhook) -> Result<(),
 /// Agents whose webhook is switched on, in the order of their ids, from after `after`.
 pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<AgentId>, Error> {
     let rows = tx.rows(
-        "select id from agents where webhook_active = 1 and id > $1 order by id limit $2",
+        "select id from agents where webhook_active = 1 and id > ?1 order by id limit ?2",
         &[after.into(), limit.into()],
     )?;
     rows.into_iter().map(|mut row| row.take()).collect()
@@ -74,8 +74,8 @@ pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<Age
 /// Agents with a delivery that is due and that no worker has.
 pub fn due_agents(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<AgentId>, Error> {
     let rows = tx.rows(
-        "select id from agents where webhook_next_at is not null and webhook_next_at <= $1
-             and webhook_lease_until <= $1 order by webhook_next_at, id limit $2",
+        "select id from agents where webhook_next_at is not null and webhook_next_at <= ?1
+             and webhook_lease_until <= ?1 order by webhook_next_at, id limit ?2",
         &[now.into(), limit.into()],
     )?;
     rows.into_iter().map(|mut row| row.take()).collect()
@@ -84,7 +84,7 @@ pub fn due_agents(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Age
 /// Takes an agent's deliveries for one worker; false when another has them.
 pub fn lease(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
     let taken = tx.execute(
-        "update agents set webhook_lease_until = $3 where id = $1 and webhook_lease_until <= $2",
+        "update agents set webhook_lease_until = ?3 where id = ?1 and webhook_lease_until <= ?2",
         &[agent.into(), now.into(), until.into()],
     )?;
     Ok(taken > 0)
@@ -94,8 +94,8 @@ pub fn lease(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, until: Timestamp)
 pub fn release(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     tx.send(
         "update agents set webhook_lease_until = 0, webhook_next_at =
-             (select min(d.next_at) from deliveries d where d.agent_id = $1 and d.state = 'pending')
-         where id = $1",
+             (select min(d.next_at) from deliveries d where d.agent_id = ?1 and d.state = 'pending')
+         where id = ?1",
         &[agent.into()],
     )
 }
@@ -103,8 +103,8 @@ pub fn release(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
 /// Says that an agent has something due by then.
 pub fn wake(tx: &mut Tx<'_>, agent: &AgentId, at: Timestamp) -> Result<(), Error> {
     tx.send(
-        "update agents set webhook_next_at = $2
-         where id = $1 and (webhook_next_at is null or webhook_next_at > $2)",
+        "update agents set webhook_next_at = ?2
+         where id = ?1 and (webhook_next_at is null or webhook_next_at > ?2)",
         &[agent.into(), at.into()],
     )
 }
@@ -171,7 +171,7 @@ fn from_row(mut row: Row) -> Result<Delivery, Error> {
 pub fn insert(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
     tx.send(
         "insert into deliveries (id, agent_id, event_seq, event_type, url, body, state, attempts, next_at, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         &[
             (&delivery.id).into(),
             (&delivery.agent).into(),
@@ -190,9 +190,9 @@ pub fn insert(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
 /// Writes back how a try went.
 pub fn update_delivery(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
     tx.send(
-        "update deliveries set url = $2, state = $3, attempts = $4, next_at = $5, answered_at = $6,
-             answer_status = $7, answer = $8, error = $9, took_ms = $10
-         where id = $1",
+        "update deliveries set url = ?2, state = ?3, attempts = ?4, next_at = ?5, answered_at = ?6,
+             answer_status = ?7, answer = ?8, error = ?9, took_ms = ?10
+         where id = ?1",
         &[
             (&delivery.id).into(),
             (&delivery.url).into(),
@@ -211,15 +211,15 @@ pub fn update_delivery(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error
 /// An agent's deliveries that are due.
 pub fn due(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, limit: i64) -> Result<Vec<Delivery>, Error> {
     let sql = format!(
-        "select {COLUMNS} from deliveries where agent_id = $1 and state = 'pending' and next_at <= $2
-         order by next_at, id limit $3"
+        "select {COLUMNS} from deliveries where agent_id = ?1 and state = 'pending' and next_at <= ?2
+         order by next_at, id limit ?3"
     );
     tx.rows(&sql, &[agent.into(), now.into(), limit.into()])?.into_iter().map(from_row).collect()
 }
 
 /// One delivery of an agent.
 pub fn find_delivery(tx: &mut Tx<'_>, agent: &AgentId, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
-    let sql = format!("select {COLUMNS} from deliveries where id = $1 and agent_id = $2");
+    let sql = format!("select {COLUMNS} from deliveries where id = ?1 and agent_id = ?2");
     tx.optional(&sql, &[id.into(), agent.into()])?.map(from_row).transpose()
 }
 
@@ -242,9 +242,9 @@ pub fn list(
 /// Gives up everything that still waits for an agent's receiver.
 pub fn give_up(tx: &mut Tx<'_>, agent: &AgentId, why: &str) -> Result<(), Error> {
     tx.send(
-        "update deliveries set state = 'failed', next_at = null, error = $2
-         where agent_id = $1 and state = 'pending'",
+        "update deliveries set state = 'failed', next_at = null, error = ?2
+         where agent_id = ?1 and state = 'pending'",
         &[agent.into(), why.into()],
     )?;
-    tx.send("update agents set webhook_next_at = null where id = $1", &[agent.into()])
+    tx.send("update agents set webhook_next_at = null where id = ?1", &[agent.into()])
 }

@@ -297,8 +297,7 @@ pub(super) fn hand_over(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &N
         set_check_in(tx, task, 0, task.terms.check_in_seconds, now)?;
     }
     let kind = if held { EventKind::TaskApprovalRequired } else { EventKind::TaskCreated };
-    let event =
-        Event::on_task(kind, task, task.party(Role::Initiator)).with_sender().with("attempt", task.attempt);
+    let event = Event::on_task(kind, task, task.party(Role::Initiator)).with("attempt", task.attempt);
     tell(tx, &task.target, event, now)?;
     Ok(())
 }

@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
     /// How many agents it knows
     #[arg(long)]
     agents: usize,
+    /// Keep rows alone, and no order by which an agent's tasks could be listed
+    #[arg(long)]
+    rows_alone: bool,
 }
 
 /// The agents that the limit knows: their ids and keys are as long as the hub's, and told beforehand.
@@ -90,8 +93,12 @@ fn open(arguments: &Arguments) -> anyhow::Result<Parts> {
         pairs(ids.len()).into_iter().map(|(one, other)| (ids[one].clone(), ids[other].clone())).collect();
     let task = "t".repeat(text().len() + TASK_FILLER + 120);
     let event = "e".repeat(EVENT_BYTES);
-    let furniture =
-        Furniture { agents: &ids, joined: &joined, shelves: &[("tasks", &task), ("events", &event)] };
+    let furniture = Furniture {
+        agents: &ids,
+        joined: &joined,
+        shelves: &[("tasks", &task), ("events", &event)],
+        lists: !arguments.rows_alone,
+    };
     Ok(Parts {
         floor: Floor::open(&arguments.data.join("limit.db"), &furniture)?,
         keys: agents.into_iter().map(|agent| (sha256(agent.key.as_bytes()), agent.id)).collect(),

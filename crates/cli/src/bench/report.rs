@@ -61,6 +61,8 @@ pub(super) struct Report {
     pub(super) against: &'static str,
     pub(super) rows: Vec<Row>,
     pub(super) growth: Vec<Row>,
+    /// New tasks beside a limit that keeps no order for lists.
+    pub(super) beside_rows_alone: Option<Row>,
     pub(super) home: Option<Home>,
     /// How many cores other programs kept busy meanwhile.
     pub(super) foreign_cores: Option<f64>,
@@ -84,6 +86,7 @@ impl Report {
             against: if url.is_some() { "echo" } else { "limit" },
             rows: Vec::new(),
             growth: Vec::new(),
+            beside_rows_alone: None,
             home: None,
             foreign_cores: None,
         }
@@ -110,6 +113,14 @@ impl Report {
         head(text, &format!("{:<24} {:>5}", "operation", "conns"), against, "");
         for row in &self.rows {
             line(text, &format!("{:<24} {:>5}", row.operation.title(), row.connections), row, "");
+        }
+        if let Some(row) = &self.beside_rows_alone {
+            let _ = writeln!(
+                text,
+                "\nThe limit keeps tasks in order for both of their parties, as lists need it. One that keeps rows \
+                 alone makes {:.0} tasks a second at {} connections (p99 {:.2} ms); the hub makes {:.2} of that.",
+                row.limit.rate, row.connections, row.limit.p99_ms, row.ratio
+            );
         }
     }
 
@@ -173,7 +184,7 @@ impl Report {
     }
 
     fn errors(&self, text: &mut String) {
-        for row in self.rows.iter().chain(&self.growth) {
+        for row in self.rows.iter().chain(&self.growth).chain(&self.beside_rows_alone) {
             for (who, figures) in [("hub", &row.hub), (self.against, &row.limit)] {
                 if let Some(error) = &figures.first_error {
                     let what = row.operation.title();

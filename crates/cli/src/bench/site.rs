@@ -26,10 +26,20 @@ pub(super) struct Site {
 impl Site {
     /// A new limit with an empty database.
     pub(super) async fn limit(plan: &Plan, page: u64) -> anyhow::Result<Self> {
+        Self::limit_with(plan, page, &[]).await
+    }
+
+    /// A limit that keeps its rows in no order by agent: nothing could be listed there.
+    pub(super) async fn rows_alone(plan: &Plan) -> anyhow::Result<Self> {
+        Self::limit_with(plan, 1, &["--rows-alone"]).await
+    }
+
+    async fn limit_with(plan: &Plan, page: u64, flags: &[&str]) -> anyhow::Result<Self> {
         let folder = Scratch::new(plan.folder.as_deref(), "limit")?;
         let data = folder.path().display().to_string();
-        let arguments =
-            ["bench-limit".into(), "--data".into(), data, "--agents".into(), plan.agents.to_string()];
+        let mut arguments =
+            vec!["bench-limit".into(), "--data".into(), data, "--agents".into(), plan.agents.to_string()];
+        arguments.extend(flags.iter().map(ToString::to_string));
         let process = Process::start(&arguments, folder.path()).await?;
         let agents = limit::agents(plan.agents);
         let open = setup::open_tasks(process.address, Asked::Limit, &agents).await?;

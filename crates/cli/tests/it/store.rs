@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rstest::rstest;
+use serde_json::{Value, json};
 use tandem_app::Error;
 use tandem_core::{Status, Timestamp};
-use tandem_store::{Database, Options, Store, idempotency};
+use tandem_store::{Database, Options, Store, events, idempotency};
 
 use crate::harness::{Db, Place};
 
@@ -239,4 +240,46 @@ async fn a_database_that_comes_back_is_used_again() {
         ada.task(&bob).await;
     }
     assert_eq!(bob.get("/tasks").await.ok(200).as_array().unwrap().len(), 3);
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_event_is_whole_however_the_log_keeps_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let store = Arc::new(open(&place, Options::default()).await);
+    let as_first = r#"{"type":"task.created","taskId":"t","fromAgentId":"agent_y","attempt":1}"#;
+    let rows: [(&str, Option<&str>, &str); 5] = [
+        ("task.created", None, as_first),
+        ("task.created", None, r#"{"attempt":1}"#),
+        ("message.created", Some("m"), r#"{"fromAgentName":"\"Y\""}"#),
+        ("message.read", None, r#"{"messageIds":["m"]}"#),
+        ("task.updated", None, "{}"),
+    ];
+    let write = store.write(move |tx| {
+        for (seq, (kind, message, data)) in (1_i64..).zip(rows) {
+            tx.execute(
+                "insert into events (agent_id, seq, type, task_id, message_id, from_agent_id, data, created_at)
+                 values ('agent_x', ?1, ?2, 't', ?3, 'agent_y', ?4, 1)",
+                &[seq.into(), kind.into(), message.into(), data.into()],
+            )?;
+        }
+        Ok::<_, Error>(())
+    });
+    write.await.unwrap();
+    let read = store.read(|tx| Ok::<_, Error>(events::after(tx, &"agent_x".parse().unwrap(), 0, 10)?));
+    let shown: Vec<Value> =
+        read.await.unwrap().iter().map(|event| serde_json::from_str(&event.data).unwrap()).collect();
+    let created = json!({ "type": "task.created", "taskId": "t", "fromAgentId": "agent_y", "attempt": 1 });
+    assert_eq!(
+        shown,
+        [
+            created.clone(),
+            created,
+            json!({ "type": "message.created", "taskId": "t", "messageId": "m", "fromAgentId": "agent_y",
+                "fromAgentName": "\"Y\"" }),
+            json!({ "type": "message.read", "taskId": "t", "messageIds": ["m"] }),
+            json!({ "type": "task.updated", "taskId": "t" }),
+        ]
+    );
+    close(store).await;
 }

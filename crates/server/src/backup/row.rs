@@ -13,11 +13,11 @@ pub(super) fn encode(row: Vec<Value>, line: &mut Vec<u8>) -> serde_json::Result<
     Ok(())
 }
 
-fn to_json(value: Value) -> Json {
+fn to_json(value: Value<'_>) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Int(number) => Json::from(number),
-        Value::Text(text) => Json::String(text),
+        Value::Text(text) => Json::String(text.into_owned()),
         Value::Bytes(bytes) => {
             Json::Object(Map::from_iter([("b64".to_owned(), STANDARD.encode(bytes).into())]))
         }
@@ -25,18 +25,18 @@ fn to_json(value: Value) -> Json {
 }
 
 /// Reads a line back; nothing when it is no row.
-pub(super) fn decode(line: &str) -> Option<Vec<Value>> {
+pub(super) fn decode(line: &str) -> Option<Vec<Value<'static>>> {
     let values: Vec<Json> = serde_json::from_str(line).ok()?;
     values.into_iter().map(from_json).collect()
 }
 
-fn from_json(json: Json) -> Option<Value> {
+fn from_json(json: Json) -> Option<Value<'static>> {
     match json {
         Json::Null => Some(Value::Null),
         Json::Number(number) => number.as_i64().map(Value::Int),
-        Json::String(text) => Some(Value::Text(text)),
+        Json::String(text) => Some(Value::from(text)),
         Json::Object(object) if object.len() == 1 => {
-            STANDARD.decode(object.get("b64")?.as_str()?).ok().map(Value::Bytes)
+            STANDARD.decode(object.get("b64")?.as_str()?).ok().map(|bytes| Value::Bytes(bytes.into()))
         }
         Json::Bool(_) | Json::Array(_) | Json::Object(_) => None,
     }

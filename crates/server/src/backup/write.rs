@@ -78,7 +78,7 @@ fn write_table(
             for values in page {
                 seen += 1;
                 if let Some(Value::Text(id)) = id.and_then(|place| values.get(place))
-                    && without.contains(id)
+                    && without.contains(&**id)
                 {
                     continue;
                 }
@@ -119,7 +119,7 @@ fn write_files(
             };
             match write_file(archive, files, database, id, *size)? {
                 Some(member) => members.push(member),
-                None => drop(gone.insert(id.clone())),
+                None => drop(gone.insert(id.to_string())),
             }
             told(Progress { what: "files' bytes", done: (members.len() + gone.len()) as u64, total });
         }

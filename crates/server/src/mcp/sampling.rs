@@ -58,6 +58,10 @@ fn trigger(event: &Logged) -> Option<Trigger> {
 /// Asks for an answer to an event, unless it calls for none. Returns at once.
 pub(crate) fn consider(hub: &Hub, agent: &AgentId, sampler: Sampler, event: &Logged) {
     let (Some(trigger), Some(task)) = (trigger(event), event.task.clone()) else { return };
+    // One at a time: what comes meanwhile waits until the agent looks by itself.
+    if hub.sessions.is_busy(agent, &sampler.session, hub.clock.now()) {
+        return;
+    }
     let asked = Asked { hub: Arc::clone(hub), me: agent.clone(), sampler, task, trigger };
     tokio::spawn(async move {
         // Streams come and go while a model thinks; its answer counts as long as the session is there.
@@ -111,7 +115,7 @@ impl Asked {
         if !calls_for_an_answer(&thread, &self.me, self.trigger) {
             return Ok(());
         }
-        // One at a time: what comes meanwhile waits until the agent looks by itself.
+        // Another event may have been faster.
         let (session, now) = (&self.sampler.session, self.hub.clock.now());
         let Some(_only) = self.hub.sessions.lock_sampling(&self.me, session, now) else { return Ok(()) };
         if self.trigger == Trigger::Task {

@@ -89,14 +89,14 @@ pub(crate) async fn push(hub: Hub, session: SessionId, agent: AgentId, news: New
 
 impl Pushing {
     fn pass_on(&mut self, events: &[Logged]) {
-        if events.iter().any(waits) {
-            self.tell();
-        }
         for event in events {
             let now = self.hub.clock.now();
             if let Some(sampler) = self.hub.sessions.sampler(&self.session, &self.agent, now) {
                 sampling::consider(&self.hub, &self.agent, sampler, event);
             }
+        }
+        if events.iter().any(waits) {
+            self.tell();
         }
     }
 

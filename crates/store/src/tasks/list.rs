@@ -19,9 +19,9 @@ pub fn live_between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, limit: i64)
     let mut found = Vec::new();
     for (initiator, target) in [(one, other), (other, one)] {
         let sql = format!(
-            "select {COLUMNS} from tasks t{JOINED}where t.initiator_id = $1 and t.target_id || '' = $2
+            "select {COLUMNS} from tasks t{JOINED}where t.initiator_id = ?1 and t.target_id || '' = ?2
                  and t.status in ('submitted', 'working', 'input-required', 'auth-required')
-             order by t.created_at, t.id limit $3"
+             order by t.created_at, t.id limit ?3"
         );
         let rows = tx.rows(&sql, &[initiator.into(), target.into(), limit.into()])?;
         for row in rows {
@@ -206,8 +206,8 @@ fn push_older(query: &mut Query, task: &Task) {
 /// The published tasks that are part of another, oldest first.
 pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task>, Error> {
     let sql = format!(
-        "select {COLUMNS} from tasks t{JOINED}where t.parent_id = $1 and t.queued_at is not null
-         order by t.created_at, t.id limit $2"
+        "select {COLUMNS} from tasks t{JOINED}where t.parent_id = ?1 and t.queued_at is not null
+         order by t.created_at, t.id limit ?2"
     );
     tx.rows(&sql, &[parent.into(), limit.into()])?.into_iter().map(from_row).collect()
 }

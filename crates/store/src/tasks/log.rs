@@ -25,7 +25,7 @@ pub struct LogLine {
 pub fn log(tx: &mut Tx<'_>, id: &TaskId, number: i64, line: &LogLine) -> Result<(), Error> {
     tx.send(
         "insert into task_log (task_id, number, from_status, to_status, actor, detail, attempt, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         &[
             id.into(),
             number.into(),
@@ -43,7 +43,7 @@ pub fn log(tx: &mut Tx<'_>, id: &TaskId, number: i64, line: &LogLine) -> Result<
 pub fn log_lines(tx: &mut Tx<'_>, id: &TaskId, after: i64, limit: i64) -> Result<Vec<LogLine>, Error> {
     let rows = tx.rows(
         "select from_status, to_status, actor, detail, attempt, created_at from task_log
-         where task_id = $1 and number > $2 order by number limit $3",
+         where task_id = ?1 and number > ?2 order by number limit ?3",
         &[id.into(), after.into(), limit.into()],
     )?;
     rows.into_iter()

@@ -91,7 +91,7 @@ fn side_from_row(row: &mut Row) -> Result<Side, Error> {
 
 /// Whether any task has this id.
 pub fn exists(tx: &mut Tx<'_>, id: &TaskId) -> Result<bool, Error> {
-    Ok(tx.optional("select 1 from tasks where id = $1", &[id.into()])?.is_some())
+    Ok(tx.optional("select 1 from tasks where id = ?1", &[id.into()])?.is_some())
 }
 
 /// Adds a task. What a new task has none of, its row has by default.
@@ -102,8 +102,8 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
              target_unread, message_count, log_count, version, queued_at, created_at, updated_at, ttl_seconds,
              expires_at, check_in_seconds, lease_seconds, on_stall, max_attempts, max_messages, parent_id,
              parent_shared, network_id, encrypted, description_keys, sender_signature)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, 0, 0, $15, $16, $17, $18, $18,
-             $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)",
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, 0, 0, ?15, ?16, ?17, ?18, ?18,
+             ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
         &[
             (&task.id).into(),
             (&task.initiator).into(),
@@ -142,19 +142,19 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
 
 /// The task with this id.
 pub fn find(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Task>, Error> {
-    let sql = format!("select {COLUMNS} from tasks t{JOINED}where t.id = $1");
+    let sql = format!("select {COLUMNS} from tasks t{JOINED}where t.id = ?1");
     tx.optional(&sql, &[id.into()])?.map(from_row).transpose()
 }
 
 /// Writes back a task after a change of its status or its fields.
 pub fn update(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     tx.send(
-        "update tasks set title = $2, search_title = $3, description = $4, status = $5, status_reason = $6,
-             approval = $7, lane = $8, attempt = $9, initiator_session_key = $10, target_session_key = $11,
-             version = $12, queued_at = $13, started_at = $14, completed_at = $15, log_count = $16,
-             max_messages = $17, expires_at = $18, result = $19,
-             usage_micro = $20, description_keys = $21, sender_signature = $22
-         where id = $1",
+        "update tasks set title = ?2, search_title = ?3, description = ?4, status = ?5, status_reason = ?6,
+             approval = ?7, lane = ?8, attempt = ?9, initiator_session_key = ?10, target_session_key = ?11,
+             version = ?12, queued_at = ?13, started_at = ?14, completed_at = ?15, log_count = ?16,
+             max_messages = ?17, expires_at = ?18, result = ?19,
+             usage_micro = ?20, description_keys = ?21, sender_signature = ?22
+         where id = ?1",
         &[
             (&task.id).into(),
             (&task.title).into(),
@@ -188,12 +188,12 @@ pub fn update(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
 pub fn update_thread(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     let (initiator, target) = (&task.initiator_side, &task.target_side);
     tx.send(
-        "update tasks set message_count = $2, spoken_count = $3, initiator_unread = $4,
-             initiator_unread_since = $5, initiator_said = $6, initiator_read = $7, initiator_acked = $8,
-             target_unread = $9, target_unread_since = $10, target_said = $11, target_read = $12,
-             target_acked = $13, acknowledged_at = $14, lease_until = $15, progress = $16,
-             progress_note = $17, updated_at = $18
-         where id = $1",
+        "update tasks set message_count = ?2, spoken_count = ?3, initiator_unread = ?4,
+             initiator_unread_since = ?5, initiator_said = ?6, initiator_read = ?7, initiator_acked = ?8,
+             target_unread = ?9, target_unread_since = ?10, target_said = ?11, target_read = ?12,
+             target_acked = ?13, acknowledged_at = ?14, lease_until = ?15, progress = ?16,
+             progress_note = ?17, updated_at = ?18
+         where id = ?1",
         &[
             (&task.id).into(),
             task.message_count.into(),
@@ -220,20 +220,20 @@ pub fn update_thread(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
 /// Gives a task to another agent; what was delivered to the one before was not delivered to this one.
 pub fn set_target(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     tx.send(
-        "update tasks set target_id = $2, network_id = $3, parent_shared = $4 where id = $1",
+        "update tasks set target_id = ?2, network_id = ?3, parent_shared = ?4 where id = ?1",
         &[(&task.id).into(), (&task.target).into(), task.network.as_ref().into(), task.parent_shared.into()],
     )
 }
 
 /// Forgets how far a task's delivery had come: it is handed over anew.
 pub fn reset_delivery(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
-    tx.send("update tasks set pushed_at = null, fetched_at = null where id = $1", &[id.into()])
+    tx.send("update tasks set pushed_at = null, fetched_at = null where id = ?1", &[id.into()])
 }
 
 /// Notes that the target was pushed to; the first time counts.
 pub fn mark_pushed(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timestamp) -> Result<(), Error> {
     tx.send(
-        "update tasks set pushed_at = $3 where id = $1 and target_id = $2 and pushed_at is null",
+        "update tasks set pushed_at = ?3 where id = ?1 and target_id = ?2 and pushed_at is null",
         &[id.into(), target.into(), now.into()],
     )
 }
@@ -241,25 +241,25 @@ pub fn mark_pushed(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timestam
 /// Notes that the target fetched a task; the first time counts.
 pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timestamp) -> Result<(), Error> {
     tx.send(
-        "update tasks set fetched_at = $3 where id = $1 and target_id = $2 and fetched_at is null",
+        "update tasks set fetched_at = ?3 where id = ?1 and target_id = ?2 and fetched_at is null",
         &[id.into(), target.into(), now.into()],
     )
 }
 
 /// Removes a task with its messages and its history; tells how many messages there were.
 pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
-    let messages = tx.execute("delete from messages where task_id = $1", &[id.into()])?;
-    tx.send("delete from task_log where task_id = $1", &[id.into()])?;
-    tx.send("delete from signatures where task_id = $1", &[id.into()])?;
-    tx.send("delete from tasks where id = $1", &[id.into()])?;
+    let messages = tx.execute("delete from messages where task_id = ?1", &[id.into()])?;
+    tx.send("delete from task_log where task_id = ?1", &[id.into()])?;
+    tx.send("delete from signatures where task_id = ?1", &[id.into()])?;
+    tx.send("delete from tasks where id = ?1", &[id.into()])?;
     Ok(messages)
 }
 
 /// Counts an ended (or, with -1, a reopened) task for its target's record.
 pub fn count_ended(tx: &mut Tx<'_>, target: &AgentId, completed: bool, change: i64) -> Result<(), Error> {
     tx.send(
-        "update mailboxes set tasks_ended = tasks_ended + $2, tasks_completed = tasks_completed + $3
-         where agent_id = $1",
+        "update mailboxes set tasks_ended = tasks_ended + ?2, tasks_completed = tasks_completed + ?3
+         where agent_id = ?1",
         &[target.into(), change.into(), Value::Int(if completed { change } else { 0 })],
     )
 }

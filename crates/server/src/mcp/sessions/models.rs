@@ -7,7 +7,7 @@ use rmcp::service::Peer;
 use tandem_core::{AgentId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use super::{SessionId, Sessions};
+use super::{Known, SessionId, Sessions};
 
 /// After so long without an answer, a model is taken for slow.
 const SLOW_MS: i64 = 30_000;
@@ -31,6 +31,11 @@ impl Sessions {
         self.known().of(agent).any(|(_, session)| session.asked_at.is_some())
     }
 
+    /// Whether there is no right to prompt a session's model now.
+    pub(crate) fn is_busy(&self, agent: &AgentId, id: &str, now: Timestamp) -> bool {
+        self.known().is_busy(agent, id, now)
+    }
+
     /// The right to prompt an agent's model, for one at a time; of those that nobody reads or that take long, beside
     /// the others.
     pub(crate) fn lock_sampling(
@@ -40,10 +45,7 @@ impl Sessions {
         now: Timestamp,
     ) -> Option<Sampling> {
         let mut known = self.known();
-        let is_busy = known.of(agent).any(|(other, session)| {
-            let waits = session.is_read() && session.asked_at.is_some_and(|at| now.ms_since(at) < SLOW_MS);
-            waits || (other.as_ref() == id && session.asked_at.is_some())
-        });
+        let is_busy = known.is_busy(agent, id, now);
         let session = known.sessions.get_mut(id).filter(|_| !is_busy)?;
         session.asked_at = Some(now);
         Some(Sampling { sessions: Arc::clone(self), id: id.into() })
@@ -54,6 +56,15 @@ impl Sessions {
         if let Some(session) = self.known().sessions.get_mut(id) {
             session.mute = true;
         }
+    }
+}
+
+impl Known {
+    fn is_busy(&self, agent: &AgentId, id: &str, now: Timestamp) -> bool {
+        self.of(agent).any(|(other, session)| {
+            let waits = session.is_read() && session.asked_at.is_some_and(|at| now.ms_since(at) < SLOW_MS);
+            waits || (other.as_ref() == id && session.asked_at.is_some())
+        })
     }
 }
 
