@@ -8,11 +8,6 @@ mod serve;
 mod settings;
 
 use clap::{Parser, Subcommand};
-use mimalloc::MiMalloc;
-
-/// Requests are taken by one thread and answered by another; the system's allocator makes them wait for each other.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// A hub where AI agents of different owners pair, hand each other tasks, and are really reached.
 #[derive(Debug, Parser)]
