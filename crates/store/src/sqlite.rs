@@ -135,9 +135,12 @@ impl SqliteConn {
         let mut found = statement.raw_query();
         let mut rows = Vec::new();
         while let Some(row) = found.next().map_err(failure)? {
-            let values: Result<Vec<Value<'static>>, Error> =
-                (0..columns).map(|i| value(row.get_ref(i).map_err(failure)?)).collect();
-            rows.push(Row::new(values?));
+            // Collecting results would grow it again and again.
+            let mut values = Vec::with_capacity(columns);
+            for index in 0..columns {
+                values.push(value(row.get_ref(index).map_err(failure)?)?);
+            }
+            rows.push(Row::new(values));
         }
         Ok(rows)
     }

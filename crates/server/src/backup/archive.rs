@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tandem_app::keys::Hashing;
+use tandem_app::keys::{Hashing, hex};
 use tandem_core::Timestamp;
 
 use super::Error;
@@ -14,11 +14,6 @@ use super::manifest::Member;
 
 /// How many bytes are moved at once.
 pub(super) const PIECE: usize = 256 * 1024;
-
-/// A hash as text.
-pub(super) fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// An archive on its way. Unless it is kept, it goes with this.
 pub(super) struct Writing {

@@ -6,12 +6,12 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 
-use tandem_app::keys::Hashing;
+use tandem_app::keys::{Hashing, hex};
 use tandem_core::FileId;
 use tandem_store::Database;
 use tandem_store::dump::{self, Load, Table};
 
-use super::archive::{PIECE, hex, sync_folder};
+use super::archive::{PIECE, sync_folder};
 use super::bytes::Stored;
 use super::manifest::{self, FORMAT, FORMAT_VERSION, Head, MANIFEST, MANIFEST_HASH, Manifest, Member};
 use super::{Error, Progress, Summary, Told, row};

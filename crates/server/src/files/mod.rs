@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use axum::body::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use tandem_app::keys::hex;
 use tandem_core::FileId;
 use tandem_store::Store;
 use tokio::fs::{self, File, OpenOptions};
@@ -102,8 +103,7 @@ impl Files {
     pub(crate) async fn claim(&self, store: &Store) -> Result<(), Error> {
         let Some(bucket) = &self.bucket else { return Ok(()) };
         let owner = hub_secret(store, "files").await?;
-        let owner: String = owner.iter().map(|byte| format!("{byte:02x}")).collect();
-        bucket.claim(&owner).await.map_err(unusable(bucket))
+        bucket.claim(&hex(&owner)).await.map_err(unusable(bucket))
     }
 
     /// The bucket, if there is one and something lies in it.

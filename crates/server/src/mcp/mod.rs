@@ -127,6 +127,8 @@ async fn endpoint(
             open_stream(hub, service, &me, &id, request).await
         }
         Method::DELETE => {
+            // It knows which hosts and origins may ask.
+            answer(service, request).await?;
             hub.sessions.end(&id);
             Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }

@@ -1,15 +1,17 @@
-//! The SDK's sessions, with two differences. Nothing is said twice: it keeps the last messages of a session's stream
+//! The SDK's sessions, with three differences. Nothing is said twice: it keeps the last messages of a session's stream
 //! and sends them again to whoever opens the stream anew, also prompts that were answered and texts that were deleted
-//! since. And an answer whose reader has hung up is kept for when it comes back: the SDK has forgotten it by then.
+//! since. An answer whose reader has hung up is kept for when it comes back: the SDK has forgotten it by then. And a
+//! request whose id another one has that is not answered yet is refused: the SDK would never answer the other.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::{Stream, StreamExt as _, stream};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 
@@ -26,6 +28,7 @@ pub(crate) struct Workers {
     local: LocalSessionManager,
     passed: Mutex<Passed>,
     unread: Arc<Unread>,
+    underway: Arc<Underway>,
 }
 
 type Messages = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
@@ -90,9 +93,7 @@ impl Unread {
             json.map_or(0, |json| json.map_or(UNREAD_BYTES_MAX, |json| json.len()))
         };
         // If somebody reads on, this is only a part of it.
-        let is_whole = answer.last().and_then(|last| last.message.as_deref()).is_some_and(|last| {
-            matches!(last, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
-        });
+        let is_whole = answer.last().is_some_and(is_final);
         if !is_whole || answer.iter().map(bytes).sum::<usize>() > UNREAD_BYTES_MAX {
             return;
         }
@@ -114,6 +115,43 @@ impl Unread {
 
     fn forget(&self, session: &SessionId) {
         self.all().remove(session);
+    }
+}
+
+/// Whether a message is the last of an answer.
+fn is_final(message: &ServerSseMessage) -> bool {
+    let message = message.message.as_deref();
+    message.is_some_and(|message| {
+        matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
+    })
+}
+
+/// The requests of each session that have not been answered.
+#[derive(Debug, Default)]
+struct Underway(Mutex<HashSet<(SessionId, RequestId)>>);
+
+impl Underway {
+    fn all(&self) -> MutexGuard<'_, HashSet<(SessionId, RequestId)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes an id for a request; nothing if another one has it.
+    fn begin(self: &Arc<Self>, session: &SessionId, id: &RequestId) -> Option<Unanswered> {
+        let request = (Arc::clone(session), id.clone());
+        let is_free = self.all().insert(request.clone());
+        is_free.then(|| Unanswered { underway: Arc::clone(self), request })
+    }
+}
+
+/// A request that has not been answered; dropping it gives its id back.
+struct Unanswered {
+    underway: Arc<Underway>,
+    request: (SessionId, RequestId),
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        self.underway.all().remove(&self.request);
     }
 }
 
@@ -157,6 +195,15 @@ impl Drop for Answer {
     }
 }
 
+fn id_taken(id: &RequestId) -> Messages {
+    let error = ErrorData::invalid_request(
+        "another request of this session has this id and is not answered yet",
+        None,
+    );
+    let refusal = ServerJsonRpcMessage::error(error, Some(id.clone()));
+    Box::pin(stream::iter([ServerSseMessage::from_message(refusal)]))
+}
+
 impl SessionManager for Workers {
     type Error = Error;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
@@ -190,8 +237,17 @@ impl SessionManager for Workers {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        let answer = Box::pin(self.local.create_stream(id, message).await?);
-        Ok(self.answer(id, None, answer))
+        let mut unanswered = match &message {
+            ClientJsonRpcMessage::Request(request) => match self.underway.begin(id, &request.id) {
+                Some(unanswered) => Some(unanswered),
+                None => return Ok(self.answer(id, None, id_taken(&request.id))),
+            },
+            _ => None,
+        };
+        let answer = self.local.create_stream(id, message).await?;
+        // Given back with the last message, not with the end of the stream: the client may not wait for that.
+        let answer = answer.inspect(move |message| drop(unanswered.take_if(|_| is_final(message))));
+        Ok(self.answer(id, None, Box::pin(answer)))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Error> {

@@ -104,15 +104,17 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         return Ok(Vec::new());
     }
     let mut query = Query::default();
-    query.push("select ").push(COLUMNS).push(" from (");
+    // Cut to a page before any row is read: the lanes together have far more ids than are shown.
+    query.push("select ").push(COLUMNS).push(" from (select id from (");
     for (number, side) in sides.iter().enumerate() {
         if number > 0 {
             query.push(" union all ");
         }
         push_side(&mut query, by, side, filter);
     }
-    query.push(") found join tasks t on t.id = found.id").push(JOINED);
-    query.push("order by t.created_at desc, t.id desc limit ").bind(filter.limit);
+    query.push(") found order by created_at desc, id desc limit ").bind(filter.limit);
+    query.push(") page join tasks t on t.id = page.id").push(JOINED);
+    query.push("order by t.created_at desc, t.id desc");
     tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
 }
 
@@ -126,7 +128,7 @@ fn push_side(query: &mut Query, by: &AgentId, side: &Lane, filter: &Filter) {
     let searched = filter.text.is_some() || filter.with.is_some();
     let more = if searched { ", search_title, initiator_id, target_id" } else { "" };
     query
-        .push("select id from (select id")
+        .push("select id, created_at from (select id, created_at")
         .push(more)
         .push(" from tasks where ")
         .push(own)

@@ -129,13 +129,20 @@ impl Session {
     }
 
     async fn plain(&self, method: &str) -> Reply {
-        let request = Request::builder()
+        self.plain_with(method, &[]).await
+    }
+
+    async fn plain_with(&self, method: &str, headers: &[(&str, &str)]) -> Reply {
+        let mut request = Request::builder()
             .method(method)
             .uri("/mcp")
             .header("host", self.agent.client.address.to_string())
             .header("authorization", format!("Bearer {}", self.agent.key))
             .header("mcp-session-id", &self.id)
             .header("accept", "text/event-stream");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         self.agent.client.raw(request.body(Full::default()).unwrap()).await
     }
 

@@ -284,9 +284,29 @@ async fn host_and_origin_are_checked() {
     for origin in ["https://hub.example.com", "http://localhost:5173", "http://127.0.0.1:80"] {
         assert_eq!(with(&[("origin", origin)]).await, 200, "{origin}");
     }
+    let session = Session::begin(&ada, json!({})).await;
     for origin in ["http://evil.example", "http://hub.example.com", "null", "https://hub.example.com:444"] {
         assert_eq!(with(&[("origin", origin)]).await, 403, "{origin}");
+        session.plain_with("DELETE", &[("origin", origin)]).await.refused(403, "foreign_host");
     }
+    assert_eq!(session.plain("DELETE").await.ok(200), json!({ "ended": true }));
+    session.plain("DELETE").await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn an_id_belongs_to_one_unanswered_request() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({})).await;
+    let wait = json!({ "name": "wait_for_updates", "arguments": { "acknowledge": true } });
+    let (waited, ()) = tokio::join!(session.ask("tools/call", wait), async {
+        eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_some().then_some(())).await;
+        let refused = session.ask("ping", json!({})).await;
+        assert_eq!(refused["error"]["code"], -32600, "{refused}");
+        ada.task(&bob).await;
+    });
+    assert_eq!(waited["result"]["isError"], false, "{waited}");
+    assert_eq!(session.ask("ping", json!({})).await["result"], json!({}), "it is free again");
 }
 
 #[tokio::test]
