@@ -19,20 +19,6 @@ pub const EVENT_TYPES: [&str; 15] = [
     "ping",
 ];
 
-/// Whether events of a type name the agent that caused them among their fields.
-#[must_use]
-pub fn names_sender(event_type: &str) -> bool {
-    const KINDS: [EventKind; 6] = [
-        EventKind::TaskCreated,
-        EventKind::TaskApprovalRequired,
-        EventKind::MessageCreated,
-        EventKind::MessageDeleted,
-        EventKind::FileDeleted,
-        EventKind::BroadcastCreated,
-    ];
-    KINDS.iter().any(|kind| kind.as_str() == event_type)
-}
-
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
@@ -67,6 +53,51 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::TaskCreated,
+        Self::TaskApprovalRequired,
+        Self::TaskUpdated,
+        Self::TaskReassigned,
+        Self::TaskStalled,
+        Self::MessageCreated,
+        Self::MessageDeleted,
+        Self::FileDeleted,
+        Self::MessageRead,
+        Self::MessageAcknowledged,
+        Self::MessageNoAck,
+        Self::AgentConnected,
+        Self::AgentDisconnected,
+        Self::BroadcastCreated,
+    ];
+
+    /// The kind with this word on the wire.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// Whether such an event has its sender's id among its fields.
+    #[must_use]
+    pub const fn names_sender(self) -> bool {
+        match self {
+            Self::TaskCreated
+            | Self::TaskApprovalRequired
+            | Self::MessageCreated
+            | Self::MessageDeleted
+            | Self::FileDeleted
+            | Self::BroadcastCreated => true,
+            Self::TaskUpdated
+            | Self::TaskReassigned
+            | Self::TaskStalled
+            | Self::MessageRead
+            | Self::MessageAcknowledged
+            | Self::MessageNoAck
+            | Self::AgentConnected
+            | Self::AgentDisconnected => false,
+        }
+    }
+
     /// The word on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! Each agent's own log of what happened to it.
 
-use tandem_core::events::{EventKind, names_sender};
+use tandem_core::events::EventKind;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
 use crate::{Error, Row, Told, Tx};
@@ -138,7 +138,10 @@ fn logged(mut row: Row) -> Result<Logged, Error> {
         fields
     } else {
         let mut data = format!("{WHOLE}\"{kind}\"");
-        let sender = from.as_ref().filter(|_| names_sender(&kind)).map(AgentId::as_str);
+        let sender = from
+            .as_ref()
+            .filter(|_| EventKind::named(&kind).is_some_and(EventKind::names_sender))
+            .map(AgentId::as_str);
         let ids = [
             ("taskId", task.as_ref().map(TaskId::as_str)),
             ("messageId", message.as_ref().map(MessageId::as_str)),
@@ -148,7 +151,10 @@ fn logged(mut row: Row) -> Result<Logged, Error> {
         for (name, id) in ids.into_iter().filter_map(|(name, id)| Some((name, id?))) {
             data.extend([",\"", name, "\":\"", id, "\""]);
         }
-        data.extend([if fields == "{}" { "" } else { "," }, fields.strip_prefix('{').unwrap_or("}")]);
+        match fields.strip_prefix('{') {
+            None | Some("}") => data.push('}'),
+            Some(rest) => data.extend([",", rest]),
+        }
         data
     };
     Ok(Logged { seq, kind, task, from, data, at })

@@ -10,6 +10,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "webhooks", include_str!("../migrations/0003_webhooks.sql")),
     (4, "lifecycle", include_str!("../migrations/0004_lifecycle.sql")),
     (5, "content", include_str!("../migrations/0005_content.sql")),
+    (6, "events", include_str!("../migrations/0006_events.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

@@ -200,6 +200,7 @@ impl PostgresConn {
         }
         self.flush()?;
         let client = connected(&self.client)?;
+        // All SQL here has SQLite's numbers; no text in it has a question mark.
         let statement = self.runtime.block_on(client.prepare(&sql.replace('?', "$"))).map_err(failure)?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)

@@ -147,6 +147,12 @@ struct Event<'a> {
 }
 
 #[derive(Serialize)]
+struct Fields<'a> {
+    name: &'a str,
+    attempt: i64,
+}
+
+#[derive(Serialize)]
 struct Made<'a> {
     id: &'a str,
     by: &'a str,
@@ -156,9 +162,16 @@ struct Made<'a> {
     filler: &'a str,
 }
 
-fn event(task: &str, sender: &str) -> Result<String, StatusCode> {
+/// What is pushed.
+fn frame(task: &str, sender: &str) -> Result<String, StatusCode> {
     let event = Event { task, sender, name: sender, attempt: 1 };
     serde_json::to_string(&event).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// What is stored: the rest has columns of its own.
+fn event(sender: &str) -> Result<String, StatusCode> {
+    let fields = Fields { name: sender, attempt: 1 };
+    serde_json::to_string(&fields).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 fn made(made: &Made<'_>) -> Result<Response, StatusCode> {
@@ -181,10 +194,10 @@ async fn job(State(limit): Limit, headers: HeaderMap, body: Bytes) -> Result<Res
         to: new.target_agent_id.clone(),
         title: new.title,
         body: new.description.clone(),
-        event: event(&id, by)?,
+        event: event(by)?,
         at: limit.clock.fetch_add(1, Relaxed),
     };
-    let frame = event(&id, by)?;
+    let frame = frame(&id, by)?;
     let number = limit.floor.write(job).await.map_err(failed)?;
     limit.push(&new.target_agent_id, frame);
     let (to, text, filler) = (&new.target_agent_id, &new.description, &limit.task_filler);
@@ -207,7 +220,7 @@ async fn message(
     let id = limit.id("msg");
     let job = Write::Message {
         id: id.clone(),
-        event: event(&task, by)?,
+        event: event(by)?,
         task,
         by: by.to_owned(),
         to: to.clone(),

@@ -54,7 +54,8 @@ struct Run<'a> {
 pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report> {
     let cells = cells(&plan.connections);
     let stage = 1 + BY_STORED.len() * ROUNDS;
-    let steps = 2 + ROUNDS + cells.iter().map(|cell| cell.2).sum::<usize>() + plan.growth.len() * stage;
+    let alone = if url.is_none() { ROUNDS } else { 0 };
+    let steps = 2 + alone + cells.iter().map(|cell| cell.2).sum::<usize>() + plan.growth.len() * stage;
     let progress = Progress::new(steps as u64);
     let mut run = Run { plan, progress, elsewhere: url.is_some() };
     let mut report = Report::new(plan, url);
@@ -134,7 +135,8 @@ impl Run<'_> {
         let (mut of_hub, mut of_limit) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
             let nth = if rounds > 1 { format!(", round {round} of {rounds}") } else { String::new() };
-            self.progress.step(format!("{}, {connections} connections{nth}", operation.title()));
+            let (title, kind) = (operation.title(), limit.kind);
+            self.progress.step(format!("{title}{kind}, {connections} connections{nth}"));
             let least = if self.elsewhere { Nothing } else { operation };
             of_limit.push(limit.drive(least, connections, self.plan.span).await?);
             of_hub.push(hub.drive(operation, connections, self.plan.span).await?);

@@ -15,6 +15,8 @@ use super::{Plan, limit, setup};
 /// A place to measure.
 pub(super) struct Site {
     asked: Asked,
+    /// What distinguishes it from others that are asked in the same way, in words.
+    pub(super) kind: &'static str,
     pub(super) address: SocketAddr,
     crowd: Arc<Crowd>,
     numbers: Arc<AtomicU64>,
@@ -31,7 +33,8 @@ impl Site {
 
     /// A limit that keeps its rows in no order by agent: nothing could be listed there.
     pub(super) async fn rows_alone(plan: &Plan) -> anyhow::Result<Self> {
-        Self::limit_with(plan, 1, &["--rows-alone"]).await
+        let limit = Self::limit_with(plan, 1, &["--rows-alone"]).await?;
+        Ok(Self { kind: " beside rows alone", ..limit })
     }
 
     async fn limit_with(plan: &Plan, page: u64, flags: &[&str]) -> anyhow::Result<Self> {
@@ -69,7 +72,8 @@ impl Site {
         process: Option<Process>,
         folder: Option<Scratch>,
     ) -> Self {
-        Self { asked, address, crowd: Arc::new(crowd), numbers: Arc::default(), process, _folder: folder }
+        let (kind, crowd) = ("", Arc::new(crowd));
+        Self { asked, kind, address, crowd, numbers: Arc::default(), process, _folder: folder }
     }
 
     /// Measures one operation.

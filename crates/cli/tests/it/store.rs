@@ -124,7 +124,7 @@ async fn a_schema_from_the_future_is_refused(#[values(Db::Sqlite, Db::Postgres)]
     let place = Place::new(db);
     let store = Arc::new(open(&place, Options::default()).await);
     let newer = store.write(|tx| {
-        let sql = "insert into schema_migrations (version, name, applied_at) values ($1, $2, 0)";
+        let sql = "insert into schema_migrations (version, name, applied_at) values (?1, ?2, 0)";
         Ok::<_, Error>(tx.execute(sql, &[9_999.into(), "future".into()])?)
     });
     newer.await.unwrap();
@@ -281,5 +281,19 @@ async fn an_event_is_whole_however_the_log_keeps_it(#[values(Db::Sqlite, Db::Pos
             json!({ "type": "task.updated", "taskId": "t" }),
         ]
     );
+    close(store).await;
+}
+
+#[tokio::test]
+async fn sqlite_is_built_as_the_workspace_says() {
+    let place = Place::new(Db::Sqlite);
+    let store = Arc::new(open(&place, Options::default()).await);
+    let read = store.read(|tx| {
+        let rows = tx.rows("select compile_options from pragma_compile_options", &[])?;
+        rows.into_iter().map(|mut row| Ok::<_, Error>(row.take::<String>()?)).collect::<Result<Vec<_>, _>>()
+    });
+    let options = read.await.unwrap();
+    assert!(options.iter().any(|option| option == "DEFAULT_MEMSTATUS=0"), "{options:?}");
+    assert!(!options.iter().any(|option| option == "ENABLE_API_ARMOR"), "{options:?}");
     close(store).await;
 }

@@ -129,6 +129,10 @@ fn sql_keeps_to_what_both_databases_take() {
         for word in banned {
             assert!(!text.contains(word), "{} says {word:?}", path.display());
         }
+        // Parameters are written `?1`, and nothing else may look like one: PostgreSQL gets `$` for every `?`.
+        let dollars = text.match_indices('$').map(|(at, _)| &text[at + 1..]);
+        let numbered = dollars.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).count();
+        assert_eq!(numbered, 0, "{} numbers parameters by $", path.display());
     }
     for entry in std::fs::read_dir(root().join("crates/store/migrations")).unwrap() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap().to_lowercase();

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use http_body_util::BodyExt as _;
@@ -127,8 +127,13 @@ async fn endpoint(
             open_stream(hub, service, &me, &id, request).await
         }
         Method::DELETE => {
-            // It knows which hosts and origins may ask.
-            answer(service, request).await?;
+            // The SDK knows which hosts and origins may ask. It is not to end the session: that lives until every answer
+            // in it has been read.
+            request.headers_mut().insert(SESSION, HeaderValue::from_static("none"));
+            let checked = answer(service, request).await?;
+            if !checked.status().is_success() {
+                return Ok(checked);
+            }
             hub.sessions.end(&id);
             Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }
@@ -176,7 +181,8 @@ impl Gone {
 async fn answer(service: &Service, request: Request) -> Result<Response, ApiError> {
     let response = service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})));
     let status = response.status();
-    if !status.is_client_error() || response.headers().contains_key(header::CONTENT_TYPE) {
+    let content = response.headers().get(header::CONTENT_TYPE);
+    if !status.is_client_error() || content.is_some_and(|content| content == "application/json") {
         return Ok(response);
     }
     let said = axum::body::to_bytes(response.into_body(), SMALL_BYTES_MAX).await.unwrap_or_default();

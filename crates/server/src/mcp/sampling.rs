@@ -21,7 +21,7 @@ use tandem_core::events::EventKind;
 use tandem_core::loops::{Line, looping};
 use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::text::Body;
-use tandem_core::{AgentId, Approval, Status, Task, TaskId};
+use tandem_core::{AgentId, Approval, Status, Task, TaskId, Timestamp};
 use tandem_store::Tx;
 use tandem_store::events::Logged;
 
@@ -56,10 +56,10 @@ fn trigger(event: &Logged) -> Option<Trigger> {
 }
 
 /// Asks for an answer to an event, unless it calls for none. Returns at once.
-pub(crate) fn consider(hub: &Hub, agent: &AgentId, sampler: Sampler, event: &Logged) {
+pub(crate) fn consider(hub: &Hub, agent: &AgentId, sampler: Sampler, event: &Logged, now: Timestamp) {
     let (Some(trigger), Some(task)) = (trigger(event), event.task.clone()) else { return };
     // One at a time: what comes meanwhile waits until the agent looks by itself.
-    if hub.sessions.is_busy(agent, &sampler.session, hub.clock.now()) {
+    if hub.sessions.is_busy(agent, &sampler.session, now) {
         return;
     }
     let asked = Asked { hub: Arc::clone(hub), me: agent.clone(), sampler, task, trigger };

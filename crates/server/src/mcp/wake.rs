@@ -92,9 +92,10 @@ impl Pushing {
         for event in events {
             let now = self.hub.clock.now();
             if let Some(sampler) = self.hub.sessions.sampler(&self.session, &self.agent, now) {
-                sampling::consider(&self.hub, &self.agent, sampler, event);
+                sampling::consider(&self.hub, &self.agent, sampler, event, now);
             }
         }
+        // After that: what a client does when it is told must not decide which events its model is asked about.
         if events.iter().any(waits) {
             self.tell();
         }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll};
 
 use futures_util::{Stream, StreamExt as _, stream};
@@ -50,8 +50,9 @@ impl Workers {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, id: &SessionId, request: Option<String>, answer: Messages) -> Answer {
-        Answer { unread: Arc::clone(&self.unread), session: Arc::clone(id), request, answer: Some(answer) }
+    fn answer(&self, id: &SessionId, answer: Messages, unanswered: Option<Arc<Unanswered>>) -> Answer {
+        let (unread, session) = (Arc::clone(&self.unread), Arc::clone(id));
+        Answer { unread, session, request: None, answer: Some(answer), unanswered }
     }
 
     /// The stream on which the server speaks first, from where the one before it ended: that is closed, or the SDK
@@ -128,30 +129,57 @@ fn is_final(message: &ServerSseMessage) -> bool {
 
 /// The requests of each session that have not been answered.
 #[derive(Debug, Default)]
-struct Underway(Mutex<HashSet<(SessionId, RequestId)>>);
+struct Underway(Mutex<Requests>);
+
+#[derive(Debug, Default)]
+struct Requests {
+    ids: HashSet<(SessionId, RequestId)>,
+    /// The same by the numbers under which the SDK sends their answers.
+    numbers: HashMap<(SessionId, String), Weak<Unanswered>>,
+}
 
 impl Underway {
-    fn all(&self) -> MutexGuard<'_, HashSet<(SessionId, RequestId)>> {
+    fn all(&self) -> MutexGuard<'_, Requests> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes an id for a request; nothing if another one has it.
-    fn begin(self: &Arc<Self>, session: &SessionId, id: &RequestId) -> Option<Unanswered> {
+    fn begin(self: &Arc<Self>, session: &SessionId, id: &RequestId) -> Option<Arc<Unanswered>> {
         let request = (Arc::clone(session), id.clone());
-        let is_free = self.all().insert(request.clone());
-        is_free.then(|| Unanswered { underway: Arc::clone(self), request })
+        let is_free = self.all().ids.insert(request.clone());
+        let number = OnceLock::new();
+        is_free.then(|| Arc::new(Unanswered { underway: Arc::clone(self), request, number }))
+    }
+
+    /// The unanswered request with this number.
+    fn with_number(&self, session: &SessionId, number: &str) -> Option<Arc<Unanswered>> {
+        self.all().numbers.get(&(Arc::clone(session), number.to_owned()))?.upgrade()
     }
 }
-
-/// A request that has not been answered; dropping it gives its id back.
+/// A request that has not been answered; when nobody holds it any more, its id is free.
+#[derive(Debug)]
 struct Unanswered {
     underway: Arc<Underway>,
     request: (SessionId, RequestId),
+    number: OnceLock<String>,
+}
+
+impl Unanswered {
+    /// Notes the number under which its answer can be asked for again.
+    fn numbered(self: &Arc<Self>, number: &str) {
+        let number = self.number.get_or_init(|| number.to_owned()).clone();
+        let session = Arc::clone(&self.request.0);
+        self.underway.all().numbers.insert((session, number), Arc::downgrade(self));
+    }
 }
 
 impl Drop for Unanswered {
     fn drop(&mut self) {
-        self.underway.all().remove(&self.request);
+        let mut all = self.underway.all();
+        all.ids.remove(&self.request);
+        if let Some(number) = self.number.take() {
+            all.numbers.remove(&(Arc::clone(&self.request.0), number));
+        }
     }
 }
 
@@ -162,6 +190,8 @@ struct Answer {
     /// The number by which it can be asked for again; known from its first event on.
     request: Option<String>,
     answer: Option<Messages>,
+    /// Holds the request's id until the last message of the answer.
+    unanswered: Option<Arc<Unanswered>>,
 }
 
 impl Stream for Answer {
@@ -170,13 +200,21 @@ impl Stream for Answer {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
         let Some(answer) = &mut self.answer else { return Poll::Ready(None) };
         let next = std::task::ready!(answer.as_mut().poll_next(context));
-        match &next {
-            Some(message) if self.request.is_none() => {
-                let id = message.event_id.as_deref().and_then(|id| id.split_once('/'));
-                self.request = id.map(|(_, request)| request.to_owned());
+        let Some(message) = &next else {
+            self.answer = None;
+            self.unanswered = None;
+            return Poll::Ready(None);
+        };
+        if self.request.is_none() {
+            let id = message.event_id.as_deref().and_then(|id| id.split_once('/'));
+            self.request = id.map(|(_, request)| request.to_owned());
+            if let (Some(unanswered), Some(number)) = (&self.unanswered, &self.request) {
+                unanswered.numbered(number);
             }
-            Some(_) => {}
-            None => self.answer = None,
+        }
+        // Not at the end of the stream: the client may not wait for that before it takes the id again.
+        if is_final(message) {
+            self.unanswered = None;
         }
         Poll::Ready(next)
     }
@@ -184,13 +222,18 @@ impl Stream for Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        let (Some(rest), Some(request)) = (self.answer.take(), self.request.take()) else { return };
+        let Some(rest) = self.answer.take() else { return };
         let (unread, session) = (Arc::clone(&self.unread), Arc::clone(&self.session));
+        let (request, unanswered) = (self.request.take(), self.unanswered.take());
         // Without a runtime the whole hub is going, and this with it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             // It ends with the call, or when somebody reads on.
-            unread.keep(&session, request, rest.collect().await);
+            let answer = rest.collect().await;
+            if let Some(request) = request {
+                unread.keep(&session, request, answer);
+            }
+            drop(unanswered);
         });
     }
 }
@@ -237,17 +280,15 @@ impl SessionManager for Workers {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        let mut unanswered = match &message {
-            ClientJsonRpcMessage::Request(request) => match self.underway.begin(id, &request.id) {
-                Some(unanswered) => Some(unanswered),
-                None => return Ok(self.answer(id, None, id_taken(&request.id))),
-            },
-            _ => None,
-        };
+        let mut unanswered = None;
+        if let ClientJsonRpcMessage::Request(request) = &message {
+            unanswered = self.underway.begin(id, &request.id);
+            if unanswered.is_none() {
+                return Ok(self.answer(id, id_taken(&request.id), None));
+            }
+        }
         let answer = self.local.create_stream(id, message).await?;
-        // Given back with the last message, not with the end of the stream: the client may not wait for that.
-        let answer = answer.inspect(move |message| drop(unanswered.take_if(|_| is_final(message))));
-        Ok(self.answer(id, None, Box::pin(answer)))
+        Ok(self.answer(id, Box::pin(answer), unanswered))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Error> {
@@ -271,10 +312,13 @@ impl SessionManager for Workers {
             return Ok(self.go_on(id).await?.left_stream());
         };
         let request = request.to_owned();
+        let unanswered = self.underway.with_number(id, &request);
         let answer: Messages = match self.unread.take(id, &request) {
             Some(kept) => Box::pin(stream::iter(kept)),
             None => Box::pin(self.local.resume(id, last_event_id).await?),
         };
-        Ok(self.answer(id, Some(request), answer).right_stream())
+        let mut answer = self.answer(id, answer, unanswered);
+        answer.request = Some(request);
+        Ok(answer.right_stream())
     }
 }

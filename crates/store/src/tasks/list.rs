@@ -104,7 +104,7 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         return Ok(Vec::new());
     }
     let mut query = Query::default();
-    // Cut to a page before any row is read: the lanes together have far more ids than are shown.
+    // Cut to a page before whole rows are read: the lanes together have far more ids than are shown.
     query.push("select ").push(COLUMNS).push(" from (select id from (");
     for (number, side) in sides.iter().enumerate() {
         if number > 0 {

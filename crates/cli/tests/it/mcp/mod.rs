@@ -136,10 +136,12 @@ impl Session {
         let mut request = Request::builder()
             .method(method)
             .uri("/mcp")
-            .header("host", self.agent.client.address.to_string())
             .header("authorization", format!("Bearer {}", self.agent.key))
             .header("mcp-session-id", &self.id)
             .header("accept", "text/event-stream");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            request = request.header("host", self.agent.client.address.to_string());
+        }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

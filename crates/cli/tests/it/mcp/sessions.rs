@@ -294,6 +294,21 @@ async fn host_and_origin_are_checked() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_ended_answers_what_it_was_asked() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let session = Session::begin(&bob, json!({})).await;
+    let wait = json!({ "name": "wait_for_updates", "arguments": {} });
+    let (waited, task) = tokio::join!(session.ask("tools/call", wait), async {
+        eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_some().then_some(())).await;
+        session.plain_with("DELETE", &[("host", "no host")]).await.refused(400, "validation");
+        session.plain("DELETE").await.ok(200);
+        ada.task(&bob).await
+    });
+    assert_eq!(waited["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{waited}");
+}
+
+#[tokio::test]
 async fn an_id_belongs_to_one_unanswered_request() {
     let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;

@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use super::{NEW, Session, Stream};
+use super::{NEW, Session, Stream, messages};
 use crate::harness::{Agent, Db, Harness, eventually};
 
 #[rstest]
@@ -244,15 +244,23 @@ async fn an_answer_that_nobody_read_can_be_asked_for_again() {
     drop(lines);
     let nobody_reads = async || (hub.hub.metrics.connections.get() == 0).then_some(());
     eventually(nobody_reads).await;
+    // The call goes on, so its id is taken.
+    let ping = json!({ "jsonrpc": "2.0", "id": "w", "method": "ping" });
+    let ping = async || messages(&session.send(&ping).await).pop().unwrap();
+    assert_eq!(ping().await["error"]["code"], -32600);
+    eventually(nobody_reads).await;
     // It comes back, and hangs up again.
     let again = head("GET /mcp", &format!("last-event-id: {id}\r\n"));
     drop(Stream::open(&bob, &again, "").await);
+    eventually(nobody_reads).await;
+    assert_eq!(ping().await["error"]["code"], -32600);
     eventually(nobody_reads).await;
     let task = ada.task(&bob).await;
     eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_none().then_some(())).await;
     let answer = eventually(async || Stream::open(&bob, &again, "").await.next().await).await;
     assert_eq!(answer["id"], "w");
     assert_eq!(answer["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{answer}");
+    assert_eq!(ping().await["result"], json!({}), "its id is free again");
 }
 
 /// What one session was told is new to the next.

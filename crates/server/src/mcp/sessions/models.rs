@@ -31,7 +31,7 @@ impl Sessions {
         self.known().of(agent).any(|(_, session)| session.asked_at.is_some())
     }
 
-    /// Whether there is no right to prompt a session's model now.
+    /// Whether a session's model must not be prompted now.
     pub(crate) fn is_busy(&self, agent: &AgentId, id: &str, now: Timestamp) -> bool {
         self.known().is_busy(agent, id, now)
     }

@@ -1,0 +1,2 @@
+-- From here on an event's text has only the fields that are no columns of its row; what was written before stays as it
+-- is, and both are read. Nothing else changes, but a program from before would show events without their types.
