@@ -78,22 +78,27 @@ fn config(config: &Config) -> StreamableHttpServerConfig {
     if let Some(url) = config.public_address() {
         let authority = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
         hosts.push(authority.to_owned());
-        let scheme = url.split("://").next().unwrap_or_default();
-        origins.push(match (authority.contains(':'), scheme) {
-            (true, _) => format!("{scheme}://{authority}"),
-            (false, "https") => format!("https://{authority}:443"),
-            (false, _) => format!("{scheme}://{authority}:80"),
-        });
+        origins.push(origin(url.split("://").next().unwrap_or_default(), authority));
     }
-    hosts.extend(
-        config.mcp_hosts.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned),
-    );
+    for host in config.mcp_hosts.split(',').map(str::trim).filter(|host| !host.is_empty()) {
+        hosts.push(host.to_owned());
+        origins.extend(["http", "https"].map(|scheme| origin(scheme, host)));
+    }
     StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_json_response(true)
         .with_max_request_body_bytes(BODY_BYTES_MAX)
+}
+
+/// An origin as the SDK compares them: always with a port.
+fn origin(scheme: &str, authority: &str) -> String {
+    match (authority.contains(':'), scheme) {
+        (true, _) => format!("{scheme}://{authority}"),
+        (false, "https") => format!("https://{authority}:443"),
+        (false, _) => format!("{scheme}://{authority}:80"),
+    }
 }
 
 async fn endpoint(

@@ -281,11 +281,24 @@ async fn host_and_origin_are_checked() {
     for host in ["evil.example", "other.example", "hub.example.com.evil.example"] {
         assert_eq!(with(&[("host", host)]).await, 403, "{host}");
     }
-    for origin in ["https://hub.example.com", "http://localhost:5173", "http://127.0.0.1:80"] {
+    for origin in [
+        "https://hub.example.com",
+        "http://localhost:5173",
+        "http://127.0.0.1:80",
+        "https://inside.example",
+        "http://inside.example",
+        "http://other.example:8080",
+    ] {
         assert_eq!(with(&[("origin", origin)]).await, 200, "{origin}");
     }
     let session = Session::begin(&ada, json!({})).await;
-    for origin in ["http://evil.example", "http://hub.example.com", "null", "https://hub.example.com:444"] {
+    for origin in [
+        "http://evil.example",
+        "http://hub.example.com",
+        "null",
+        "https://hub.example.com:444",
+        "https://other.example",
+    ] {
         assert_eq!(with(&[("origin", origin)]).await, 403, "{origin}");
         session.plain_with("DELETE", &[("origin", origin)]).await.refused(403, "foreign_host");
     }

@@ -59,7 +59,7 @@ struct ListTasks {
     status: Option<String>,
     /// initiator for those you made, target for those made for you
     role: Option<String>,
-    /// Only tasks with this text in their title or description
+    /// Only tasks with this text in their title
     q: Option<String>,
     /// How many at most (default 50)
     limit: Option<i64>,
