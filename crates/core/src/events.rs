@@ -1,23 +1,15 @@
 //! The kinds of events that an agent's log can hold.
 
-/// Every type of event there is or will be, so that a filter can name it.
-pub const EVENT_TYPES: [&str; 15] = [
-    "task.created",
-    "task.approval_required",
-    "task.updated",
-    "task.reassigned",
-    "task.stalled",
-    "message.created",
-    "message.deleted",
-    "message.read",
-    "message.acknowledged",
-    "message.no_ack",
-    "file.deleted",
-    "agent.connected",
-    "agent.disconnected",
-    "broadcast.created",
-    "ping",
-];
+/// Every type of event there is, so that a filter can name it: those of a log, and what tries a webhook.
+pub const EVENT_TYPES: [&str; EventKind::ALL.len() + 1] = {
+    let mut types = ["ping"; EventKind::ALL.len() + 1];
+    let mut at = 0;
+    while at < EventKind::ALL.len() {
+        types[at] = EventKind::ALL[at].as_str();
+        at += 1;
+    }
+    types
+};
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,10 +54,10 @@ impl EventKind {
         Self::TaskStalled,
         Self::MessageCreated,
         Self::MessageDeleted,
-        Self::FileDeleted,
         Self::MessageRead,
         Self::MessageAcknowledged,
         Self::MessageNoAck,
+        Self::FileDeleted,
         Self::AgentConnected,
         Self::AgentDisconnected,
         Self::BroadcastCreated,

@@ -38,9 +38,9 @@ pub(crate) struct Arguments {
     /// How many agents it knows
     #[arg(long)]
     agents: usize,
-    /// Keep rows alone, and no order by which an agent's tasks could be listed
+    /// Keep tasks in order for both of their parties as well, as lists need it
     #[arg(long)]
-    rows_alone: bool,
+    lists: bool,
 }
 
 /// The agents that the limit knows: their ids and keys are as long as the hub's, and told beforehand.
@@ -97,7 +97,7 @@ fn open(arguments: &Arguments) -> anyhow::Result<Parts> {
         agents: &ids,
         joined: &joined,
         shelves: &[("tasks", &task), ("events", &event)],
-        lists: !arguments.rows_alone,
+        lists: arguments.lists,
     };
     Ok(Parts {
         floor: Floor::open(&arguments.data.join("limit.db"), &furniture)?,

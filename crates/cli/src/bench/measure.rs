@@ -54,8 +54,8 @@ struct Run<'a> {
 pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report> {
     let cells = cells(&plan.connections);
     let stage = 1 + BY_STORED.len() * ROUNDS;
-    let alone = if url.is_none() { ROUNDS } else { 0 };
-    let steps = 2 + alone + cells.iter().map(|cell| cell.2).sum::<usize>() + plan.growth.len() * stage;
+    let ordered = if url.is_none() { ROUNDS } else { 0 };
+    let steps = 2 + ordered + cells.iter().map(|cell| cell.2).sum::<usize>() + plan.growth.len() * stage;
     let progress = Progress::new(steps as u64);
     let mut run = Run { plan, progress, elsewhere: url.is_some() };
     let mut report = Report::new(plan, url);
@@ -76,9 +76,9 @@ pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report
         report.rows.push(run.compare(&hub, &limit, operation, connections, rounds).await?);
     }
     if !run.elsewhere {
-        let rows_alone = Site::rows_alone(plan).await?;
-        report.beside_rows_alone = Some(run.compare(&hub, &rows_alone, CreateTask, HEADLINE, ROUNDS).await?);
-        rows_alone.close().await?;
+        let ordered = Site::limit_with_lists(plan).await?;
+        report.beside_lists = Some(run.compare(&hub, &ordered, CreateTask, HEADLINE, ROUNDS).await?);
+        ordered.close().await?;
     }
     if let Some(home) = &mut report.home {
         home.loaded_mb = hub.process.as_ref().and_then(Process::memory_mb);

@@ -86,10 +86,10 @@ Measure a hub on this machine, and the machine itself in the same run
 
 Starts a hub of its own on a fresh folder, drives it over HTTP, and prints how many tasks and messages a
 second it takes (each on the disk before it is answered), how many reads, and how long an answer takes.
-Beside every figure stands the same for the limit: a bare handler that writes as many rows, kept in order
-for both parties of a task, in a loop of group commits, and knows no rules. The ratio of the two says what
-the hub costs; it can be compared between machines, the figures alone cannot. Then a database is filled
-with up to a million tasks, to see that nothing gets slower.";
+Beside every figure stands the same for the limit: a bare handler that writes as many rows in a loop of
+group commits and knows no rules. The ratio of the two says what the hub costs; it can be compared
+between machines, the figures alone cannot. Then a database is filled with up to a million tasks, to see
+that nothing gets slower.";
 
 const MORE: &str = "\
 Examples:

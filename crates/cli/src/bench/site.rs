@@ -31,10 +31,10 @@ impl Site {
         Self::limit_with(plan, page, &[]).await
     }
 
-    /// A limit that keeps its rows in no order by agent: nothing could be listed there.
-    pub(super) async fn rows_alone(plan: &Plan) -> anyhow::Result<Self> {
-        let limit = Self::limit_with(plan, 1, &["--rows-alone"]).await?;
-        Ok(Self { kind: " beside rows alone", ..limit })
+    /// A limit that also keeps tasks in the two orders that lists need.
+    pub(super) async fn limit_with_lists(plan: &Plan) -> anyhow::Result<Self> {
+        let limit = Self::limit_with(plan, 1, &["--lists"]).await?;
+        Ok(Self { kind: " beside rows in order", ..limit })
     }
 
     async fn limit_with(plan: &Plan, page: u64, flags: &[&str]) -> anyhow::Result<Self> {

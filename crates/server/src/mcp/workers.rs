@@ -156,6 +156,7 @@ impl Underway {
         self.all().numbers.get(&(Arc::clone(session), number.to_owned()))?.upgrade()
     }
 }
+
 /// A request that has not been answered; when nobody holds it any more, its id is free.
 #[derive(Debug)]
 struct Unanswered {
