@@ -75,16 +75,18 @@ pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report
     for (operation, connections, rounds) in cells {
         report.rows.push(run.compare(&hub, &limit, operation, connections, rounds).await?);
     }
-    if !run.elsewhere {
-        let ordered = Site::limit_with_lists(plan).await?;
-        report.beside_lists = Some(run.compare(&hub, &ordered, CreateTask, HEADLINE, ROUNDS).await?);
-        ordered.close().await?;
-    }
     if let Some(home) = &mut report.home {
         home.loaded_mb = hub.process.as_ref().and_then(Process::memory_mb);
     }
     hub.close().await?;
     limit.close().await?;
+    if !run.elsewhere {
+        // Both as new as each other; the hub's time is over.
+        let (bare, ordered) = (Site::limit(plan, 1).await?, Site::limit_with_lists(plan).await?);
+        report.ordered = Some(run.compare(&ordered, &bare, CreateTask, HEADLINE, ROUNDS).await?);
+        ordered.close().await?;
+        bare.close().await?;
+    }
     let mut stored = 0;
     for count in &plan.growth {
         // A database that is not ours to remove keeps what the stage before has stored.
@@ -135,7 +137,7 @@ impl Run<'_> {
         let (mut of_hub, mut of_limit) = (Vec::new(), Vec::new());
         for round in 1..=rounds {
             let nth = if rounds > 1 { format!(", round {round} of {rounds}") } else { String::new() };
-            let (title, kind) = (operation.title(), limit.kind);
+            let (title, kind) = (operation.title(), hub.kind);
             self.progress.step(format!("{title}{kind}, {connections} connections{nth}"));
             let least = if self.elsewhere { Nothing } else { operation };
             of_limit.push(limit.drive(least, connections, self.plan.span).await?);

@@ -61,8 +61,9 @@ pub(super) struct Report {
     pub(super) against: &'static str,
     pub(super) rows: Vec<Row>,
     pub(super) growth: Vec<Row>,
-    /// New tasks beside a limit that also keeps tasks in order for lists. It tells where the time goes; no goal is set by it.
-    pub(super) beside_lists: Option<Row>,
+    /// New tasks on a limit that also keeps tasks in order for lists, in the hub's place. It tells how much of the limit
+    /// there is to be had with lists; no goal is set by it.
+    pub(super) ordered: Option<Row>,
     pub(super) home: Option<Home>,
     /// How many cores other programs kept busy meanwhile.
     pub(super) foreign_cores: Option<f64>,
@@ -86,7 +87,7 @@ impl Report {
             against: if url.is_some() { "echo" } else { "limit" },
             rows: Vec::new(),
             growth: Vec::new(),
-            beside_lists: None,
+            ordered: None,
             home: None,
             foreign_cores: None,
         }
@@ -114,12 +115,12 @@ impl Report {
         for row in &self.rows {
             line(text, &format!("{:<24} {:>5}", row.operation.title(), row.connections), row, "");
         }
-        if let Some(row) = &self.beside_lists {
+        if let Some(row) = &self.ordered {
             let _ = writeln!(
                 text,
-                "\nThe limit keeps rows and no order that lists could use. One that keeps tasks in order for both of their \
-                 parties makes {:.0} a second at {} connections (p99 {:.2} ms); the hub makes {:.2} of that.",
-                row.limit.rate, row.connections, row.limit.p99_ms, row.ratio
+                "\nThe limit keeps rows and no order that lists could use. A handler that keeps tasks in order for both of \
+                 their parties,\nand has no rules either, makes {:.0} tasks a second at {} connections: {:.2} of the limit.",
+                row.hub.rate, row.connections, row.ratio
             );
         }
     }
@@ -184,7 +185,7 @@ impl Report {
     }
 
     fn errors(&self, text: &mut String) {
-        for row in self.rows.iter().chain(&self.growth).chain(&self.beside_lists) {
+        for row in self.rows.iter().chain(&self.growth).chain(&self.ordered) {
             for (who, figures) in [("hub", &row.hub), (self.against, &row.limit)] {
                 if let Some(error) = &figures.first_error {
                     let what = row.operation.title();

@@ -34,7 +34,7 @@ impl Site {
     /// A limit that also keeps tasks in the two orders that lists need.
     pub(super) async fn limit_with_lists(plan: &Plan) -> anyhow::Result<Self> {
         let limit = Self::limit_with(plan, 1, &["--lists"]).await?;
-        Ok(Self { kind: " beside rows in order", ..limit })
+        Ok(Self { kind: ", a limit with order", ..limit })
     }
 
     async fn limit_with(plan: &Plan, page: u64, flags: &[&str]) -> anyhow::Result<Self> {
