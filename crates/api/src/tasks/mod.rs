@@ -234,10 +234,10 @@ pub struct TasksQuery {
     /// Only where you are the initiator or the target.
     #[param(inline)]
     pub role: Option<PartyRole>,
-    /// Only with this other agent; looks at your newest 5,000 tasks in each role and status.
+    /// Only with this other agent. A page goes through up to 5,000 tasks: it may be short, or empty, and have a next one.
     #[param(value_type = Option<String>)]
     pub with: Option<AgentId>,
-    /// Only with this in their title; looks at your newest 5,000 tasks in each role and status.
+    /// Only with this in their title. A page goes through up to 5,000 tasks: it may be short, or empty, and have a next one.
     #[param(value_type = Option<String>)]
     pub q: Option<SearchText>,
     /// How many at most (default 50, at most 500).

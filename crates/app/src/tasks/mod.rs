@@ -322,8 +322,10 @@ pub fn list(
         overdue_or(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?)?;
     }
     let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;
-    check_time(&found, now)?;
-    Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
+    check_time(&found.tasks, now)?;
+    let mut page = Page::cut(found.tasks, limit, |task| (task.created_at, task.id.clone()));
+    page.next = page.next.or(found.stopped_at);
+    Ok(page)
 }
 
 /// A task's history, oldest first.

@@ -2,6 +2,9 @@
 
 use rstest::rstest;
 use serde_json::{Value, json};
+use tandem_app::tasks::{self, Defaults, NewTask};
+use tandem_core::{AgentId, Now};
+use tandem_store::Tx;
 
 use crate::harness::{Agent, Db, Harness};
 
@@ -333,6 +336,44 @@ async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Post
         "q=%00",
     ] {
         ada.get(&format!("/tasks?{bad}")).await.refused(400, "validation");
+    }
+}
+
+/// Makes plain tasks in bulk.
+async fn fill(hub: &Harness, from: &Agent, to: &Agent, count: usize) {
+    let (by, to): (AgentId, _) = (from.id.parse().unwrap(), to.id.clone());
+    let defaults = Defaults { ttl_seconds: None, check_in_seconds: 0, max_messages: 200 };
+    let make = move |tx: &mut Tx<'_>, now: &Now| {
+        for _ in 0..count {
+            let (to, title) = (to.clone().try_into().unwrap(), "hay".to_owned().try_into().unwrap());
+            tasks::create(tx, &by, &NewTask::plain(to, title), &defaults, now)?;
+        }
+        Ok(())
+    };
+    hub.hub.write(make).await.unwrap();
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_search_goes_on_where_a_page_stopped(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cy = hub.agent("Cy").await;
+    cy.pair_with(&bob).await;
+    let needle = cy.task_with(&bob, json!({ "title": "a needle" })).await;
+    fill(&hub, &ada, &bob, 4_999).await;
+    let searches = ["/tasks?q=needle".to_owned(), format!("/tasks?with={}&role=target&limit=1", cy.id)];
+    for search in &searches {
+        assert_eq!(ids(&bob, search).await, [needle.as_str()], "the last one that a page looks at");
+    }
+    hub.advance_ms(1);
+    fill(&hub, &ada, &bob, 1).await;
+    for search in &searches {
+        let first = bob.get(search).await;
+        assert_eq!(first.ok(200), json!([]), "a page looks at 5,000 tasks");
+        let second = bob.get(&first.next_link().unwrap()).await;
+        assert_eq!(second.ok(200)[0]["id"], needle.as_str());
+        assert_eq!(second.next_link(), None);
     }
 }
 

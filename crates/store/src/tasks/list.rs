@@ -8,7 +8,7 @@ use super::{COLUMNS, JOINED, from_row};
 use crate::query::{Query, contains_pattern};
 use crate::{Error, Tx};
 
-/// How many of an agent's tasks, in each role and status, one search by title or party goes through.
+/// How many of an agent's tasks one search by title or party goes through.
 const SEARCH_SCAN_MAX: i64 = 5_000;
 /// How far the tasks before another are counted.
 const AHEAD_MAX: i64 = 100;
@@ -49,8 +49,17 @@ pub struct Filter {
     pub limit: i64,
 }
 
+/// What a list has found.
+#[derive(Debug)]
+pub struct Found {
+    /// The tasks, newest first.
+    pub tasks: Vec<Task>,
+    /// Where a search stopped before it had found enough: what is older was not looked at.
+    pub stopped_at: Option<(Timestamp, TaskId)>,
+}
+
 /// An agent's tasks, newest first. Drafts for it are not among them.
-pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Vec<Task>, Error> {
+pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Found, Error> {
     let mut sides = Vec::new();
     for role in [Role::Initiator, Role::Target] {
         if filter.role.is_some_and(|only| only != role) {
@@ -76,7 +85,8 @@ pub fn held(
     let lanes = (HELD_LANES..2 * HELD_LANES).map(Some);
     let sides: Vec<Lane> =
         lanes.map(|lane| Lane { role: Role::Target, status: Status::Submitted, lane }).collect();
-    newest_of(tx, target, &sides, &Filter { before: before.cloned(), limit, ..Filter::default() })
+    let filter = Filter { before: before.cloned(), limit, ..Filter::default() };
+    newest_of(tx, target, &sides, &filter).map(|found| found.tasks)
 }
 
 /// A part of an index in which an agent's tasks stand in the order of their age.
@@ -97,63 +107,73 @@ fn lanes(role: Role, status: Status) -> impl Iterator<Item = Option<i64>> {
     (0..count).map(move |lane| known.then_some(lane))
 }
 
-/// The newest tasks of several lanes together: each lane is in order, the list of all is put together.
-fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> Result<Vec<Task>, Error> {
+/// The newest tasks of several lanes together.
+fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> Result<Found, Error> {
     // Drafts for it: there are none that it may see.
     if sides.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Found { tasks: Vec::new(), stopped_at: None });
     }
+    let searched = filter.text.is_some() || filter.with.is_some();
     let mut query = Query::default();
-    // Cut to a page before whole rows are read: the lanes together have far more ids than are shown.
-    query.push("select ").push(COLUMNS).push(" from (select id from (");
+    query.push("select ").push(COLUMNS).push(" from (");
+    push_newest(&mut query, by, sides, filter);
+    query.push(" limit ").bind(if searched { SEARCH_SCAN_MAX } else { filter.limit });
+    query.push(") page join tasks t on t.id = page.id").push(JOINED).push("where 1 = 1");
+    if let Some(with) = &filter.with {
+        query.push(" and (t.initiator_id = ").bind(with).push(" or t.target_id = ").bind(with).push(")");
+    }
+    if let Some(text) = &filter.text {
+        query.push(" and t.search_title like ").bind(contains_pattern(&searchable(text.as_str())));
+        query.push(" escape '!'");
+    }
+    query.push(" order by t.created_at desc, t.id desc limit ").bind(filter.limit);
+    let tasks: Vec<Task> =
+        tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect::<Result<_, _>>()?;
+    let enough = i64::try_from(tasks.len()).is_ok_and(|found| found >= filter.limit);
+    let stopped_at = if searched && !enough { last_looked_at(tx, by, sides, filter)? } else { None };
+    Ok(Found { tasks, stopped_at })
+}
+
+/// The oldest task that a search goes through; nothing if it goes through all there are.
+fn last_looked_at(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    sides: &[Lane],
+    filter: &Filter,
+) -> Result<Option<(Timestamp, TaskId)>, Error> {
+    let mut query = Query::default();
+    push_newest(&mut query, by, sides, filter);
+    query.push(" limit 1 offset ").bind(SEARCH_SCAN_MAX - 1);
+    let row = tx.optional(&query.sql, &query.params)?;
+    row.map(|mut row| {
+        let (id, at) = (row.take()?, row.take()?);
+        Ok((at, id))
+    })
+    .transpose()
+}
+
+/// Ids and times of all lanes' tasks, newest first. Every lane is in this order in its index, and neither a limit nor
+/// an order of its own stands in the way: so a database merges them, and reads no more of each than it gives.
+fn push_newest(query: &mut Query, by: &AgentId, sides: &[Lane], filter: &Filter) {
     for (number, side) in sides.iter().enumerate() {
         if number > 0 {
             query.push(" union all ");
         }
-        push_side(&mut query, by, side, filter);
+        let own = if side.role == Role::Target { "target_id" } else { "initiator_id" };
+        query.push("select id, created_at from tasks where ").push(own).push(" = ").bind(by);
+        query.push(" and status = ").bind(side.status);
+        if let Some(lane) = side.lane {
+            query.push(" and lane = ").bind(lane);
+        }
+        // A draft that was given up was never published.
+        if side.role == Role::Target && side.status == Status::Cancelled {
+            query.push(" and queued_at is not null");
+        }
+        if let Some((at, id)) = &filter.before {
+            query.push(" and (created_at, id) < (").bind(*at).push(", ").bind(id).push(")");
+        }
     }
-    query.push(") found order by created_at desc, id desc limit ").bind(filter.limit);
-    query.push(") page join tasks t on t.id = page.id").push(JOINED);
-    query.push("order by t.created_at desc, t.id desc");
-    tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
-}
-
-/// The ids of one lane's tasks, found by an index and cut to a page. What the index does not hold is looked
-/// for among a bounded number of the newest.
-fn push_side(query: &mut Query, by: &AgentId, side: &Lane, filter: &Filter) {
-    let (own, other) = match side.role {
-        Role::Target => ("target_id", "initiator_id"),
-        Role::Initiator | Role::Hub => ("initiator_id", "target_id"),
-    };
-    let searched = filter.text.is_some() || filter.with.is_some();
-    let more = if searched { ", search_title, initiator_id, target_id" } else { "" };
-    query
-        .push("select id, created_at from (select id, created_at")
-        .push(more)
-        .push(" from tasks where ")
-        .push(own)
-        .push(" = ")
-        .bind(by);
-    query.push(" and status = ").bind(side.status);
-    if let Some(lane) = side.lane {
-        query.push(" and lane = ").bind(lane);
-    }
-    // A draft that was given up was never published.
-    if side.role == Role::Target && side.status == Status::Cancelled {
-        query.push(" and queued_at is not null");
-    }
-    if let Some((at, id)) = &filter.before {
-        query.push(" and (created_at, id) < (").bind(*at).push(", ").bind(id).push(")");
-    }
-    let scan = if searched { SEARCH_SCAN_MAX } else { filter.limit };
-    query.push(" order by created_at desc, id desc limit ").bind(scan).push(") newest where 1 = 1");
-    if let Some(with) = &filter.with {
-        query.push(" and ").push(other).push(" = ").bind(with);
-    }
-    if let Some(text) = &filter.text {
-        query.push(" and search_title like ").bind(contains_pattern(&searchable(text.as_str())));
-        query.push(" escape '!'");
-    }
+    query.push(" order by created_at desc, id desc");
 }
 
 /// The newest task between two agents that is open to messages, among a bounded number of each's newest.

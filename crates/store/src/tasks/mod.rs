@@ -9,7 +9,7 @@ use tandem_core::{AgentId, TaskId, Timestamp};
 
 use crate::{Error, Row, Tx, Value};
 
-pub use list::{Filter, ahead, children, held, list, live_between, newest_open};
+pub use list::{Filter, Found, ahead, children, held, list, live_between, newest_open};
 pub use log::{LogLine, log, log_lines};
 
 const COLUMNS: &str = "t.id, t.initiator_id, i.name, t.target_id, g.name, t.title, t.description, t.encrypted, \
