@@ -40,7 +40,7 @@ pub fn claim(tx: &mut Tx<'_>, now: &Now) -> Result<Claimed, Error> {
             rows::claim(tx, &deadline, now.at.plus_seconds(CLAIM_SECONDS))?;
             claimed.deadlines.push(deadline);
         } else {
-            rows::drop_moot(tx, &deadline)?;
+            rows::remove(tx, &deadline)?;
         }
     }
     Ok(claimed)
@@ -60,6 +60,7 @@ pub fn meet(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Error
         status: task.status,
         approval: task.approval,
         attempt: task.attempt,
+        made_at: task.created_at,
         acknowledged_at: task.acknowledged_at,
         expires_at: task.expires_at,
         lease_until: task.lease_until,

@@ -131,9 +131,16 @@ pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<Look, E
     Ok(Look { events, cursor, has_more, is_new })
 }
 
-/// Notes that the caller has read its log by polling up to a number.
-pub fn note_fetched(tx: &mut Tx<'_>, by: &AgentId, to: i64, now: &Now) -> Result<(), Error> {
-    Ok(log::set_fetched(tx, by, to, now.at)?)
+/// Notes that the caller has read its log by polling up to a number, and fetched these tasks with it.
+pub fn note_fetched(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    to: i64,
+    tasks: &[TaskId],
+    now: &Now,
+) -> Result<(), Error> {
+    crate::tasks::mark_fetched(tx, by, tasks, now)?;
+    Ok(log::set_fetched(tx, by, to)?)
 }
 
 /// Acknowledges the log up to a number; tells where the cursor stands.

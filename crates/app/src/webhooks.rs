@@ -60,6 +60,17 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<(), Erro
     Ok(rows::update(tx, by, &webhook)?)
 }
 
+/// What there is for a worker.
+#[derive(Debug, Clone)]
+pub enum Taken {
+    /// Nothing, or another worker has it.
+    Nothing,
+    /// Nothing among the events that were looked at, but there are more.
+    More,
+    /// Deliveries to try now.
+    Batch(Batch),
+}
+
 /// Deliveries to try now.
 #[derive(Debug, Clone)]
 pub struct Batch {
@@ -71,42 +82,46 @@ pub struct Batch {
     pub deliveries: Vec<Delivery>,
 }
 
-/// Takes what is due for an agent's receiver, for one worker. Nothing when nothing is, or when another
-/// worker has it.
-pub fn take(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Option<Batch>, Error> {
+/// Takes what is due for an agent's receiver, for one worker.
+pub fn take(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Taken, Error> {
     if !rows::lease(tx, agent, now.at, now.at.plus_seconds(LEASE_SECONDS))? {
-        return Ok(None);
+        return Ok(Taken::Nothing);
     }
+    let mut taken = Taken::Nothing;
     let webhook = rows::find(tx, agent)?;
     if let Some(Webhook { url: Some(url), active: true, secret, .. }) = webhook.clone()
         && let Some(webhook) = webhook
     {
-        enqueue(tx, agent, webhook, &url, now)?;
+        let more = enqueue(tx, agent, webhook, &url, now)?;
         let deliveries = rows::due(tx, agent, now.at, TAKEN_MAX)?;
         if !deliveries.is_empty() {
-            return Ok(Some(Batch { url, secret, deliveries }));
+            return Ok(Taken::Batch(Batch { url, secret, deliveries }));
+        }
+        if more {
+            taken = Taken::More;
         }
     }
     rows::release(tx, agent)?;
-    Ok(None)
+    Ok(taken)
 }
 
-/// Turns what the log has gained into deliveries.
+/// Turns what the log has gained into deliveries; tells whether there may be more.
 fn enqueue(
     tx: &mut Tx<'_>,
     agent: &AgentId,
     mut webhook: Webhook,
     url: &str,
     now: &Now,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let news = events::after(tx, agent, webhook.cursor, ENQUEUED_MAX)?;
-    let Some(last) = news.last() else { return Ok(()) };
+    let Some(last) = news.last() else { return Ok(false) };
     webhook.cursor = last.seq;
     for event in news.iter().filter(|event| wants(&webhook.events, &event.kind)) {
         let body = body(agent, &event.kind, event.at, data(event));
         rows::insert(tx, &delivery(agent, Some(event.seq), &event.kind, url, body, now))?;
     }
-    Ok(rows::update(tx, agent, &webhook)?)
+    rows::update(tx, agent, &webhook)?;
+    Ok(i64::try_from(news.len()).is_ok_and(|found| found == ENQUEUED_MAX))
 }
 
 fn delivery(agent: &AgentId, seq: Option<i64>, kind: &str, url: &str, body: String, now: &Now) -> Delivery {
@@ -176,6 +191,11 @@ pub fn record(
     now: &Now,
 ) -> Result<bool, Error> {
     for one in tried {
+        // What was given up meanwhile is not tried again; if it got through all the same, that is told.
+        let found = rows::find_delivery(tx, agent, &one.delivery.id)?;
+        if !one.delivered() && found.is_none_or(|found| found.state != State::Pending) {
+            continue;
+        }
         rows::update_delivery(tx, &after_try(one, url, now.at))?;
         if let Some(seq) = one.delivery.event_seq.filter(|_| one.delivered()) {
             let mut told = events::after(tx, agent, seq - 1, 1)?;
@@ -257,6 +277,11 @@ pub fn list(
 ) -> Result<Page<Delivery, (Timestamp, DeliveryId)>, Error> {
     let found = rows::list(tx, by, before, limit + 1)?;
     Ok(Page::cut(found, limit, |delivery| (delivery.created_at, delivery.id.clone())))
+}
+
+/// Whether an agent's webhook is switched on.
+pub fn is_active(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
+    Ok(rows::find(tx, agent)?.is_some_and(|webhook| webhook.active))
 }
 
 /// Agents whose webhook is switched on, from after an id.

@@ -33,6 +33,8 @@ pub struct Deadline {
     pub number: i64,
     /// In which attempt it was set; it means nothing to a later one.
     pub attempt: i64,
+    /// When the task was made; nothing where that was not written down. Another task may have its id by now.
+    pub task_made_at: Option<Timestamp>,
 }
 
 /// What a deadline is judged by when its time has come.
@@ -44,6 +46,8 @@ pub struct Facts {
     pub approval: Option<Approval>,
     /// Which attempt it is in.
     pub attempt: i64,
+    /// When it was made.
+    pub made_at: Timestamp,
     /// When it was acknowledged.
     pub acknowledged_at: Option<Timestamp>,
     /// When it expires.
@@ -59,7 +63,8 @@ impl Deadline {
     /// when it falls due.
     #[must_use]
     pub fn holds(&self, facts: &Facts, now: Timestamp) -> bool {
-        if self.attempt != facts.attempt {
+        let of_another = self.task_made_at.is_some_and(|made_at| made_at != facts.made_at);
+        if of_another || self.attempt != facts.attempt {
             return false;
         }
         match self.due {

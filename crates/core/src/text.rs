@@ -149,7 +149,7 @@ text_type!(
     }
 );
 
-/// The events a webhook gets; none named means all.
+/// The events a webhook gets, each once; none named means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct WebhookEvents(Vec<String>);
@@ -159,7 +159,13 @@ impl TryFrom<Vec<String>> for WebhookEvents {
     fn try_from(events: Vec<String>) -> Result<Self, Unfit> {
         match events.iter().find(|event| !EVENT_TYPES.contains(&event.as_str())) {
             Some(_) => unfit(format!("each must be one of {}", EVENT_TYPES.join(", "))),
-            None => Ok(Self(events)),
+            None => Ok(Self(
+                EVENT_TYPES
+                    .iter()
+                    .filter(|known| events.iter().any(|event| event == *known))
+                    .map(ToString::to_string)
+                    .collect(),
+            )),
         }
     }
 }

@@ -32,8 +32,8 @@ const PRESENCES_WRITTEN_MAX: usize = 500;
 /// How long a count of everything is good for.
 const TOTALS_KEPT_MS: i64 = 10_000;
 
-/// How often a use case is put off because tasks expire under its eyes.
-const OVERDUE_ROUNDS: usize = 3;
+/// How often a use case is put off because tasks expire under its eyes; each time lets go of up to 200 of them.
+const OVERDUE_ROUNDS: usize = 50;
 
 /// A use case as the store runs it: possibly more than once, when it loses a race or comes too late.
 pub trait UseCase<T>: Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + Sync + 'static {}

@@ -8,15 +8,17 @@ use crate::{Error, Tx};
 /// Sets a deadline. One for the same moment that an earlier attempt set means this one from now on.
 pub fn insert(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
     tx.send(
-        "insert into deadlines (due_at, task_id, kind, number, attempt, lease_until)
-         values (?1, ?2, ?3, ?4, ?5, 0)
-         on conflict (due_at, task_id, kind, number) do update set attempt = excluded.attempt, lease_until = 0",
+        "insert into deadlines (due_at, task_id, kind, number, attempt, lease_until, task_made_at)
+         values (?1, ?2, ?3, ?4, ?5, 0, ?6)
+         on conflict (due_at, task_id, kind, number) do update set attempt = excluded.attempt, lease_until = 0,
+             task_made_at = excluded.task_made_at",
         &[
             deadline.due_at.into(),
             (&deadline.task).into(),
             deadline.due.into(),
             deadline.number.into(),
             deadline.attempt.into(),
+            deadline.task_made_at.into(),
         ],
     )
 }
@@ -34,9 +36,9 @@ pub fn any_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
 /// task is gone.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Deadline, Option<Facts>)>, Error> {
     let rows = tx.rows(
-        "select d.due_at, d.task_id, d.kind, d.number, d.attempt, t.status, t.approval, t.attempt,
-             t.acknowledged_at, t.expires_at, t.lease_until, case when m.id is null then 0 else 1 end
-         from (select due_at, task_id, kind, number, attempt from deadlines
+        "select d.due_at, d.task_id, d.kind, d.number, d.attempt, d.task_made_at, t.status, t.approval,
+             t.attempt, t.created_at, t.acknowledged_at, t.expires_at, t.lease_until, case when m.id is null then 0 else 1 end
+         from (select due_at, task_id, kind, number, attempt, task_made_at from deadlines
                where due_at <= ?1 and lease_until <= ?1
                order by due_at, task_id, kind, number limit ?2) d
          left join tasks t on t.id = d.task_id
@@ -53,12 +55,14 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Deadline,
                 due: row.take()?,
                 number: row.take()?,
                 attempt: row.take()?,
+                task_made_at: row.take()?,
             };
             let Some(status) = row.take::<Option<Status>>()? else { return Ok((deadline, None)) };
             let facts = Facts {
                 status,
                 approval: row.take()?,
                 attempt: row.take()?,
+                made_at: row.take()?,
                 acknowledged_at: row.take()?,
                 expires_at: row.take()?,
                 lease_until: row.take()?,
@@ -98,14 +102,6 @@ pub fn claim(tx: &mut Tx<'_>, deadline: &Deadline, until: Timestamp) -> Result<(
             deadline.number.into(),
             until.into(),
         ],
-    )
-}
-
-/// Removes a deadline that has lost its meaning.
-pub fn drop_moot(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
-    tx.send(
-        "delete from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4",
-        &[deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()],
     )
 }
 

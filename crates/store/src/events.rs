@@ -103,16 +103,8 @@ pub fn cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
     })
 }
 
-/// Notes how far the log has been read by polling, and that the tasks it hands over on the way have been
-/// fetched with it.
-pub fn set_fetched(tx: &mut Tx<'_>, agent: &AgentId, to: i64, now: Timestamp) -> Result<(), Error> {
-    tx.send(
-        "update tasks set fetched_at = ?3 where fetched_at is null and target_id = ?1 and id in
-             (select e.task_id from events e, mailboxes m where m.agent_id = ?1 and e.agent_id = ?1
-                  and e.seq > m.events_fetched and e.seq <= ?2
-                  and e.type in ('task.created', 'task.approval_required'))",
-        &[agent.into(), to.into(), now.into()],
-    )?;
+/// Notes how far the log has been read by polling.
+pub fn set_fetched(tx: &mut Tx<'_>, agent: &AgentId, to: i64) -> Result<(), Error> {
     tx.send(
         "update mailboxes set events_fetched = ?2 where agent_id = ?1 and events_fetched < ?2",
         &[agent.into(), to.into()],

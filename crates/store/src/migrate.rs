@@ -11,6 +11,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "lifecycle", include_str!("../migrations/0004_lifecycle.sql")),
     (5, "content", include_str!("../migrations/0005_content.sql")),
     (6, "events", include_str!("../migrations/0006_events.sql")),
+    (7, "incarnations", include_str!("../migrations/0007_incarnations.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes
@@ -73,7 +74,7 @@ fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
     for (version, name, sql) in MIGRATIONS.iter().filter(|migration| migration.0 > applied) {
         let sql = match conn {
             Conn::Sqlite(_) => sql.replace("/* sqlite: without rowid */", "without rowid"),
-            Conn::Postgres(_) => (*sql).to_owned(),
+            Conn::Postgres(_) => sql.replace("-- postgres: ", ""),
         };
         conn.batch(&sql)?;
         conn.execute(

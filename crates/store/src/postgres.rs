@@ -151,6 +151,12 @@ impl PostgresConn {
 
     /// Begins; the statement itself travels with the first one of the transaction.
     pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {
+        // The connection's own task runs only while we wait for something; without this it would not have noticed that
+        // the server has gone.
+        self.runtime.block_on(async {
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+        });
         if self.client.as_ref().is_none_or(Client::is_closed) {
             self.connect()?;
         }

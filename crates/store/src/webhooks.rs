@@ -81,10 +81,12 @@ pub fn due_agents(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Age
     rows.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// Takes an agent's deliveries for one worker; false when another has them.
+/// Takes an agent's deliveries for one worker; false when another has them. If that worker does not come back, they
+/// are due when its time is over.
 pub fn lease(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
     let taken = tx.execute(
-        "update agents set webhook_lease_until = ?3 where id = ?1 and webhook_lease_until <= ?2",
+        "update agents set webhook_lease_until = ?3, webhook_next_at = ?3
+         where id = ?1 and webhook_lease_until <= ?2",
         &[agent.into(), now.into(), until.into()],
     )?;
     Ok(taken > 0)

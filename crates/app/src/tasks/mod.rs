@@ -322,7 +322,11 @@ pub fn list(
         overdue_or(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?)?;
     }
     let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;
-    check_time(&found.tasks, now)?;
+    if let Err(Error::Overdue(mut overdue)) = check_time(&found.tasks, now) {
+        // And others with them, or a list of one would come upon them one by one.
+        overdue.extend(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?);
+        return Err(Error::Overdue(overdue));
+    }
     let mut page = Page::cut(found.tasks, limit, |task| (task.created_at, task.id.clone()));
     page.next = page.next.or(found.stopped_at);
     Ok(page)

@@ -136,9 +136,30 @@ async fn a_rotated_key_ends_at_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) 
 
 #[rstest]
 #[tokio::test]
+async fn of_two_keys_made_at_once_one_is_good(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let mut ada = hub.agent("Ada").await;
+    for _ in 0..20 {
+        let both = [ada.post_empty("/agents/me/rotate-key"), ada.post_empty("/agents/me/rotate-key")];
+        let replies = futures_util::future::join_all(both).await;
+        let mut good = Vec::new();
+        for reply in replies.iter().filter(|reply| reply.status == 200) {
+            let key = reply.text("apiKey");
+            if hub.client.send("GET", "/agents/me", Some(&key), None).await.status == 200 {
+                good.push(key);
+            }
+        }
+        assert_eq!(good.len(), 1);
+        ada.key = good.remove(0);
+    }
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_known_key_costs_no_look_up(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let ada = hub.agent("Ada").await;
+    ada.get("/agents/me").await.ok(200);
     let before = hub.hub.keys.look_ups();
     for _ in 0..10 {
         ada.post("/updates/ack", json!({ "cursor": 0 })).await.ok(200);

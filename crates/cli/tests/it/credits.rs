@@ -81,6 +81,18 @@ async fn a_task_may_cost_only_so_much(#[values(Db::Sqlite, Db::Postgres)] db: Db
 
 #[rstest]
 #[tokio::test]
+async fn who_is_suspended_may_not_ask_for_ever(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.rate_limit_max = 4).await;
+    let ada = hub.agent("Ada").await;
+    terms(&hub, &ada, json!({ "suspended": true })).await;
+    for _ in 0..3 {
+        ada.get("/agents/me").await.refused(403, "suspended");
+    }
+    ada.get("/agents/me").await.refused(429, "rate_limited");
+}
+
+#[rstest]
+#[tokio::test]
 async fn the_operator_suspends_an_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;

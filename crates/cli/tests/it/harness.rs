@@ -10,8 +10,11 @@ use hyper::body::Bytes;
 use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use tandem_app::tasks::{self, Defaults, NewTask};
+use tandem_core::{AgentId, Now};
 use tandem_server::webhooks::address::Names;
 use tandem_server::{Clock, Config};
+use tandem_store::Tx;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
@@ -57,7 +60,10 @@ impl Place {
         let folder = std::env::temp_dir().join(&name);
         std::fs::create_dir_all(&folder).unwrap();
         let database = (db == Db::Postgres).then(|| {
-            administer(format!("create database {name}"));
+            // With an order of its own, so that whatever relies on the order of bytes says so.
+            administer(format!(
+                "create database {name} template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US'"
+            ));
             let url = admin_url();
             let (server, options) = url.split_once('?').unwrap_or((&url, "sslmode=disable"));
             format!("{}/{name}?{options}", server.rsplit_once('/').unwrap().0)
@@ -155,6 +161,20 @@ impl Harness {
         });
         let (address, hub) = started.await.expect("the hub starts");
         Self { client: Client { address }, clock, hub, stop: Some(stop), thread: Some(thread), place }
+    }
+
+    /// Makes plain tasks in bulk.
+    pub async fn fill(&self, from: &Agent, to: &Agent, count: usize, ttl_seconds: Option<i64>) {
+        let (by, to): (AgentId, _) = (from.id.parse().unwrap(), to.id.clone());
+        let defaults = Defaults { ttl_seconds, check_in_seconds: 0, max_messages: 200 };
+        let make = move |tx: &mut Tx<'_>, now: &Now| {
+            for _ in 0..count {
+                let (to, title) = (to.clone().try_into().unwrap(), "hay".to_owned().try_into().unwrap());
+                tasks::create(tx, &by, &NewTask::plain(to, title), &defaults, now)?;
+            }
+            Ok(())
+        };
+        self.hub.write(make).await.unwrap();
     }
 
     pub fn advance_ms(&self, ms: i64) {

@@ -202,3 +202,26 @@ async fn a_message_to_an_agent_finds_its_task(#[values(Db::Sqlite, Db::Postgres)
         .await
         .refused(404, "not_found");
 }
+
+#[rstest]
+#[tokio::test]
+async fn ids_in_mixed_case_are_all_found(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let mut made =
+        ["a1", "B1", "b2", "A2", "_x", "-y", "Zz", "zZ", "c-d", "C_d"].map(ToOwned::to_owned).to_vec();
+    for id in &made {
+        ada.task_with(&bob, json!({ "id": id })).await;
+    }
+    made.sort();
+    let (mut seen, mut next) = (Vec::new(), Some("/inbox?limit=1".to_owned()));
+    while let Some(path) = next {
+        let page = bob.get(&path).await;
+        seen.extend(page.ok(200)["items"].as_array().unwrap().iter().map(|item| item["taskId"].clone()));
+        next = page.next_link();
+    }
+    assert_eq!(seen, made);
+    let newest = bob.get("/tasks").await.ok(200);
+    let listed: Vec<Value> = newest.as_array().unwrap().iter().rev().map(|task| task["id"].clone()).collect();
+    assert_eq!(listed, made, "made in one moment, so by their bytes");
+}

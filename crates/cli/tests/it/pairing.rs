@@ -90,6 +90,26 @@ async fn wrong_codes_are_throttled_for_a_key_and_for_an_address(#[values(Db::Sql
 
 #[rstest]
 #[tokio::test]
+async fn many_guesses_at_once_are_no_more_than_one_by_one(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.pair_attempts_max = 3).await;
+    let bob = hub.agent("Bob").await;
+    let guesses = (0..12).map(|_| bob.post("/pair/connect", json!({ "code": "WRONG-GUESS-0000" })));
+    let replies = futures_util::future::join_all(guesses).await;
+    let tried = replies.iter().filter(|reply| reply.status == 404).count();
+    let refused = replies.iter().filter(|reply| reply.status == 429).count();
+    assert_eq!((tried, refused), (3, 9));
+    // What is right, or no code at all, does not count.
+    hub.advance_ms(60_000);
+    for _ in 0..4 {
+        bob.post("/pair/connect", json!({})).await.refused(400, "validation");
+        let peer = hub.agent("Peer").await;
+        let code = peer.post_empty("/pair/generate").await.text("code");
+        bob.post("/pair/connect", json!({ "code": code })).await.ok(201);
+    }
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_code_is_redeemed_by_one_of_many(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let ada = hub.agent("Ada").await;

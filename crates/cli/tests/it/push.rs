@@ -375,6 +375,13 @@ async fn delivery_tells_the_sender_where_a_task_is(#[values(Db::Sqlite, Db::Post
         bob.get(path).await.ok(200);
         assert!(delivery(&task).await["fetchedAt"].is_string(), "{path}");
     }
+    let (skipped, polled) = (ada.task(&bob).await, ada.task(&bob).await);
+    let id = bob.id.parse().unwrap();
+    let last = hub.hub.read(move |tx, _| tandem_app::events::start(tx, &id, None)).await.unwrap();
+    let page = bob.get(&format!("/events?after={}", last - 1)).await.ok(200);
+    assert_eq!(page["events"].as_array().unwrap().len(), 1);
+    assert!(delivery(&polled).await["fetchedAt"].is_string());
+    assert_eq!(delivery(&skipped).await["fetchedAt"], Value::Null, "what was not shown was not fetched");
     let mut socket = bob.socket("").await;
     let pushed = ada.task(&bob).await;
     socket.next().await.unwrap();

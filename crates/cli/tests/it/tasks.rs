@@ -2,11 +2,8 @@
 
 use rstest::rstest;
 use serde_json::{Value, json};
-use tandem_app::tasks::{self, Defaults, NewTask};
-use tandem_core::{AgentId, Now};
-use tandem_store::Tx;
 
-use crate::harness::{Agent, Db, Harness};
+use crate::harness::{Agent, Db, Harness, eventually};
 
 const FIELDS: [&str; 41] = [
     "id",
@@ -339,20 +336,6 @@ async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Post
     }
 }
 
-/// Makes plain tasks in bulk.
-async fn fill(hub: &Harness, from: &Agent, to: &Agent, count: usize) {
-    let (by, to): (AgentId, _) = (from.id.parse().unwrap(), to.id.clone());
-    let defaults = Defaults { ttl_seconds: None, check_in_seconds: 0, max_messages: 200 };
-    let make = move |tx: &mut Tx<'_>, now: &Now| {
-        for _ in 0..count {
-            let (to, title) = (to.clone().try_into().unwrap(), "hay".to_owned().try_into().unwrap());
-            tasks::create(tx, &by, &NewTask::plain(to, title), &defaults, now)?;
-        }
-        Ok(())
-    };
-    hub.hub.write(make).await.unwrap();
-}
-
 #[rstest]
 #[tokio::test]
 async fn a_search_goes_on_where_a_page_stopped(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
@@ -361,13 +344,13 @@ async fn a_search_goes_on_where_a_page_stopped(#[values(Db::Sqlite, Db::Postgres
     let cy = hub.agent("Cy").await;
     cy.pair_with(&bob).await;
     let needle = cy.task_with(&bob, json!({ "title": "a needle" })).await;
-    fill(&hub, &ada, &bob, 4_999).await;
+    hub.fill(&ada, &bob, 4_999, None).await;
     let searches = ["/tasks?q=needle".to_owned(), format!("/tasks?with={}&role=target&limit=1", cy.id)];
     for search in &searches {
         assert_eq!(ids(&bob, search).await, [needle.as_str()], "the last one that a page looks at");
     }
     hub.advance_ms(1);
-    fill(&hub, &ada, &bob, 1).await;
+    hub.fill(&ada, &bob, 1, None).await;
     for search in &searches {
         let first = bob.get(search).await;
         assert_eq!(first.ok(200), json!([]), "a page looks at 5,000 tasks");
@@ -446,4 +429,45 @@ async fn two_agents_can_have_ten_thousand_live_tasks_and_no_more(#[values(Db::Sq
     ada.set(&draft, "submitted").await.refused(429, "too_many_open_tasks");
     bob.set(&task, "rejected").await.ok(200);
     ada.post("/tasks", body).await.ok(201);
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_id_that_is_taken_again_inherits_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cy = hub.agent("Cy").await;
+    ada.pair_with(&cy).await;
+    let task = ada.task_with(&bob, json!({ "id": "Again", "checkInSeconds": 5 })).await;
+    let part = ada.task_with(&cy, json!({ "parentTaskId": task })).await;
+    ada.post_empty(&format!("/tasks/{task}/cancel")).await.ok(200);
+    bob.delete(&format!("/tasks/{task}")).await.ok(200);
+    assert_eq!(ada.view(&part).await["parentTaskId"], Value::Null);
+    hub.advance_ms(1);
+    bob.task_with(&ada, json!({ "id": "Again", "checkInSeconds": 600 })).await;
+    let tree = bob.get("/tasks/Again/tree").await.ok(200).to_string();
+    assert!(!tree.contains(&part), "{tree}");
+    let other = bob.task_with(&ada, json!({ "checkInSeconds": 5 })).await;
+    hub.advance_ms(6_000);
+    let told = eventually(async || {
+        let events = bob.events().await;
+        let told: Vec<Value> = events
+            .iter()
+            .filter(|event| event["type"] == "message.no_ack")
+            .map(|event| event["taskId"].clone())
+            .collect();
+        Some(told).filter(|told| !told.is_empty())
+    })
+    .await;
+    assert_eq!(told, [json!(other)], "the deadline of the first one was due before");
+}
+
+#[rstest]
+#[tokio::test]
+async fn many_that_expire_at_once_are_no_excuse(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    hub.fill(&ada, &bob, 1_500, Some(60)).await;
+    hub.advance_ms(60_001);
+    assert_eq!(bob.get("/tasks?status=submitted&limit=1").await.ok(200), json!([]));
 }

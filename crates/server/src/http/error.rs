@@ -226,7 +226,7 @@ fn shape_of_app(error: &Error) -> Shape {
         Error::OwnerStays => (S::CONFLICT, "owner_stays"),
         Error::AlreadyMember => (S::CONFLICT, "already_member"),
         Error::NetworkFull(..) => return Shape(S::TOO_MANY_REQUESTS, "network_full", Some(600)),
-        // The hub lets them expire and asks again; only a clock that runs away gets here.
+        // The hub lets them expire and asks again; ten thousand at once, or a clock that runs away, get here.
         Error::Overdue(_) => return Shape(S::SERVICE_UNAVAILABLE, "unavailable", Some(1)),
         Error::KeyReused => (S::CONFLICT, "idempotency_conflict"),
         Error::OnTask { error, .. } => return shape_of_app(error),

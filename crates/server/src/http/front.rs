@@ -174,11 +174,15 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
                 if let Some(exhausted) = left.filter(|left| !left.allowed) {
                     return Err(over(exhausted));
                 }
-                hub.agent_of(hash).await?.map_or(Identity::Unknown, Identity::Agent)
+                let found = hub.agent_of(hash).await.inspect_err(|_| {
+                    *rate = hub.rates.count(Rated::Requests, &address.key, limit, now);
+                });
+                found?.map_or(Identity::Unknown, Identity::Agent)
             }
         },
     };
-    if !UNLIMITED.contains(&request.uri().path()) {
+    // A key that had to be looked up in vain counts everywhere.
+    if matches!(identity, Identity::Unknown) || !UNLIMITED.contains(&request.uri().path()) {
         let counted = match &identity {
             Identity::Agent(agent) => hub.rates.count(Rated::Requests, agent.as_str(), limit, now),
             Identity::Admin => None,

@@ -70,7 +70,6 @@ pub(crate) async fn register(
         credits_micro: hub.config.initial_credits_micro(),
     };
     let agent = hub.write(move |tx, now| agents::register(tx, &new, now)).await?;
-    hub.keys.remember(key_hash, agent.id.clone(), hub.keys.state());
     let profile = Profile::new(agent.clone(), hub.seen(&agent));
     Ok(json_response(StatusCode::CREATED, json(&Registered { api_key, profile })))
 }
@@ -142,7 +141,6 @@ pub(crate) async fn rotate_key(State(hub): State<Hub>, Caller(me): Caller) -> An
     let agent = me.clone();
     hub.write(move |tx, _| agents::rotate_key(tx, &agent, &key_hash)).await?;
     hub.end_key(&me);
-    hub.keys.remember(key_hash, me, hub.keys.state());
     Ok(Json(NewKey { api_key }))
 }
 

@@ -9,7 +9,8 @@ use tandem_api::connections::{
 use tandem_api::tasks::PageQuery;
 use tandem_app::connections::{self, Change};
 use tandem_app::{Error, pairing};
-use tandem_core::{AgentId, ConnectionId};
+use tandem_core::{AgentId, ConnectionId, Now};
+use tandem_store::Tx;
 
 use crate::http::front::{Address, Caller, SentUri};
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
@@ -50,45 +51,48 @@ pub(crate) async fn redeem_code(
     address: Address,
     input: Input<RedeemCode>,
 ) -> Result<Response, ApiError> {
-    check_guesses(&hub, &me, &address, false)?;
-    let code = input.body?.code;
     let by = me.clone();
-    let answer = hub
-        .answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
+    let redeeming = async {
+        let code = input.body?.code;
+        let redeem = move |tx: &mut Tx<'_>, now: &Now| {
             let connected = pairing::connect(tx, &by, &code, now)?;
             Ok(ConnectedView::new(connected.id, connected.peer))
-        })
-        .await;
-    if let Err(ApiError::App(Error::NotFound(_))) = &answer {
-        check_guesses(&hub, &me, &address, true)?;
-    }
-    answer
+        };
+        hub.answer_once(&me, input.key, StatusCode::CREATED, redeem).await
+    };
+    guessed(&hub, &me, &address, redeeming).await
 }
 
-/// Asks the limits on wrong codes, and counts one more when it was one.
-pub(crate) fn check_guesses(
+/// Lets somebody try a code, unless there were too many wrong ones. Each is counted before it is tried, or many at
+/// once would all be tried; one that turns out not to be wrong is taken back. Hanging up takes nothing back.
+pub(crate) async fn guessed<T>(
     hub: &HubParts,
     me: &AgentId,
     address: &Address,
-    wrong: bool,
-) -> Result<(), ApiError> {
+    trying: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
     let limit = hub.config.pair_attempts_max;
-    let now = hub.clock.now();
     let kinds = [
         (Rated::WrongCodes, me.as_str(), limit),
         (Rated::WrongCodesOfAddress, address.key.as_str(), limit.saturating_mul(3)),
     ];
-    for (kind, who, limit) in kinds {
-        let rate = if wrong {
-            hub.rates.count(kind, who, limit, now)
-        } else {
-            hub.rates.peek(kind, who, limit, now)
-        };
+    let take_back = |counted: usize| {
+        for (kind, who, _) in &kinds[..counted] {
+            hub.rates.uncount(*kind, who);
+        }
+    };
+    for (before, (kind, who, limit)) in kinds.into_iter().enumerate() {
+        let rate = hub.rates.count(kind, who, limit, hub.clock.now());
         if let Some(over) = rate.filter(|rate| !rate.allowed) {
+            take_back(before);
             return Err(over.into());
         }
     }
-    Ok(())
+    let answer = trying.await;
+    if !matches!(&answer, Err(ApiError::App(Error::NotFound(_)))) {
+        take_back(kinds.len());
+    }
+    answer
 }
 
 /// Connect without a code.

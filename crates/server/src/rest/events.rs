@@ -45,8 +45,8 @@ pub(crate) async fn read(
         }
     }
     if look.is_new {
-        let cursor = look.cursor;
-        hub.write(move |tx, now| events::note_fetched(tx, &me, cursor, now)).await?;
+        let (cursor, tasks) = (look.cursor, events::handed_over(&look.events));
+        hub.write(move |tx, now| events::note_fetched(tx, &me, cursor, &tasks, now)).await?;
     }
     let events = look.events.into_iter().map(view).collect();
     Ok(Json(EventsPage { events, cursor: look.cursor, has_more: look.has_more }))

@@ -10,15 +10,16 @@ use tandem_api::networks::{
     LeftNetwork, MemberView, NetworkView, RemovedMember, SendBroadcast,
 };
 use tandem_api::tasks::PageQuery;
+use tandem_app::Invalid;
 use tandem_app::networks::{self, NewBroadcast, NewInvite, NewNetwork};
-use tandem_app::{Error, Invalid};
 use tandem_core::networks::MEMBERS_MAX;
-use tandem_core::{AgentId, NetworkId};
+use tandem_core::{AgentId, NetworkId, Now};
+use tandem_store::Tx;
 
 use crate::http::front::{Address, Caller, SentUri};
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
 use crate::hub::{Hub, HubParts};
-use crate::rest::connections::{Nothing, check_guesses};
+use crate::rest::connections::{Nothing, guessed};
 use crate::rest::id;
 
 /// Make a network.
@@ -107,18 +108,14 @@ pub(crate) async fn join(
     address: Address,
     input: Input<JoinNetwork>,
 ) -> Result<Response, ApiError> {
-    check_guesses(&hub, &me, &address, false)?;
-    let code = input.body?.code;
     let by = me.clone();
-    let answer = hub
-        .answer_once(&me, input.key, StatusCode::CREATED, move |tx, now| {
-            Ok(NetworkView::new(networks::join(tx, &by, &code, now)?, &by))
-        })
-        .await;
-    if let Err(ApiError::App(Error::NotFound(_))) = &answer {
-        check_guesses(&hub, &me, &address, true)?;
-    }
-    answer
+    let joining = async {
+        let code = input.body?.code;
+        let join =
+            move |tx: &mut Tx<'_>, now: &Now| Ok(NetworkView::new(networks::join(tx, &by, &code, now)?, &by));
+        hub.answer_once(&me, input.key, StatusCode::CREATED, join).await
+    };
+    guessed(&hub, &me, &address, joining).await
 }
 
 /// Leave a network.

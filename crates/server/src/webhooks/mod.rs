@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
-use tandem_app::webhooks::{self, Tried};
+use tandem_app::webhooks::{self, Taken, Tried};
 use tandem_app::{Error, keys};
 use tandem_core::AgentId;
 use tandem_store::Told;
@@ -148,16 +148,28 @@ async fn serve(hub: Hub, agent: AgentId, running: Running, room: Arc<Semaphore>)
     }
 }
 
-/// Tries what is due; false when nothing was.
+/// Tries what is due; false when there is no more to do.
 async fn serve_batch(hub: &Hub, agent: &AgentId) -> Result<bool, Error> {
     let of = agent.clone();
-    let Some(batch) = hub.write(move |tx, now| webhooks::take(tx, &of, now)).await? else { return Ok(false) };
+    let batch = match hub.write(move |tx, now| webhooks::take(tx, &of, now)).await? {
+        Taken::Nothing => return Ok(false),
+        Taken::More => return Ok(true),
+        Taken::Batch(batch) => batch,
+    };
     let (url, secret) = (batch.url.as_str(), batch.secret.as_deref());
     let tries = batch.deliveries.into_iter().map(|delivery| try_once(hub, url, secret, delivery));
     let tried: Vec<Tried> = stream::iter(tries).buffer_unordered(REQUESTS_MAX).collect().await;
     let (of, url) = (agent.clone(), batch.url.clone());
     let active = hub.write(move |tx, now| webhooks::record(tx, &of, &url, &tried, now)).await?;
-    hub.receivers.set(agent, active);
+    if !active {
+        // Asked again afterwards: whoever switches it on in this moment comes before or after that look.
+        hub.receivers.set(agent, false);
+        let of = agent.clone();
+        if hub.read(move |tx, _| webhooks::is_active(tx, &of)).await? {
+            hub.receivers.set(agent, true);
+            return Ok(true);
+        }
+    }
     Ok(active)
 }
 

@@ -152,16 +152,19 @@ fn last_looked_at(
     .transpose()
 }
 
-/// Ids and times of all lanes' tasks, newest first. Every lane is in this order in its index, and neither a limit nor
-/// an order of its own stands in the way: so a database merges them, and reads no more of each than it gives.
+/// Ids and times of all lanes' tasks, newest first. Every lane is in this order in its index, and has no limit of its
+/// own: so a database merges them, and reads no more of each than it gives. SQLite would do so without the lanes' own
+/// order; PostgreSQL would read and sort all there are.
 fn push_newest(query: &mut Query, by: &AgentId, sides: &[Lane], filter: &Filter) {
+    const NEWEST_FIRST: &str = " order by created_at desc, id desc";
+    query.push("select id, created_at from (");
     for (number, side) in sides.iter().enumerate() {
         if number > 0 {
             query.push(" union all ");
         }
         let own = if side.role == Role::Target { "target_id" } else { "initiator_id" };
-        query.push("select id, created_at from tasks where ").push(own).push(" = ").bind(by);
-        query.push(" and status = ").bind(side.status);
+        query.push("select id, created_at from (select id, created_at from tasks where ").push(own);
+        query.push(" = ").bind(by).push(" and status = ").bind(side.status);
         if let Some(lane) = side.lane {
             query.push(" and lane = ").bind(lane);
         }
@@ -172,8 +175,9 @@ fn push_newest(query: &mut Query, by: &AgentId, sides: &[Lane], filter: &Filter)
         if let Some((at, id)) = &filter.before {
             query.push(" and (created_at, id) < (").bind(*at).push(", ").bind(id).push(")");
         }
+        query.push(NEWEST_FIRST).push(") lane");
     }
-    query.push(" order by created_at desc, id desc");
+    query.push(") found").push(NEWEST_FIRST);
 }
 
 /// The newest task between two agents that is open to messages, among a bounded number of each's newest.

@@ -251,6 +251,8 @@ pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
     let messages = tx.execute("delete from messages where task_id = ?1", &[id.into()])?;
     tx.send("delete from task_log where task_id = ?1", &[id.into()])?;
     tx.send("delete from signatures where task_id = ?1", &[id.into()])?;
+    // Its parts are nobody's: the id may be taken again, by somebody who must not see them.
+    tx.send("update tasks set parent_id = null, parent_shared = 0 where parent_id = ?1", &[id.into()])?;
     tx.send("delete from tasks where id = ?1", &[id.into()])?;
     Ok(messages)
 }

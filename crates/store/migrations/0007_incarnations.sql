@@ -1,0 +1,14 @@
+-- An id may be taken again once its task is deleted. A deadline tells when its task was made, so that it means nothing
+-- to another one; those that were set before this tell nothing and hold for any.
+alter table deadlines add column task_made_at bigint;
+
+-- Ids of tasks may come from clients, in mixed case. SQLite orders them by their bytes and so do we; PostgreSQL would by
+-- the language of the database.
+-- postgres: alter table tasks alter column id type text collate "C";
+-- postgres: alter table tasks alter column parent_id type text collate "C";
+-- postgres: alter table task_log alter column task_id type text collate "C";
+-- postgres: alter table messages alter column task_id type text collate "C";
+-- postgres: alter table events alter column task_id type text collate "C";
+-- postgres: alter table deadlines alter column task_id type text collate "C";
+-- postgres: alter table signatures alter column task_id type text collate "C";
+-- postgres: alter table files alter column task_id type text collate "C";
