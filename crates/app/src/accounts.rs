@@ -1,14 +1,17 @@
 //! An agent that goes: at once for everybody else, and with everything of its own, a part at a time.
 
 use tandem_core::{AgentId, FileId, Now};
-use tandem_store::{Tx, accounts as rows, agents, connections, networks};
+use tandem_store::{Tx, accounts as rows, agents, connections, networks, tasks as task_rows};
 
 use crate::connections::part;
+use crate::messages::bury_all_of;
 use crate::tasks::erase;
 use crate::{Error, networks as network_cases};
 
 /// How much one transaction removes.
 const PART: i64 = 200;
+/// On how many tasks, that it has no longer, one transaction removes what it wrote.
+const FORMER_PART: i64 = 10;
 
 /// What has gone so far.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +35,7 @@ pub fn close(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<(), Error> {
 }
 
 /// Removes a part of what a closed account has: connections first, of which its peers are told, then tasks with
-/// all that belongs to them, networks, the log, and at last the agent itself.
+/// all that belongs to them, what it wrote on tasks that were taken from it, networks, the log, and at last the agent.
 pub fn erase_part(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Gone, Error> {
     let mut gone = Gone { more: true, ..Gone::default() };
     let connected = connections::list(tx, agent, None, PART)?;
@@ -50,6 +53,16 @@ pub fn erase_part(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Gone, E
             gone.tasks += u64::from(known);
             gone.messages += if known { deleted.messages } else { 0 };
             gone.files.extend(deleted.files);
+        }
+        return Ok(gone);
+    }
+    let former = task_rows::formerly_of(tx, agent, FORMER_PART)?;
+    if !former.is_empty() {
+        for task in former {
+            let (messages, files) = bury_all_of(tx, agent, &task)?;
+            task_rows::remove_former_target(tx, agent, &task)?;
+            gone.messages += messages;
+            gone.files.extend(files);
         }
         return Ok(gone);
     }

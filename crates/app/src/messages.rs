@@ -175,8 +175,10 @@ pub fn list(
     now: &Now,
 ) -> Result<Page<Message, i64>, Error> {
     on_task(tx, by, id, now, |tx, task, _| {
-        let found = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
-        Ok(Page::newest(found, limit, |message| message.number))
+        let (found, cut) = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
+        let first = found.first().filter(|_| cut).map(|message| message.number);
+        let page = Page::newest(found, limit, |message| message.number);
+        Ok(Page { next: page.next.or(first), ..page })
     })
 }
 
@@ -193,24 +195,54 @@ pub fn delete(
         if found.sender.as_ref() != Some(by) {
             return Err(Error::NotSender);
         }
-        if rows::bury(tx, message)? {
+        let (buried, file) = bury(tx, &mut task, role, &found)?;
+        if buried {
             let event =
                 Event::on_task(EventKind::MessageDeleted, &task, task.party(role)).with_message(message);
             tell(tx, task.other(role).0, event, now)?;
-            if found.kind == Kind::Reply && task.result.as_ref() == Some(&found.content) {
-                task.result = Some(DELETED.to_owned());
-                tasks::update(tx, &task)?;
-            }
-            // There is nothing left to read.
-            if found.read_at.is_none() {
-                task.unread_less(role.opposite());
-                tasks::update_thread(tx, &task)?;
-            }
         }
-        let file = files::of_message(tx, message)?;
-        if let Some(file) = &file {
-            files::remove(tx, file)?;
-        }
-        Ok(file.map(|file| file.id))
+        Ok(file)
     })
+}
+
+/// Leaves only a tombstone of a message, and nothing of its file; tells whether it was none before, and which file.
+fn bury(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    writer: Role,
+    message: &Message,
+) -> Result<(bool, Option<FileId>), Error> {
+    let buried = rows::bury(tx, &message.id)?;
+    if buried {
+        if message.kind == Kind::Reply && task.result.as_ref() == Some(&message.content) {
+            task.result = Some(DELETED.to_owned());
+            tasks::update(tx, task)?;
+        }
+        // There is nothing left to read.
+        if message.read_at.is_none() {
+            task.unread_less(writer.opposite());
+            tasks::update_thread(tx, task)?;
+        }
+    }
+    let file = files::of_message(tx, &message.id)?;
+    if let Some(file) = &file {
+        files::remove(tx, file)?;
+    }
+    Ok((buried, file.map(|file| file.id)))
+}
+
+/// Buries all that an agent wrote on a task while it was its target; tells how much that was, and which files.
+pub(crate) fn bury_all_of(
+    tx: &mut Tx<'_>,
+    target: &AgentId,
+    id: &TaskId,
+) -> Result<(u64, Vec<FileId>), Error> {
+    let (mut count, mut gone) = (0, Vec::new());
+    if let Some(mut task) = tasks::find(tx, id)? {
+        for message in rows::of_sender(tx, id, target)? {
+            gone.extend(bury(tx, &mut task, Role::Target, &message)?.1);
+            count += 1;
+        }
+    }
+    Ok((count, gone))
 }

@@ -1,6 +1,8 @@
 //! What waits for the caller since it last said "seen". The caller's log knows what it was told; this only
 //! asks what of it still holds.
 
+use std::collections::HashSet;
+
 use tandem_core::tasks::is_overdue;
 use tandem_core::{AgentId, Approval, Now, Status, TaskId};
 use tandem_store::updates::{self as rows, News};
@@ -51,10 +53,14 @@ pub fn check(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>, now: &Now) -> Re
     let full = i64::try_from(news.len()).unwrap_or(0) == LINES_MAX;
     let cursor = news.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
     let mut found = Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), since, cursor };
+    let mut handed_over = HashSet::new();
     for line in news {
         if line.is_message {
-            count_unread(&mut found.unread, &line);
+            count_unread(&mut found.unread, &line, i64::from(line.unread_message));
             continue;
+        }
+        if line.target == *by && handed_over.insert(line.task.clone()) {
+            count_unread(&mut found.unread, &line, line.inherited);
         }
         // A task may have been told of more than once: held first, then let in.
         let known = found.tasks.iter().chain(&found.approvals).any(|known| known.task == line.task);
@@ -67,13 +73,13 @@ pub fn check(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>, now: &Now) -> Re
     Ok(found)
 }
 
-fn count_unread(unread: &mut Vec<Unread>, line: &News) {
-    if !line.unread_message {
+fn count_unread(unread: &mut Vec<Unread>, line: &News, more: i64) {
+    if more == 0 {
         return;
     }
     match unread.iter_mut().find(|thread| thread.task == line.task) {
-        Some(thread) => thread.count += 1,
-        None => unread.push(Unread { task: line.task.clone(), title: line.title.clone(), count: 1 }),
+        Some(thread) => thread.count += more,
+        None => unread.push(Unread { task: line.task.clone(), title: line.title.clone(), count: more }),
     }
 }
 

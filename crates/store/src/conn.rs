@@ -17,6 +17,33 @@ pub(crate) enum Mode {
     Write,
 }
 
+/// Rows that were found, as far as there was room for them.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) rows: Vec<Row>,
+    /// Whether there are more than there was room for.
+    pub(crate) cut: bool,
+    room: Option<usize>,
+}
+
+impl Rows {
+    pub(crate) fn new(room: usize) -> Self {
+        Self { rows: Vec::new(), cut: false, room: Some(room) }
+    }
+
+    /// Whether there is room for one more that was found; if not, that is noted.
+    pub(crate) fn has_room(&mut self) -> bool {
+        self.cut = self.room.is_none();
+        !self.cut
+    }
+
+    /// Adds a row. The last one may take more room than there is, so that there always is a first.
+    pub(crate) fn push(&mut self, row: Row) {
+        self.room = self.room.and_then(|room| room.checked_sub(row.bytes()));
+        self.rows.push(row);
+    }
+}
+
 impl Conn {
     pub(crate) fn open(database: &Database, mode: Mode) -> Result<Self, Error> {
         Ok(match database {
@@ -83,9 +110,19 @@ impl Conn {
     }
 
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+        self.rows_within(sql, params, usize::MAX).map(|found| found.rows)
+    }
+
+    /// Rows until they have more than so many bytes.
+    pub(crate) fn rows_within(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        room: usize,
+    ) -> Result<Rows, Error> {
         match self {
-            Self::Sqlite(conn) => conn.rows(sql, params),
-            Self::Postgres(conn) => conn.rows(sql, params),
+            Self::Sqlite(conn) => conn.rows(sql, params, room),
+            Self::Postgres(conn) => conn.rows(sql, params, room),
         }
     }
 

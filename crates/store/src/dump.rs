@@ -34,6 +34,7 @@ pub const TABLES: &[Table] = &[
     table("hub_secrets", &["name"]),
     table("pairs", &["low_id", "high_id"]),
     table("tasks", &["id"]),
+    table("former_targets", &["agent_id", "task_id"]),
     table("task_log", &["task_id", "number"]),
     table("messages", &["id"]),
     table("idempotency", &["agent_id", "key"]),

@@ -73,6 +73,15 @@ pub fn numbered(tx: &mut Tx<'_>, task: &TaskId, number: i64) -> Result<Option<Me
     tx.optional(&sql, &[task.into(), number.into()])?.map(from_row).transpose()
 }
 
+/// What an agent wrote on a task, oldest first, unless it was taken back.
+pub fn of_sender(tx: &mut Tx<'_>, task: &TaskId, sender: &AgentId) -> Result<Vec<Message>, Error> {
+    let sql = format!(
+        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
+         where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 order by m.number"
+    );
+    tx.rows(&sql, &[task.into(), sender.into()])?.into_iter().map(from_row).collect()
+}
+
 /// Which messages of a task one party has to look at: those that the other side wrote. A task may have had
 /// several targets, but it has one initiator.
 #[derive(Debug, Clone, Copy)]
@@ -99,13 +108,13 @@ impl For<'_> {
     }
 }
 
-/// What a party has not read, oldest first.
+/// What a party has not read, oldest first, as much as fills a page.
 pub fn unread(tx: &mut Tx<'_>, of: For<'_>, limit: i64) -> Result<Vec<Message>, Error> {
     let sql = format!(
         "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
          where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit ?5"
     );
-    let rows = tx.rows(&sql, &of.params(&[limit.into()]))?;
+    let (rows, _) = tx.page(&sql, &of.params(&[limit.into()]))?;
     rows.into_iter().map(from_row).collect()
 }
 
@@ -143,14 +152,20 @@ pub fn clear_marks(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId) -> Result<i
     Ok(i64::try_from(cleared).unwrap_or(i64::MAX))
 }
 
-/// The newest messages from before a number, oldest first.
-pub fn before(tx: &mut Tx<'_>, task: &TaskId, before: i64, limit: i64) -> Result<Vec<Message>, Error> {
+/// The newest messages from before a number, oldest first, and whether a page had no room for all that were asked for.
+pub fn before(
+    tx: &mut Tx<'_>,
+    task: &TaskId,
+    before: i64,
+    limit: i64,
+) -> Result<(Vec<Message>, bool), Error> {
     let sql = format!(
         "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
          where m.task_id = ?1 and m.number < ?2 order by m.number desc limit ?3"
     );
-    let rows = tx.rows(&sql, &[task.into(), before.into(), limit.into()])?;
-    rows.into_iter().rev().map(from_row).collect()
+    let (rows, cut) = tx.page(&sql, &[task.into(), before.into(), limit.into()])?;
+    let messages: Result<_, _> = rows.into_iter().rev().map(from_row).collect();
+    Ok((messages?, cut))
 }
 
 /// Leaves only a tombstone of a message; false when it was one already.

@@ -11,7 +11,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "lifecycle", include_str!("../migrations/0004_lifecycle.sql")),
     (5, "content", include_str!("../migrations/0005_content.sql")),
     (6, "events", include_str!("../migrations/0006_events.sql")),
-    (7, "incarnations", include_str!("../migrations/0007_incarnations.sql")),
+    (7, "amends", include_str!("../migrations/0007_amends.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

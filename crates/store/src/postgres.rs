@@ -4,8 +4,10 @@
 //! does wait for: on this database the round trip is the cost.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::TryStreamExt as _;
 use futures_util::future::join;
 use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
@@ -13,7 +15,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
-use crate::conn::Mode;
+use crate::conn::{Mode, Rows};
 use crate::{Error, Row, Value};
 
 pub(crate) struct PostgresConn {
@@ -231,17 +233,26 @@ impl PostgresConn {
         })
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>], room: usize) -> Result<Rows, Error> {
         let statement = self.statement(sql)?;
         let waiting = self.take_waiting();
         let client = connected(&self.client)?;
-        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| param as _).collect();
-        let found = self.runtime.block_on(async {
-            let (sent, answer) = join(deliver(client, &waiting), client.query(&statement, &params)).await;
+        let find = async {
+            let mut rows = Rows::new(room);
+            let mut found = pin!(client.query_raw(&statement, params).await.map_err(failure)?);
+            while let Some(next) = found.try_next().await.map_err(failure)? {
+                if !rows.has_room() {
+                    break;
+                }
+                rows.push(row(&next)?);
+            }
+            Ok(rows)
+        };
+        self.runtime.block_on(async {
+            let (sent, rows) = join(deliver(client, &waiting), find).await;
             sent?;
-            answer.map_err(failure)
-        })?;
-        found.iter().map(row).collect()
+            rows
+        })
     }
 
     /// What is to be sent now; with it goes the beginning of a transaction.

@@ -7,7 +7,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
 use crate::checkpoint::Checkpoints;
-use crate::conn::Mode;
+use crate::conn::{Mode, Rows};
 use crate::{Error, Row, Value};
 
 /// How much each connection remembers of the database. The system remembers the rest, and a larger cache costs every
@@ -129,12 +129,15 @@ impl SqliteConn {
         Ok(changed as u64)
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>], room: usize) -> Result<Rows, Error> {
         let mut statement = self.prepared(sql, params)?;
         let columns = statement.column_count();
         let mut found = statement.raw_query();
-        let mut rows = Vec::new();
+        let mut rows = Rows::new(room);
         while let Some(row) = found.next().map_err(failure)? {
+            if !rows.has_room() {
+                break;
+            }
             // Collecting results would grow it again and again.
             let mut values = Vec::with_capacity(columns);
             for index in 0..columns {

@@ -35,6 +35,9 @@ impl std::fmt::Debug for Tx<'_> {
     }
 }
 
+/// How many bytes of rows fill a page.
+const PAGE_BYTES: usize = 8 << 20;
+
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: &'c mut Conn) -> Self {
         Self { conn, dirty: false, failure: None, told: Vec::new() }
@@ -80,6 +83,13 @@ impl<'c> Tx<'c> {
         self.dirty |= !sql.trim_start().starts_with("select");
         let result = self.conn.rows(sql, params);
         self.noted(result)
+    }
+
+    /// The first rows of a query, until they fill a page, and whether there are more. For rows with long texts: so many
+    /// of them would be too much.
+    pub(crate) fn page(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(Vec<Row>, bool), Error> {
+        let result = self.conn.rows_within(sql, params, PAGE_BYTES);
+        self.noted(result).map(|found| (found.rows, found.cut))
     }
 
     /// The only row of a query, if there is one.

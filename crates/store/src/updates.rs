@@ -31,6 +31,9 @@ pub struct News {
     pub expires_at: Option<Timestamp>,
     /// When the target fetched the task.
     pub fetched_at: Option<Timestamp>,
+    /// How many unread messages came with the task, because they were written when it was another's: of them the log
+    /// told that one.
+    pub inherited: i64,
     /// Whether the line tells of a message, and one that is still there unread.
     pub unread_message: bool,
     /// Whether the line tells of a message at all.
@@ -41,7 +44,13 @@ pub struct News {
 pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<Vec<News>, Error> {
     let rows = tx.rows(
         "select e.seq, t.id, t.title, t.status, t.approval, t.target_id, t.initiator_id, i.name, t.created_at,
-             t.acknowledged_at, t.expires_at, t.fetched_at, case when m.id is null then 0 else 1 end,
+             t.acknowledged_at, t.expires_at, t.fetched_at,
+             case when e.type = 'message.created' or t.attempt = 1 then 0 else
+                 (select count(*) from messages u where u.task_id = t.id and u.sender_id = t.initiator_id
+                      and u.read_at is null and u.deleted = 0 and not exists
+                      (select 1 from events l where l.task_id = t.id and l.agent_id = ?1 and l.message_id = u.id))
+             end,
+             case when m.id is null then 0 else 1 end,
              case when e.type = 'message.created' then 1 else 0 end
          from (select seq, type, task_id, message_id from events
                where agent_id = ?1 and seq > ?2
@@ -68,6 +77,7 @@ pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result
                 acknowledged_at: row.take()?,
                 expires_at: row.take()?,
                 fetched_at: row.take()?,
+                inherited: row.take()?,
                 unread_message: row.take()?,
                 is_message: row.take()?,
             })

@@ -187,6 +187,16 @@ impl Row {
         Self(values.into_iter())
     }
 
+    /// How much text and how many bytes are left in it.
+    pub(crate) fn bytes(&self) -> usize {
+        let size = |value: &Value<'_>| match value {
+            Value::Null | Value::Int(_) => 0,
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+        };
+        self.0.as_slice().iter().map(size).sum()
+    }
+
     /// All columns that are left, as they are.
     pub(crate) fn into_values(self) -> Vec<Value<'static>> {
         self.0.collect()

@@ -69,6 +69,9 @@ pub fn reassign(
         check_entry(&way.reach)?;
         let from = task.status;
         event_rows::purge_task_of(tx, &task.target, &task.id)?;
+        if task.target_side.said > 0 {
+            rows::insert_former_target(tx, &task.target, &task.id)?;
+        }
         let farewell = Event::on_task(EventKind::TaskReassigned, &task, task.party(Role::Initiator));
         tell(tx, &task.target, farewell, now)?;
         connections::count_live(tx, &task.initiator, &task.target, -1)?;

@@ -264,9 +264,9 @@ pub(crate) fn cancel_between(
     why: &str,
     now: &Now,
 ) -> Result<i64, Error> {
-    let mut live = rows::live_between(tx, by, peer, LIVE_TASKS_MAX)?;
-    live.retain(|task| which == Which::All || task.network.is_none());
-    shift::cancel_all(tx, live, peer, why, now)
+    let live = rows::live_between(tx, by, peer, LIVE_TASKS_MAX)?;
+    let ends = |task: &Task| which == Which::All || task.network.is_none();
+    shift::cancel_all(tx, &live, ends, (by, peer), why, now)
 }
 
 /// What went with a task.

@@ -2,7 +2,7 @@
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::SYSTEM;
-use tandem_core::{AgentId, Now, Role, Status, Task};
+use tandem_core::{AgentId, Now, Role, Status, Task, TaskId};
 use tandem_store::tasks::{self as rows, LogLine};
 use tandem_store::{Tx, connections};
 
@@ -68,25 +68,31 @@ pub(crate) fn shift(
 /// numbered at once is.
 pub(super) fn cancel_all(
     tx: &mut Tx<'_>,
-    mut tasks: Vec<Task>,
-    peer: &AgentId,
+    ids: &[TaskId],
+    ends: impl Fn(&Task) -> bool,
+    (one, peer): (&AgentId, &AgentId),
     why: &str,
     now: &Now,
 ) -> Result<i64, Error> {
-    let Some((one, other)) = tasks.first().map(|task| (task.initiator.clone(), task.target.clone())) else {
-        return Ok(0);
-    };
     let cause = Cause { by: Role::Hub, reason: Some(why), did: None };
-    for task in &mut tasks {
-        settle(tx, task, Status::Cancelled, &cause, now)?;
-        rows::update(tx, task)?;
+    let mut tasks = Vec::new();
+    for id in ids {
+        let Some(mut task) = rows::find(tx, id)?.filter(&ends) else { continue };
+        settle(tx, &mut task, Status::Cancelled, &cause, now)?;
+        rows::update(tx, &task)?;
+        // What is written in all of them together would be too much to keep in mind.
+        (task.description, task.description_keys, task.result) = (None, None, None);
+        tasks.push(task);
     }
-    for target in [&one, &other] {
+    if tasks.is_empty() {
+        return Ok(0);
+    }
+    for target in [one, peer] {
         let ended = tasks.iter().filter(|task| task.target == *target).count();
         rows::count_ended(tx, target, false, i64::try_from(ended).unwrap_or(0))?;
     }
     let cancelled = i64::try_from(tasks.len()).unwrap_or(0);
-    connections::count_live(tx, &one, &other, -cancelled)?;
+    connections::count_live(tx, one, peer, -cancelled)?;
     let events = tasks.iter().map(|task| updated(task, &cause)).collect();
     tell_all(tx, peer, events, now)?;
     Ok(cancelled)

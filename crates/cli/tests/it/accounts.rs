@@ -157,3 +157,28 @@ async fn a_deletion_that_was_cut_off_goes_on(#[values(Db::Sqlite, Db::Postgres)]
     assert_eq!(bob.get("/connections").await.ok(200), json!([]));
     assert_eq!(hub.admin("GET", "/admin/agents").await.ok(200).as_array().unwrap().len(), 1);
 }
+
+#[rstest]
+#[tokio::test]
+async fn what_it_wrote_on_a_task_that_was_taken_from_it_goes_too(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cy = hub.agent("Cy").await;
+    ada.pair_with(&cy).await;
+    let task = ada.task(&bob).await;
+    let thread = format!("/tasks/{task}/messages");
+    ada.post(&thread, json!({ "content": "from ada" })).await.ok(201);
+    bob.post(&thread, json!({ "content": "from bob" })).await.ok(201);
+    let file = upload(&bob, &task, b"bytes").await;
+    ada.post(&format!("/tasks/{task}/reassign"), json!({ "targetAgentId": cy.id })).await.ok(200);
+    cy.post(&thread, json!({ "content": "from cy" })).await.ok(201);
+    assert_eq!(ada.view(&task).await["unreadCount"], 3);
+    let gone = bob.delete("/agents/me").await.ok(200);
+    assert_eq!((&gone["tasks"], &gone["messages"], &gone["files"]), (&json!(0), &json!(2), &json!(1)));
+    let thread = ada.get(&thread).await.ok(200);
+    let said: Vec<&Value> = thread.as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert_eq!(said, ["from ada", "[deleted]", "[deleted]", "from cy"]);
+    assert_eq!(ada.view(&task).await["unreadCount"], 1);
+    ada.get(&format!("/files/{}", file["id"].as_str().unwrap())).await.refused(404, "not_found");
+    assert_eq!(stored(&hub), 0);
+}

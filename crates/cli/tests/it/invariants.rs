@@ -181,7 +181,7 @@ impl World<'_> {
             for id in &tasks {
                 let task = tandem_store::tasks::find(tx, id)?;
                 let log: Vec<LogLine> = tandem_store::tasks::log_lines(tx, id, 0, 10_000)?;
-                let thread = tandem_store::messages::before(tx, id, i64::MAX, 10_000)?;
+                let thread = tandem_store::messages::before(tx, id, i64::MAX, 10_000)?.0;
                 found.push(task.map(|task| (task, log.iter().map(|l| format!("{l:?}")).collect(), thread)));
             }
             let mut events = Vec::new();

@@ -145,3 +145,21 @@ async fn an_agent_may_send_ten_messages_a_minute_on_a_task(#[values(Db::Sqlite, 
     hub.advance_ms(60_000);
     ada.post(&path, json!({ "content": "hi" })).await.ok(201);
 }
+
+#[rstest]
+#[tokio::test]
+async fn a_list_that_is_asked_for_wrongly_is_about_its_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let eve = hub.agent("Eve").await;
+    let task = ada.task(&bob).await;
+    for list in ["messages", "events"] {
+        for wrong in ["limit=0", "limit=abc", "limit=1&limit=2", "cursor=zz"] {
+            let path = format!("/tasks/{task}/{list}?{wrong}");
+            eve.get(&path).await.refused(404, "not_found");
+            let refused = bob.get(&path).await.refused(400, "validation");
+            assert_eq!(refused["status"], "submitted", "{path}");
+            assert!(refused["nextStatuses"].is_array());
+        }
+    }
+}

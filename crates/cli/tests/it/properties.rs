@@ -353,7 +353,7 @@ fn compare(real: &Real<'_>, model: &Model) {
         for task in &tasks {
             let row = tandem_store::tasks::find(tx, task)?;
             let log = tandem_store::tasks::log_lines(tx, task, 0, 1_000)?;
-            let thread = tandem_store::messages::before(tx, task, i64::MAX, 1_000)?;
+            let thread = tandem_store::messages::before(tx, task, i64::MAX, 1_000)?.0;
             views.push((row, log, thread));
         }
         let logs = [0, 1].map(|n| tandem_store::events::after(tx, &agents[n], 0, 10_000).unwrap());

@@ -471,3 +471,43 @@ async fn many_that_expire_at_once_are_no_excuse(#[values(Db::Sqlite, Db::Postgre
     hub.advance_ms(60_001);
     assert_eq!(bob.get("/tasks?status=submitted&limit=1").await.ok(200), json!([]));
 }
+
+#[rstest]
+#[tokio::test]
+async fn a_page_of_long_texts_is_cut_and_goes_on(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    const LONG: usize = 256 << 10;
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let text = "x".repeat(LONG);
+    let mut all = Vec::new();
+    for _ in 0..40 {
+        all.insert(0, ada.task_with(&bob, json!({ "description": text })).await);
+    }
+    let follow = async |mut next: Option<String>| {
+        let (mut seen, mut pages) = (Vec::new(), 0);
+        while let Some(path) = next {
+            let reply = bob.get(&path).await;
+            assert!(reply.bytes.len() < (9 << 20), "{}", reply.bytes.len());
+            seen.push(reply.ok(200).as_array().unwrap().clone());
+            pages += 1;
+            next = reply.next_link();
+        }
+        (seen, pages)
+    };
+    let (seen, pages) = follow(Some("/tasks".into())).await;
+    let ids: Vec<&Value> = seen.iter().flatten().map(|task| &task["id"]).collect();
+    assert_eq!((ids, pages), (all.iter().map(|id| json!(id)).collect::<Vec<_>>().iter().collect(), 2));
+
+    let thread = format!("/tasks/{}/messages", all[0]);
+    for _ in 0..40 {
+        ada.post(&thread, json!({ "content": text })).await.ok(201);
+    }
+    let (seen, pages) = follow(Some(thread)).await;
+    assert_eq!((seen.iter().map(Vec::len).sum::<usize>(), pages), (40, 2));
+    let read = format!("/tasks/{}/read", all[0]);
+    let first = bob.post_empty(&read).await.ok(200);
+    let given = first["messages"].as_array().unwrap().len();
+    assert_eq!((given < 40, &first["unreadCount"]), (true, &json!(40 - given)));
+    assert_eq!(bob.post_empty(&read).await.ok(200)["unreadCount"], 0);
+    assert_eq!(bob.view(&all[0]).await["unreadCount"], 0);
+}

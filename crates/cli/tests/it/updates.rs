@@ -50,6 +50,31 @@ async fn updates_show_what_is_new_until_it_is_acknowledged(#[values(Db::Sqlite, 
 /// One look goes through a bounded part of the log; its cursor leads on to the rest.
 #[rstest]
 #[tokio::test]
+async fn a_task_comes_with_its_whole_thread(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cy = hub.agent("Cy").await;
+    ada.pair_with(&cy).await;
+    let task = ada.task(&bob).await;
+    let say = async |text: &str| {
+        ada.post(&format!("/tasks/{task}/messages"), json!({ "content": text })).await.ok(201);
+    };
+    say("to whoever has it").await;
+    ada.post(&format!("/tasks/{task}/reassign"), json!({ "targetAgentId": cy.id })).await.ok(200);
+    let unread = async || cy.get("/updates").await.ok(200)["unreadMessages"].clone();
+    let counted = |count: i64| json!([{ "taskId": task, "taskTitle": "A task", "count": count }]);
+    assert_eq!(unread().await[0]["count"], 1);
+    say("and more").await;
+    assert_eq!(unread().await, counted(2));
+    let cursor = cy.get("/updates").await.ok(200)["cursor"].clone();
+    cy.post("/updates/ack", json!({ "cursor": cursor })).await.ok(200);
+    assert_eq!(unread().await, json!([]));
+    say("and more").await;
+    assert_eq!(unread().await, counted(1), "of what it has not seen");
+}
+
+#[rstest]
+#[tokio::test]
 async fn what_is_beyond_one_look_shows_after_an_acknowledgement(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;

@@ -16,7 +16,7 @@ use crate::http::front::{Caller, SentUri};
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
 use crate::hub::{Hub, HubParts, UseCase};
 use crate::rates::Rated;
-use crate::rest::id;
+use crate::rest::{id, numbered_page};
 
 /// What the contract says to wait after too many messages.
 const RETRY_SECONDS: i64 = 60;
@@ -191,12 +191,10 @@ pub(crate) async fn list(
     Caller(me): Caller,
     Param(task): Param<String>,
     SentUri(uri): SentUri,
-    Query(query): Query<PageQuery>,
+    query: Result<Query<PageQuery>, ApiError>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let (limit, before) = (paging::WHOLE.of(query.limit), paging::number(query.cursor.as_deref()));
-    let limit = hub.body_on_task(&me, &task, limit.map_err(Into::into)).await?;
-    let before = hub.body_on_task(&me, &task, before.map_err(Into::into)).await?;
+    let (limit, before) = hub.body_on_task(&me, &task, query.and_then(numbered_page)).await?;
     let page = hub.read(move |tx, now| messages::list(tx, &me, &task, before, limit, now)).await?;
     let views: Vec<MessageView> = page.items.into_iter().map(Into::into).collect();
     paging::list(&views, page.next.map(|number| number.to_string()).as_deref(), &uri)

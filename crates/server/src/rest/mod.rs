@@ -22,6 +22,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::{Router, middleware};
 use serde::Serialize;
+use tandem_api::tasks::PageQuery;
 use tandem_app::idempotency::{Answer, Key, kept, once};
 use tandem_app::{Error, Invalid};
 use tandem_core::{AgentId, Id, TaskId};
@@ -29,7 +30,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::{ApiError, front, json_response};
+use crate::http::{ApiError, Query, front, json_response, paging};
 use crate::hub::{Hub, HubParts, UseCase, json};
 use crate::mcp;
 use crate::push::{observe, socket, stream, ticket};
@@ -196,6 +197,11 @@ impl HubParts {
             other => other,
         }
     }
+}
+
+/// How many rows of a numbered list are asked for that clients read whole, and from where.
+fn numbered_page(Query(query): Query<PageQuery>) -> Result<(i64, Option<i64>), ApiError> {
+    Ok((paging::WHOLE.of(query.limit)?, paging::number(query.cursor.as_deref())?))
 }
 
 /// An answer that is kept, for the first time or again.

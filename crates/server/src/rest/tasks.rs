@@ -18,7 +18,7 @@ use crate::http::front::{Caller, SentUri};
 use crate::http::input::if_match;
 use crate::http::{Answer, ApiError, Input, Json, Param, Query, paging};
 use crate::hub::{Hub, HubParts, UseCase};
-use crate::rest::{id, nothing_to_change};
+use crate::rest::{id, nothing_to_change, numbered_page};
 
 /// A task with its `ETag`.
 pub(crate) fn tagged(task: Task, ahead: Option<i64>, me: &AgentId) -> Response {
@@ -174,11 +174,11 @@ pub(crate) async fn history(
     Caller(me): Caller,
     Param(task): Param<String>,
     SentUri(uri): SentUri,
-    Query(query): Query<PageQuery>,
+    query: Result<Query<PageQuery>, ApiError>,
 ) -> Result<Response, ApiError> {
     let task: TaskId = id(&task, "task")?;
-    let limit = paging::WHOLE.of(query.limit)?;
-    let after = paging::number(query.cursor.as_deref())?.unwrap_or(0);
+    let (limit, after) = hub.body_on_task(&me, &task, query.and_then(numbered_page)).await?;
+    let after = after.unwrap_or(0);
     let page = hub.read(move |tx, now| tasks::history(tx, &me, &task, after, limit, now)).await?;
     let views: Vec<TaskLogView> = page
         .items

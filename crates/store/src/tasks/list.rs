@@ -13,23 +13,25 @@ const SEARCH_SCAN_MAX: i64 = 5_000;
 /// How far the tasks before another are counted.
 const AHEAD_MAX: i64 = 100;
 
-/// The live tasks of two agents, oldest first. The target is compared in a way that no index serves: the
+/// The ids of the live tasks of two agents, oldest first. The target is compared in a way that no index serves: the
 /// index by status finds the few live ones, the one by parties would go through all there ever were.
-pub fn live_between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, limit: i64) -> Result<Vec<Task>, Error> {
-    let mut found = Vec::new();
+pub fn live_between(
+    tx: &mut Tx<'_>,
+    one: &AgentId,
+    other: &AgentId,
+    limit: i64,
+) -> Result<Vec<TaskId>, Error> {
+    let mut found: Vec<(Timestamp, TaskId)> = Vec::new();
     for (initiator, target) in [(one, other), (other, one)] {
-        let sql = format!(
-            "select {COLUMNS} from tasks t{JOINED}where t.initiator_id = ?1 and t.target_id || '' = ?2
-                 and t.status in ('submitted', 'working', 'input-required', 'auth-required')
-             order by t.created_at, t.id limit ?3"
-        );
-        let rows = tx.rows(&sql, &[initiator.into(), target.into(), limit.into()])?;
-        for row in rows {
-            found.push(from_row(row)?);
+        let sql = "select created_at, id from tasks where initiator_id = ?1 and target_id || '' = ?2
+                 and status in ('submitted', 'working', 'input-required', 'auth-required')
+             order by created_at, id limit ?3";
+        for mut row in tx.rows(sql, &[initiator.into(), target.into(), limit.into()])? {
+            found.push((row.take()?, row.take()?));
         }
     }
-    found.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
-    Ok(found)
+    found.sort();
+    Ok(found.into_iter().map(|place| place.1).collect())
 }
 
 /// Which tasks a list is asked for.
@@ -54,7 +56,7 @@ pub struct Filter {
 pub struct Found {
     /// The tasks, newest first.
     pub tasks: Vec<Task>,
-    /// Where a search stopped before it had found enough: what is older was not looked at.
+    /// Where it stopped before it had found enough, because the page is full or a search has gone through enough.
     pub stopped_at: Option<(Timestamp, TaskId)>,
 }
 
@@ -127,8 +129,12 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         query.push(" escape '!'");
     }
     query.push(" order by t.created_at desc, t.id desc limit ").bind(filter.limit);
-    let tasks: Vec<Task> =
-        tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect::<Result<_, _>>()?;
+    let (rows, cut) = tx.page(&query.sql, &query.params)?;
+    let tasks: Vec<Task> = rows.into_iter().map(from_row).collect::<Result<_, _>>()?;
+    if cut {
+        let stopped_at = tasks.last().map(|last| (last.created_at, last.id.clone()));
+        return Ok(Found { tasks, stopped_at });
+    }
     let enough = i64::try_from(tasks.len()).is_ok_and(|found| found >= filter.limit);
     let stopped_at = if searched && !enough { last_looked_at(tx, by, sides, filter)? } else { None };
     Ok(Found { tasks, stopped_at })
@@ -229,10 +235,11 @@ fn push_older(query: &mut Query, task: &Task) {
     query.push(" and (created_at, id) < (").bind(task.created_at).push(", ").bind(&task.id).push(")");
 }
 
-/// The published tasks that are part of another, oldest first.
+/// The published tasks that are part of another, oldest first, without what is written in them: nobody sees that here.
 pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task>, Error> {
+    let columns = COLUMNS.replace("t.description,", "null,").replace("t.result,", "null,");
     let sql = format!(
-        "select {COLUMNS} from tasks t{JOINED}where t.parent_id = ?1 and t.queued_at is not null
+        "select {columns} from tasks t{JOINED}where t.parent_id = ?1 and t.queued_at is not null
          order by t.created_at, t.id limit ?2"
     );
     tx.rows(&sql, &[parent.into(), limit.into()])?.into_iter().map(from_row).collect()

@@ -225,6 +225,25 @@ pub fn set_target(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     )
 }
 
+/// Notes that an agent had a task before it was given to another.
+pub fn insert_former_target(tx: &mut Tx<'_>, agent: &AgentId, task: &TaskId) -> Result<(), Error> {
+    tx.send(
+        "insert into former_targets (agent_id, task_id) values (?1, ?2) on conflict (agent_id, task_id) do nothing",
+        &[agent.into(), task.into()],
+    )
+}
+
+/// Some of the tasks that an agent had once.
+pub fn formerly_of(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<Vec<TaskId>, Error> {
+    let sql = "select task_id from former_targets where agent_id = ?1 order by task_id limit ?2";
+    tx.rows(sql, &[agent.into(), limit.into()])?.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// Forgets that an agent had a task.
+pub fn remove_former_target(tx: &mut Tx<'_>, agent: &AgentId, task: &TaskId) -> Result<(), Error> {
+    tx.send("delete from former_targets where agent_id = ?1 and task_id = ?2", &[agent.into(), task.into()])
+}
+
 /// Forgets how far a task's delivery had come: it is handed over anew.
 pub fn reset_delivery(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
     tx.send("update tasks set pushed_at = null, fetched_at = null where id = ?1", &[id.into()])
@@ -251,6 +270,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
     let messages = tx.execute("delete from messages where task_id = ?1", &[id.into()])?;
     tx.send("delete from task_log where task_id = ?1", &[id.into()])?;
     tx.send("delete from signatures where task_id = ?1", &[id.into()])?;
+    tx.send("delete from former_targets where task_id = ?1", &[id.into()])?;
     // Its parts are nobody's: the id may be taken again, by somebody who must not see them.
     tx.send("update tasks set parent_id = null, parent_shared = 0 where parent_id = ?1", &[id.into()])?;
     tx.send("delete from tasks where id = ?1", &[id.into()])?;

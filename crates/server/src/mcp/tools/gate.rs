@@ -97,7 +97,7 @@ async fn set_session_key(call: Call, mut args: Args) -> Replied {
 async fn get_task_events(call: Call, mut args: Args) -> Replied {
     let task = args.take("taskId")?;
     let query = args.query::<PageQuery>()?;
-    let history = tasks::history(call.hub(), call.me(), task, nowhere(), query).await?;
+    let history = tasks::history(call.hub(), call.me(), task, nowhere(), Ok(query)).await?;
     call.show(history).await?.into_list("events")
 }
 
