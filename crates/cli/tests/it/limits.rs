@@ -1,9 +1,13 @@
-//! Rate limits and their headers.
+//! Rate limits and their headers, and how long somebody is waited for.
+
+use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::Request;
 use rstest::rstest;
 use serde_json::json;
+use tandem_server::http::patience::Patient;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::harness::{Db, Harness};
 
@@ -110,4 +114,19 @@ async fn metrics_are_for_the_operator_and_this_machine(#[values(Db::Sqlite)] db:
         assert!(text.contains("tandem_store_commits_total"), "{text}");
         assert!(text.ends_with("# EOF\n") && !text.contains("agent_"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn whoever_reads_is_waited_for_and_whoever_does_not_is_not() {
+    let (near, mut far) = tokio::io::duplex(8);
+    let mut near = Patient::new(near, Duration::from_millis(300));
+    let reading = tokio::spawn(async move {
+        let mut all = [0; 64];
+        far.read_exact(&mut all).await.unwrap();
+        far
+    });
+    near.write_all(&[7; 64]).await.unwrap();
+    let _far = reading.await.unwrap();
+    let nobody = near.write_all(&[7; 64]).await.unwrap_err();
+    assert_eq!(nobody.kind(), std::io::ErrorKind::TimedOut);
 }

@@ -6,6 +6,7 @@ pub mod front;
 pub mod input;
 mod leftover;
 pub mod paging;
+pub mod patience;
 pub mod serve;
 
 pub use error::ApiError;

@@ -14,10 +14,13 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
 use crate::http::front::{Peer, SentUri, normalise};
+use crate::http::patience::Patient;
 use crate::hub::Hub;
 
 /// How long a client may take over its headers, or sit idle between requests.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
+/// How long an answer waits for a client that takes nothing of it.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long requests under way may take after the signal to stop.
 const DRAIN: Duration = Duration::from_secs(10);
 
@@ -87,7 +90,7 @@ async fn connection(stream: TcpStream, peer: Peer, router: Router, mut stopped: 
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Patient::new(stream, READ_TIMEOUT)), service)
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     // A client that hangs up in the middle is its own affair.
