@@ -10,7 +10,7 @@ use tandem_core::networks::{
 use tandem_core::text::{AgentDescription, AgentName, BODY_BYTES_MAX, Body, Capability};
 use tandem_core::{AgentId, MessageId, NetworkId, Now, Timestamp};
 use tandem_store::networks::{self as rows, Member};
-use tandem_store::{Tx, agents};
+use tandem_store::{Tx, agents, blocks};
 
 use crate::events::{Event, tell};
 use crate::{Error, Page, keys};
@@ -221,7 +221,8 @@ pub fn broadcast(
 pub fn message(tx: &mut Tx<'_>, by: &AgentId, id: &MessageId) -> Result<Broadcast, Error> {
     let unknown = || Error::NotFound("message");
     let message = rows::find_message(tx, id)?.ok_or_else(unknown)?;
-    if rows::is_member(tx, &message.network, by)? { Ok(message) } else { Err(unknown()) }
+    let may_see = rows::is_member(tx, &message.network, by)? && !blocks::between(tx, by, &message.sender)?;
+    if may_see { Ok(message) } else { Err(unknown()) }
 }
 
 /// What was said to a network of the caller's: oldest first; the next page is the one before it.

@@ -10,6 +10,9 @@ create table former_targets (
 ) /* sqlite: without rowid */;
 create index former_targets_of_task on former_targets (task_id);
 
+-- By which an agent that goes finds its pairs.
+create index pairs_of_high on pairs (high_id);
+
 -- With all that is asked of it, or SQLite would rather go through the whole log.
 drop index events_of_broadcasts;
 create index events_of_broadcasts on events (agent_id, seq, message_id, created_at) where type = 'broadcast.created';

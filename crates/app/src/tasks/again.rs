@@ -33,9 +33,9 @@ pub fn retry(
         }
         let way = way_to(tx, &task)?;
         let from = task.status;
+        enter(tx, &task, &way.reach)?;
         // It is no longer one of those that ended for its target.
         rows::count_ended(tx, &task.target, false, -1)?;
-        enter(tx, &task, &way.reach)?;
         task.begin_again();
         hand_over(tx, &mut task, &way.reach, now)?;
         keep(tx, &mut task, from, by, None, now)?;
