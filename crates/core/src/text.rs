@@ -149,7 +149,7 @@ text_type!(
     }
 );
 
-/// The events a webhook gets, each once; none named means all.
+/// The events a webhook gets, without repetition, in the order given; none named means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct WebhookEvents(Vec<String>);
@@ -157,16 +157,10 @@ pub struct WebhookEvents(Vec<String>);
 impl TryFrom<Vec<String>> for WebhookEvents {
     type Error = Unfit;
     fn try_from(events: Vec<String>) -> Result<Self, Unfit> {
-        match events.iter().find(|event| !EVENT_TYPES.contains(&event.as_str())) {
-            Some(_) => unfit(format!("each must be one of {}", EVENT_TYPES.join(", "))),
-            None => Ok(Self(
-                EVENT_TYPES
-                    .iter()
-                    .filter(|known| events.iter().any(|event| event == *known))
-                    .map(ToString::to_string)
-                    .collect(),
-            )),
+        if events.iter().any(|event| !EVENT_TYPES.contains(&event.as_str())) {
+            return unfit(format!("each must be one of {}", EVENT_TYPES.join(", ")));
         }
+        Ok(Self(without_repetition(events)))
     }
 }
 
@@ -195,14 +189,18 @@ impl TryFrom<Vec<Capability>> for Capabilities {
         if tags.len() > 20 {
             return unfit("must be at most 20 tags");
         }
-        let mut kept: Vec<Capability> = Vec::with_capacity(tags.len());
-        for tag in tags {
-            if !kept.contains(&tag) {
-                kept.push(tag);
-            }
-        }
-        Ok(Self(kept))
+        Ok(Self(without_repetition(tags)))
     }
+}
+
+fn without_repetition<T: PartialEq>(all: Vec<T>) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for one in all {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+    }
+    kept
 }
 
 /// A whole number within bounds.

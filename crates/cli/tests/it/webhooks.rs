@@ -217,9 +217,10 @@ async fn what_is_wanted_is_found_behind_much_that_is_not(#[values(Db::Sqlite, Db
     let hub = start(db).await;
     let (ada, bob) = hub.pair().await;
     let receiver = Receiver::start(&[Reply::Status(204)]).await;
-    let twice = json!(["agent.connected", "agent.connected"]);
+    let twice = json!(["task.reassigned", "agent.connected", "task.reassigned"]);
     let body = json!({ "webhookUrl": receiver.url(), "webhookEvents": twice });
-    assert_eq!(bob.patch("/agents/me", body).await.ok(200)["webhookEvents"], json!(["agent.connected"]));
+    let once = json!(["task.reassigned", "agent.connected"]);
+    assert_eq!(bob.patch("/agents/me", body).await.ok(200)["webhookEvents"], once);
     hub.fill(&ada, &bob, 350, None).await;
     hub.agent("Cy").await.pair_with(&bob).await;
     assert_eq!(receiver.wait_for(1).await[0].json()["event"], "agent.connected");
