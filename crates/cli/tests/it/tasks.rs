@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::harness::{Agent, Db, Harness, eventually};
+use crate::harness::{Db, Harness, eventually};
 
 const FIELDS: [&str; 41] = [
     "id",
@@ -278,88 +278,6 @@ async fn deleting_takes_thread_and_events_with_it(#[values(Db::Sqlite, Db::Postg
     assert!(bob.last_event().await["id"].as_i64().unwrap() > 3);
 }
 
-async fn ids(agent: &Agent, path: &str) -> Vec<String> {
-    let list = agent.get(path).await.ok(200);
-    list.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
-}
-
-#[rstest]
-#[tokio::test]
-async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
-    let (ada, bob) = hub.pair().await;
-    let cy = hub.agent("Cy").await;
-    ada.pair_with(&cy).await;
-    let mut all = Vec::new();
-    for number in 0..12 {
-        let title = if number % 5 == 0 { "Übung 100%" } else { "plain" };
-        let (from, to) =
-            if number % 3 == 0 { (&bob, &ada) } else { (&ada, if number % 2 == 0 { &bob } else { &cy }) };
-        all.insert(0, from.task_with(to, json!({ "title": title })).await);
-    }
-    ada.set(&all[0], "cancelled").await.ok(200);
-    assert_eq!(ids(&ada, "/tasks").await, all);
-
-    let mut paged = Vec::new();
-    let mut next = Some("/api/v1/tasks?limit=5".to_owned());
-    while let Some(path) = next {
-        let reply = ada.get(&path).await;
-        let page = reply.ok(200);
-        assert!(page.as_array().unwrap().len() <= 5);
-        paged.extend(page.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()));
-        next = reply.next_link();
-        assert!(next.as_ref().is_none_or(|path| path.starts_with("/api/v1/tasks?limit=5&cursor=")));
-    }
-    assert_eq!(paged, all);
-
-    assert_eq!(ids(&ada, "/tasks?status=cancelled").await, all[..1]);
-    assert_eq!(ids(&ada, "/tasks?role=target&status=draft").await.len(), 0);
-    assert_eq!(ids(&ada, "/tasks?role=initiator").await.len(), 8);
-    assert_eq!(ids(&ada, "/tasks?role=target").await.len(), 4);
-    assert_eq!(ids(&ada, &format!("/tasks?with={}", cy.id)).await.len(), 4);
-    assert_eq!(ids(&ada, "/tasks?q=%C3%9CBUNG").await.len(), 3);
-    assert_eq!(ids(&ada, "/tasks?q=0%25").await.len(), 3);
-    assert_eq!(ids(&ada, "/tasks?q=_").await.len(), 0);
-    assert_eq!(ids(&ada, "/tasks?limit=100000").await.len(), 12);
-    for bad in [
-        "limit=0",
-        "limit=-1",
-        "limit=x",
-        "status=odd",
-        "role=boss",
-        "cursor=x",
-        "cursor=1.",
-        "with=%00",
-        "q=%00",
-    ] {
-        ada.get(&format!("/tasks?{bad}")).await.refused(400, "validation");
-    }
-}
-
-#[rstest]
-#[tokio::test]
-async fn a_search_goes_on_where_a_page_stopped(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
-    let (ada, bob) = hub.pair().await;
-    let cy = hub.agent("Cy").await;
-    cy.pair_with(&bob).await;
-    let needle = cy.task_with(&bob, json!({ "title": "a needle" })).await;
-    hub.fill(&ada, &bob, 4_999, None).await;
-    let searches = ["/tasks?q=needle".to_owned(), format!("/tasks?with={}&role=target&limit=1", cy.id)];
-    for search in &searches {
-        assert_eq!(ids(&bob, search).await, [needle.as_str()], "the last one that a page looks at");
-    }
-    hub.advance_ms(1);
-    hub.fill(&ada, &bob, 1, None).await;
-    for search in &searches {
-        let first = bob.get(search).await;
-        assert_eq!(first.ok(200), json!([]), "a page looks at 5,000 tasks");
-        let second = bob.get(&first.next_link().unwrap()).await;
-        assert_eq!(second.ok(200)[0]["id"], needle.as_str());
-        assert_eq!(second.next_link(), None);
-    }
-}
-
 #[rstest]
 #[tokio::test]
 async fn each_side_sets_its_own_session_key(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
@@ -460,54 +378,4 @@ async fn an_id_that_is_taken_again_inherits_nothing(#[values(Db::Sqlite, Db::Pos
     })
     .await;
     assert_eq!(told, [json!(other)], "the deadline of the first one was due before");
-}
-
-#[rstest]
-#[tokio::test]
-async fn many_that_expire_at_once_are_no_excuse(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
-    let (ada, bob) = hub.pair().await;
-    hub.fill(&ada, &bob, 1_500, Some(60)).await;
-    hub.advance_ms(60_001);
-    assert_eq!(bob.get("/tasks?status=submitted&limit=1").await.ok(200), json!([]));
-}
-
-#[rstest]
-#[tokio::test]
-async fn a_page_of_long_texts_is_cut_and_goes_on(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    const LONG: usize = 256 << 10;
-    let hub = Harness::start(db).await;
-    let (ada, bob) = hub.pair().await;
-    let text = "x".repeat(LONG);
-    let mut all = Vec::new();
-    for _ in 0..40 {
-        all.insert(0, ada.task_with(&bob, json!({ "description": text })).await);
-    }
-    let follow = async |mut next: Option<String>| {
-        let (mut seen, mut pages) = (Vec::new(), 0);
-        while let Some(path) = next {
-            let reply = bob.get(&path).await;
-            assert!(reply.bytes.len() < (9 << 20), "{}", reply.bytes.len());
-            seen.push(reply.ok(200).as_array().unwrap().clone());
-            pages += 1;
-            next = reply.next_link();
-        }
-        (seen, pages)
-    };
-    let (seen, pages) = follow(Some("/tasks".into())).await;
-    let ids: Vec<&Value> = seen.iter().flatten().map(|task| &task["id"]).collect();
-    assert_eq!((ids, pages), (all.iter().map(|id| json!(id)).collect::<Vec<_>>().iter().collect(), 2));
-
-    let thread = format!("/tasks/{}/messages", all[0]);
-    for _ in 0..40 {
-        ada.post(&thread, json!({ "content": text })).await.ok(201);
-    }
-    let (seen, pages) = follow(Some(thread)).await;
-    assert_eq!((seen.iter().map(Vec::len).sum::<usize>(), pages), (40, 2));
-    let read = format!("/tasks/{}/read", all[0]);
-    let first = bob.post_empty(&read).await.ok(200);
-    let given = first["messages"].as_array().unwrap().len();
-    assert_eq!((given < 40, &first["unreadCount"]), (true, &json!(40 - given)));
-    assert_eq!(bob.post_empty(&read).await.ok(200)["unreadCount"], 0);
-    assert_eq!(bob.view(&all[0]).await["unreadCount"], 0);
 }
