@@ -192,9 +192,11 @@ pub fn record(
 ) -> Result<bool, Error> {
     for one in tried {
         // What was given up meanwhile is not tried again; if it got through all the same, that is told.
-        let found = rows::find_delivery(tx, agent, &one.delivery.id)?;
-        if !one.delivered() && found.is_none_or(|found| found.state != State::Pending) {
-            continue;
+        if !one.delivered() {
+            let found = rows::find_delivery(tx, agent, &one.delivery.id)?;
+            if found.is_none_or(|found| found.state != State::Pending) {
+                continue;
+            }
         }
         rows::update_delivery(tx, &after_try(one, url, now.at))?;
         if let Some(seq) = one.delivery.event_seq.filter(|_| one.delivered()) {

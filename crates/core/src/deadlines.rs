@@ -4,7 +4,7 @@ use crate::approval::Approval;
 use crate::ids::TaskId;
 use crate::messages::words;
 use crate::moves::Status;
-use crate::tasks::is_overdue;
+use crate::tasks::{Task, is_overdue};
 use crate::text::Unfit;
 use crate::time::Timestamp;
 
@@ -59,6 +59,13 @@ pub struct Facts {
 }
 
 impl Deadline {
+    /// A deadline on a task as it stands.
+    #[must_use]
+    pub fn on(task: &Task, due: Due, number: i64, due_at: Timestamp) -> Self {
+        let task_made_at = Some(task.created_at);
+        Self { due_at, task: task.id.clone(), due, number, attempt: task.attempt, task_made_at }
+    }
+
     /// Whether there is still something to do. Nobody removes a deadline that has lost its meaning; it is judged
     /// when it falls due.
     #[must_use]

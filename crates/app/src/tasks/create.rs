@@ -288,15 +288,7 @@ pub(super) fn hand_over(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &N
     task.queued_at = Some(now.at);
     task.expires_at = task.terms.ttl_seconds.map(|seconds| now.at.plus_seconds(seconds));
     if let Some(due_at) = task.expires_at {
-        let deadline = Deadline {
-            due_at,
-            task: task.id.clone(),
-            due: Due::Expiry,
-            number: 0,
-            attempt: task.attempt,
-            task_made_at: Some(task.created_at),
-        };
-        deadlines::insert(tx, &deadline)?;
+        deadlines::insert(tx, &Deadline::on(task, Due::Expiry, 0, due_at))?;
     }
     let held = task.position().held;
     if !held {
@@ -320,13 +312,5 @@ pub(crate) fn set_check_in(
         return Ok(());
     }
     let due_at = now.at.plus_seconds(seconds);
-    let deadline = Deadline {
-        due_at,
-        task: task.id.clone(),
-        due: Due::CheckIn,
-        number,
-        attempt: task.attempt,
-        task_made_at: Some(task.created_at),
-    };
-    Ok(deadlines::insert(tx, &deadline)?)
+    Ok(deadlines::insert(tx, &Deadline::on(task, Due::CheckIn, number, due_at))?)
 }

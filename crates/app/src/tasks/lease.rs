@@ -59,15 +59,7 @@ pub(super) fn renew(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
 
 fn await_sign(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     let Some(due_at) = task.lease_until else { return Ok(()) };
-    let deadline = Deadline {
-        due_at,
-        task: task.id.clone(),
-        due: Due::Lease,
-        number: 0,
-        attempt: task.attempt,
-        task_made_at: Some(task.created_at),
-    };
-    Ok(deadlines::insert(tx, &deadline)?)
+    Ok(deadlines::insert(tx, &Deadline::on(task, Due::Lease, 0, due_at))?)
 }
 
 /// Looks at a lease whose time may have run out.
