@@ -1,4 +1,4 @@
-//! Agents, and how two of them are connected.
+//! Agents and the connections between them.
 
 use crate::approval::Rule;
 use crate::ids::{AgentId, ConnectionId};
@@ -7,59 +7,60 @@ use crate::time::Timestamp;
 /// An agent's profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// Its id.
+    /// Chosen by the hub at registration; never changes.
     pub id: AgentId,
-    /// What it is called.
+    /// Display name; not unique.
     pub name: String,
-    /// What it says about itself.
+    /// Free text that the agent's owner shows to others.
     pub description: Option<String>,
-    /// Its tags.
+    /// Tags by which the directory finds it.
     pub capabilities: Vec<String>,
-    /// What it wants kept beside its profile: a JSON object, as text.
+    /// Data of the owner that the hub only stores: a JSON object, as text.
     pub metadata: Option<String>,
-    /// Its public key, byte for byte as it was registered.
+    /// Public key in PEM, byte for byte as it was registered.
     pub public_key: Option<String>,
     /// Whether the directory shows it.
     pub discoverable: bool,
-    /// Whether others may connect without a code.
+    /// Whether others may connect without a pairing code.
     pub auto_accept: bool,
-    /// What it does with tasks where the connection says nothing.
+    /// Approval rule for connections that have none of their own.
     pub default_approval: Option<Rule>,
-    /// Whether tasks for it cost credits.
+    /// Whether the sender of a task to this agent needs credits.
     pub costs_credits: bool,
-    /// Its balance in millionths of a US dollar.
+    /// Balance in millionths of a US dollar.
     pub credits_micro: i64,
     /// Whether the operator has suspended it.
     pub suspended: bool,
-    /// When it registered.
+    /// Time of registration.
     pub created_at: Timestamp,
-    /// Where its events are sent.
+    /// URL that receives the events of this agent.
     pub webhook_url: Option<String>,
-    /// Which events are sent; none named means all.
+    /// Event types to send; empty means all.
     pub webhook_events: Vec<String>,
-    /// Whether they are sent at present.
+    /// False when there is no webhook, or after it has failed for a day.
     pub webhook_active: bool,
-    /// When it was last heard of, as far as it has been written down.
+    /// Last request or connection. Written in batches, so it can be some seconds old.
     pub last_seen_at: Option<Timestamp>,
 }
 
 /// How the hub can reach an agent at present, the best way first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// By a socket that is open.
+    /// An open WebSocket.
     Socket,
-    /// By a stream that is open.
+    /// An open event stream.
     Stream,
-    /// By a webhook that is not switched off.
+    /// An active webhook.
     Webhook,
-    /// It asks now and then.
+    /// The agent has made requests, but none of the above is open.
     Polling,
-    /// It has never been heard of.
+    /// The agent has made no request yet.
     Never,
 }
 
 impl Reach {
-    /// The word on the wire.
+    /// The name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -75,14 +76,14 @@ impl Reach {
 /// One side's view of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
-    /// The connection.
+    /// The same id on both sides.
     pub id: ConnectionId,
     /// The other agent.
     pub peer: Agent,
-    /// What this side calls it.
+    /// This side's own name for the peer.
     pub alias: Option<String>,
-    /// What this side does with its tasks.
+    /// This side's approval rule for tasks from the peer.
     pub approval: Option<Rule>,
-    /// When it began.
+    /// Time at which the two agents were connected.
     pub created_at: Timestamp,
 }

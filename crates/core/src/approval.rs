@@ -1,13 +1,13 @@
-//! The approval gate: whether a published task goes straight to its target.
+//! The approval gate: whether a published task goes directly to its target or waits for approval.
 
 use crate::text::Unfit;
 
-/// What an agent does with tasks that come in.
+/// An agent's rule for incoming tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// Let them in.
+    /// Deliver them at once.
     Auto,
-    /// Hold them until approved.
+    /// Hold them until the agent approves.
     Require,
 }
 
@@ -45,12 +45,12 @@ impl<'de> serde::Deserialize<'de> for Rule {
     }
 }
 
-/// How the gate answered for a task; nothing at all when it was not asked to hold it.
+/// The decision about one task. A task that was never held has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Approval {
-    /// Held.
+    /// Held until the target decides.
     Pending,
-    /// Let in by the target.
+    /// Accepted by the target.
     Approved,
     /// Declined by the target; the task is cancelled.
     Rejected,
@@ -86,6 +86,12 @@ impl serde::Serialize for Approval {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Approval {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
+    }
+}
+
 /// What the gate says to a task being published: the target's side of the connection decides, else the
 /// target's default, else it is open.
 #[must_use]
@@ -96,8 +102,9 @@ pub fn gate(connection: Option<Rule>, default: Option<Rule>) -> Option<Approval>
     }
 }
 
-/// The rule that a connection made without a code puts on the side of the agent that was reached: a
-/// stranger came in by the directory, so somebody looks, unless that agent has said otherwise.
+/// The approval rule for the accepting side of a connection that was made without a pairing code. The other
+/// agent is a stranger from the directory, so its tasks need approval, unless the accepting agent has a default
+/// rule of its own.
 #[must_use]
 pub fn rule_for_a_stranger(default: Option<Rule>) -> Option<Rule> {
     match default {

@@ -1,10 +1,10 @@
-//! Money: US dollars on the wire, whole millionths of them inside.
+//! Amounts of money: US dollars on the wire, integer millionths of a dollar inside.
 
 use std::fmt;
 
 use crate::text::Unfit;
 
-/// The most that any amount may be: a million dollars.
+/// The largest amount: a million dollars.
 const MICRO_MAX: i64 = 1_000_000_000_000;
 
 /// An amount of US dollars, exact to a millionth.
@@ -13,19 +13,19 @@ const MICRO_MAX: i64 = 1_000_000_000_000;
 pub struct Usd(i64);
 
 impl Usd {
-    /// So many millionths.
+    /// An amount from millionths of a dollar.
     #[must_use]
     pub const fn from_micro(micro: i64) -> Self {
         Self(micro)
     }
 
-    /// How many millionths it is.
+    /// The amount in millionths of a dollar.
     #[must_use]
     pub const fn micro(self) -> i64 {
         self.0
     }
 
-    /// The number on the wire.
+    /// The amount in dollars, as it is sent.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^53 millionths")]
     pub fn number(self) -> f64 {

@@ -1,4 +1,4 @@
-//! What has to be looked at when its time comes.
+//! Deadlines of tasks, and whether a deadline still matters when it is due.
 
 use crate::approval::Approval;
 use crate::ids::TaskId;
@@ -9,69 +9,69 @@ use crate::text::Unfit;
 use crate::time::Timestamp;
 
 words!(
-    /// What may be due.
+    /// What a deadline is about.
     Due, "must be expiry, check-in or lease", {
-        /// A task that nobody took.
+        /// A submitted task expires.
         Expiry = "expiry",
-        /// A task or a message that nobody acknowledged.
+        /// A task or a message should have been acknowledged.
         CheckIn = "check-in",
-        /// A target that shows no sign of life.
+        /// The target should have shown a sign of life.
         Lease = "lease",
     }
 );
 
-/// Something to look at, once its time has come.
+/// A row of the timer's queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadline {
-    /// When.
+    /// The timer handles the deadline at this time or shortly after.
     pub due_at: Timestamp,
-    /// Which task.
+    /// The task it belongs to.
     pub task: TaskId,
-    /// What.
+    /// What to check.
     pub due: Due,
     /// The number of the message that should be acknowledged; 0 for the task itself.
     pub number: i64,
-    /// In which attempt it was set; it means nothing to a later one.
+    /// The attempt in which it was set. It has no meaning for a later attempt.
     pub attempt: i64,
-    /// When the task was made; nothing where that was not written down. Another task may have its id by now.
+    /// When the task was created; `None` in rows of older versions. Another task can have the same id by now.
     pub task_made_at: Option<Timestamp>,
 }
 
-/// What a deadline is judged by when its time has come.
+/// The state of the task that decides whether a deadline still matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
-    /// Where the task stands.
+    /// The task's status.
     pub status: Status,
-    /// How its gate answered.
+    /// The decision of the approval gate.
     pub approval: Option<Approval>,
-    /// Which attempt it is in.
+    /// The current attempt.
     pub attempt: i64,
-    /// When it was made.
+    /// When the task was created.
     pub made_at: Timestamp,
-    /// When it was acknowledged.
+    /// When the target acknowledged the task.
     pub acknowledged_at: Option<Timestamp>,
-    /// When it expires.
+    /// When the task expires.
     pub expires_at: Option<Timestamp>,
-    /// Until when its target's last sign of life is good; nothing when none is awaited.
+    /// End of the current lease; `None` when the task has none.
     pub lease_until: Option<Timestamp>,
-    /// Whether the message that the deadline is about is there, and not acknowledged.
+    /// Whether the deadline's message exists and is not acknowledged.
     pub message_waits: bool,
 }
 
 impl Deadline {
-    /// A deadline on a task as it stands.
+    /// A deadline for the current attempt of a task.
     #[must_use]
     pub fn on(task: &Task, due: Due, number: i64, due_at: Timestamp) -> Self {
         let task_made_at = Some(task.created_at);
         Self { due_at, task: task.id.clone(), due, number, attempt: task.attempt, task_made_at }
     }
 
-    /// Whether there is still something to do. Nobody removes a deadline that has lost its meaning; it is judged
-    /// when it falls due.
+    /// Whether there is still something to do. Deadlines are not deleted when they lose their meaning; they are
+    /// checked when they are due.
     #[must_use]
     pub fn holds(&self, facts: &Facts, now: Timestamp) -> bool {
-        let of_another = self.task_made_at.is_some_and(|made_at| made_at != facts.made_at);
-        if of_another || self.attempt != facts.attempt {
+        let of_another_task = self.task_made_at.is_some_and(|made_at| made_at != facts.made_at);
+        if of_another_task || self.attempt != facts.attempt {
             return false;
         }
         match self.due {

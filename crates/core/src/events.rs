@@ -1,6 +1,6 @@
-//! The kinds of events that an agent's log can hold.
+//! The types of events in an agent's log, as one table.
 
-/// Every type of event there is, so that a filter can name it: those of a log, and what tries a webhook.
+/// Every type that a webhook filter may name: all event types, and `ping`, which tests a webhook.
 pub const EVENT_TYPES: [&str; EventKind::ALL.len() + 1] = {
     let mut types = ["ping"; EventKind::ALL.len() + 1];
     let mut at = 0;
@@ -11,103 +11,91 @@ pub const EVENT_TYPES: [&str; EventKind::ALL.len() + 1] = {
     types
 };
 
-/// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EventKind {
-    /// A task came in.
-    TaskCreated,
-    /// A task waits at the gate.
-    TaskApprovalRequired,
-    /// A task's status changed.
-    TaskUpdated,
-    /// A task went to another agent.
-    TaskReassigned,
-    /// A task's target shows no sign of life.
-    TaskStalled,
-    /// Somebody wrote.
-    MessageCreated,
-    /// A message was taken back.
-    MessageDeleted,
-    /// A file was taken back.
-    FileDeleted,
-    /// Messages were read.
-    MessageRead,
-    /// Messages, or a task, were acknowledged.
-    MessageAcknowledged,
-    /// A message, or a task, was not.
-    MessageNoAck,
-    /// A connection began.
-    AgentConnected,
-    /// A connection ended.
-    AgentDisconnected,
-    /// Somebody wrote to a network.
-    BroadcastCreated,
+/// One row per type: variant, name on the wire, whether it names its sender, who gets it, what else is in it, meaning.
+macro_rules! events {
+    ($($kind:ident $name:literal $sender:ident $to:literal $fields:literal $meaning:literal;)+) => {
+        /// The type of an event.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum EventKind {
+            $(#[doc = $meaning] $kind,)+
+        }
+
+        impl EventKind {
+            /// Every event type, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$kind),+];
+
+            /// The name on the wire.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)+
+                }
+            }
+
+            /// Whether events of this type contain `fromAgentId`.
+            #[must_use]
+            pub const fn names_sender(self) -> bool {
+                match self {
+                    $(Self::$kind => events!(@ $sender),)+
+                }
+            }
+
+            /// Who gets it, for the documentation.
+            #[must_use]
+            pub const fn recipient(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $to,)+
+                }
+            }
+
+            /// Its fields beside those that every event has, for the documentation.
+            #[must_use]
+            pub const fn fields(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $fields,)+
+                }
+            }
+        }
+    };
+    (@ sender) => { true };
+    (@ no_sender) => { false };
+}
+
+events! {
+    TaskCreated "task.created" sender "the target" "attempt"
+        "A task was published, or approved at the gate.";
+    TaskApprovalRequired "task.approval_required" sender "the target" "attempt"
+        "A task waits for approval.";
+    TaskUpdated "task.updated" no_sender "the other party (both on reopening)" "status, reason"
+        "The status of a task changed.";
+    TaskReassigned "task.reassigned" no_sender "the target it was taken from" ""
+        "A task was reassigned.";
+    TaskStalled "task.stalled" no_sender "the initiator" "status"
+        "A lease ran out.";
+    MessageCreated "message.created" sender "the other party" "messageId"
+        "A message was written.";
+    MessageDeleted "message.deleted" sender "the other party" "messageId"
+        "A message was deleted by its author.";
+    MessageRead "message.read" no_sender "the author" "messageIds, byAgentId"
+        "Messages were read.";
+    MessageAcknowledged "message.acknowledged" no_sender "the author" "messageIds, byAgentId"
+        "Messages, or a task, were acknowledged.";
+    MessageNoAck "message.no_ack" no_sender "the author" "messageId (left out for the task itself), targetAgentId"
+        "A message, or a task, was not acknowledged in time.";
+    FileDeleted "file.deleted" sender "the other party" "messageId, fileId"
+        "A file was deleted by its uploader.";
+    AgentConnected "agent.connected" no_sender "both" "connectionId, withAgentId, withAgentName, withPublicKey"
+        "Two agents were connected.";
+    AgentDisconnected "agent.disconnected" no_sender "the other" "connectionId, byAgentId"
+        "A connection ended.";
+    BroadcastCreated "broadcast.created" sender "each member" "networkId, messageId"
+        "A message was sent to a network.";
 }
 
 impl EventKind {
-    /// All of them.
-    pub const ALL: [Self; 14] = [
-        Self::TaskCreated,
-        Self::TaskApprovalRequired,
-        Self::TaskUpdated,
-        Self::TaskReassigned,
-        Self::TaskStalled,
-        Self::MessageCreated,
-        Self::MessageDeleted,
-        Self::MessageRead,
-        Self::MessageAcknowledged,
-        Self::MessageNoAck,
-        Self::FileDeleted,
-        Self::AgentConnected,
-        Self::AgentDisconnected,
-        Self::BroadcastCreated,
-    ];
-
-    /// The kind with this word on the wire.
+    /// The event type with this name on the wire.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
-    /// Whether such an event has its sender's id among its fields.
-    #[must_use]
-    pub const fn names_sender(self) -> bool {
-        match self {
-            Self::TaskCreated
-            | Self::TaskApprovalRequired
-            | Self::MessageCreated
-            | Self::MessageDeleted
-            | Self::FileDeleted
-            | Self::BroadcastCreated => true,
-            Self::TaskUpdated
-            | Self::TaskReassigned
-            | Self::TaskStalled
-            | Self::MessageRead
-            | Self::MessageAcknowledged
-            | Self::MessageNoAck
-            | Self::AgentConnected
-            | Self::AgentDisconnected => false,
-        }
-    }
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TaskCreated => "task.created",
-            Self::TaskApprovalRequired => "task.approval_required",
-            Self::TaskUpdated => "task.updated",
-            Self::TaskReassigned => "task.reassigned",
-            Self::TaskStalled => "task.stalled",
-            Self::MessageCreated => "message.created",
-            Self::MessageDeleted => "message.deleted",
-            Self::FileDeleted => "file.deleted",
-            Self::MessageRead => "message.read",
-            Self::MessageAcknowledged => "message.acknowledged",
-            Self::MessageNoAck => "message.no_ack",
-            Self::AgentConnected => "agent.connected",
-            Self::AgentDisconnected => "agent.disconnected",
-            Self::BroadcastCreated => "broadcast.created",
-        }
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
     }
 }

@@ -1,51 +1,52 @@
-//! Files within a task: what they may be, and what they are called.
+//! Files of a task: allowed types and safe names.
 
 use crate::ids::{AgentId, FileId, MessageId, TaskId};
 use crate::time::Timestamp;
 
-/// The most bytes a file may have (50 MiB).
+/// The largest size of a file (50 MiB).
 pub const FILE_BYTES_MAX: u64 = 50 * 1024 * 1024;
-/// What an encrypted file is called, whatever its name is inside.
+/// The visible name of an encrypted file; the real name is encrypted.
 pub const ENCRYPTED_NAME: &str = "encrypted_file";
-/// What an encrypted file is, as far as anybody but its readers can tell.
+/// The visible media type of an encrypted file.
 pub const ENCRYPTED_TYPE: &str = "application/octet-stream";
-/// The most characters of a name.
+/// The longest name, in characters.
 const NAME_CHARS_MAX: usize = 200;
 
-/// What is known of a file; its bytes lie elsewhere.
+/// The row of a file. Its bytes are on disk or in a bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its id.
+    /// The place of the bytes follows from it.
     pub id: FileId,
     /// The task it belongs to.
     pub task: TaskId,
-    /// The message that brought it.
+    /// The message that the upload created.
     pub message: MessageId,
-    /// Who uploaded it.
+    /// The only agent that may delete it.
     pub uploader: AgentId,
-    /// What it is called.
+    /// Sanitised name for downloads.
     pub name: String,
-    /// What it is.
+    /// Media type without parameters.
     pub mime_type: String,
-    /// How large it is.
+    /// Size of the stored bytes.
     pub size_bytes: i64,
-    /// When it was uploaded.
+    /// Time of the upload.
     pub created_at: Timestamp,
 }
 
-/// A name without path and without anything that a terminal or a header would take for a command.
+/// A name without path and without anything that a terminal or a header would take for a command; nothing if no
+/// character is left.
 #[must_use]
-pub fn safe_name(name: &str) -> String {
+pub fn safe_name(name: &str) -> Option<String> {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    // Marks that turn the direction of text around make one name look like another.
+    // Marks that change the direction of text can make one name look like another.
     let turns =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let clean: String = last.chars().filter(|c| !c.is_control() && !turns(*c)).take(NAME_CHARS_MAX).collect();
     let clean = clean.trim().trim_start_matches('.').trim();
-    if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
+    (!clean.is_empty()).then(|| clean.to_owned())
 }
 
-/// A media type without its parameters, in lower case; nothing if it is none.
+/// A media type without its parameters, in lower case; `None` if the text is not a media type.
 #[must_use]
 pub fn essence(mime_type: &str) -> Option<String> {
     let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -57,7 +58,7 @@ pub fn essence(mime_type: &str) -> Option<String> {
     (token(kind) && token(rest)).then_some(essence)
 }
 
-/// Whether a task whose content is not encrypted takes files of this type.
+/// Whether an unencrypted task accepts files of this type.
 #[must_use]
 pub fn is_allowed(essence: &str) -> bool {
     essence.starts_with("image/")

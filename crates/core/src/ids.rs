@@ -1,7 +1,7 @@
-//! Typed identifiers, and the one place where new ones are made.
+//! Typed identifiers, and the one place that generates them.
 //!
-//! Ids we make sort by the time they were made: 48 bits of milliseconds, then 72 random bits, as 24
-//! characters of lower-case base 32. Lower case only, so that every database collation orders them alike.
+//! Generated ids sort by time: 48 bits of milliseconds, then 72 random bits, as 24 characters of lower-case
+//! base 32. Lower case only, so that every database collation orders them alike.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -32,24 +32,24 @@ pub enum Message {}
 #[derive(Debug)]
 pub enum Network {}
 
-/// Names an agent.
+/// Id of an agent.
 pub type AgentId = Id<Agent>;
-/// Names a connection between two agents.
+/// Id of a connection between two agents.
 pub type ConnectionId = Id<Connection>;
-/// Names a delivery to a webhook.
+/// Id of a webhook delivery.
 pub type DeliveryId = Id<Delivery>;
-/// Names a file.
+/// Id of a file.
 pub type FileId = Id<File>;
-/// Names a message.
+/// Id of a message, also of a broadcast.
 pub type MessageId = Id<Message>;
-/// Names a network.
+/// Id of a network.
 pub type NetworkId = Id<Network>;
-/// Names a task.
+/// Id of a task; the client may choose it.
 pub type TaskId = Id<crate::tasks::Task>;
 
-/// What kinds of ids begin with.
+/// The prefix of generated ids of one kind.
 pub trait Prefixed {
-    /// The prefix, with its underscore.
+    /// Includes the underscore.
     const PREFIX: &'static str;
 }
 impl Prefixed for Agent {
@@ -74,7 +74,7 @@ impl Prefixed for crate::tasks::Task {
     const PREFIX: &'static str = "task_";
 }
 
-/// Why a text is not an id.
+/// The text is not a valid id.
 #[derive(Debug, thiserror::Error)]
 #[error("must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")]
 pub struct NotAnId;
@@ -84,6 +84,13 @@ impl<T> Id<T> {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Text that is shown in the place of an id, such as the id between markers. It is not checked and names nothing:
+    /// only a view that is about to be written out may hold it.
+    #[must_use]
+    pub fn shown_as(text: &str) -> Self {
+        Self(text.into(), PhantomData)
     }
 }
 
@@ -156,10 +163,10 @@ impl<'de, T> serde::Deserialize<'de> for Id<T> {
 
 const RANDOM_BITS: u32 = 72;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// How many characters stand behind the prefix.
+/// Characters after the prefix.
 const MADE_CHARS: usize = 24;
 
-/// Whether an id has the shape of those that are made here.
+/// Whether an id looks like a generated one, as opposed to one that a client chose.
 #[must_use]
 pub fn has_made_shape(id: &str) -> bool {
     let prefixes = [
@@ -175,7 +182,7 @@ pub fn has_made_shape(id: &str) -> bool {
     rest.len() == MADE_CHARS && rest.bytes().all(|byte| ALPHABET.contains(&byte))
 }
 
-/// Makes ids that never repeat and, within one process, always grow.
+/// Generates ids that never repeat and, within one process, always increase.
 pub struct IdSource {
     random: fn(&mut [u8]),
     last: Mutex<u128>,
@@ -188,7 +195,7 @@ impl fmt::Debug for IdSource {
 }
 
 impl IdSource {
-    /// A source that draws its random bits from `random`.
+    /// `random` fills its argument with random bytes.
     #[must_use]
     pub fn new(random: fn(&mut [u8])) -> Self {
         Self { random, last: Mutex::new(0) }
@@ -200,28 +207,28 @@ impl IdSource {
         let random = u128::from_le_bytes(bytes);
         let time = u128::from(at.0.max(0).unsigned_abs()) & ((1 << 48) - 1);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        // Within one millisecond (or after the clock went back) count on from the last id.
+        // Within one millisecond, or after the clock went back, increment the last id.
         *last = (time << RANDOM_BITS | random).max(*last + 1);
         *last
     }
 }
 
-/// The moment something happens, and where its new ids come from: handed to every use case.
+/// The current time and the source of new ids; a parameter of every use case.
 #[derive(Debug, Clone)]
 pub struct Now {
-    /// The time.
+    /// The current time.
     pub at: Timestamp,
     ids: Arc<IdSource>,
 }
 
 impl Now {
-    /// A moment with its source of ids.
+    /// Combines a time with a source of ids.
     #[must_use]
     pub fn new(at: Timestamp, ids: Arc<IdSource>) -> Self {
         Self { at, ids }
     }
 
-    /// A new id, greater than all made before it.
+    /// A new id, greater than all before it.
     #[must_use]
     pub fn new_id<T: Prefixed>(&self) -> Id<T> {
         let number = self.ids.next(self.at);

@@ -1,7 +1,7 @@
-//! The product's rules: ids, names, statuses, moves and the approval gate.
+//! The product's rules: ids, checked text, statuses, status changes and the approval gate.
 //!
 //! Everything here is a pure function of its arguments. There is no I/O, no async and no clock in this
-//! crate; whoever needs the time is handed it.
+//! crate; functions that need the time take it as a parameter.
 
 pub mod agents;
 pub mod approval;

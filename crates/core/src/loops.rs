@@ -1,29 +1,29 @@
-//! When two models talk past each other: who is asked for an answer, and when it is better not to ask.
+//! Loop detection: when the hub should not ask a model for another answer.
 
-/// A text shorter than this may be a mere courtesy.
+/// Two shorter messages in turn count as an exchange of courtesies.
 const SHORT_CHARS: usize = 100;
-/// So many messages without an answer are a monologue.
+/// This many messages without an answer are a monologue.
 const MONOLOGUE: usize = 3;
 
 /// One message of a thread, as one party sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// Whether that party wrote it.
+    /// Whether this party wrote it.
     pub mine: bool,
-    /// How many characters it has.
+    /// Length in characters.
     pub chars: usize,
 }
 
-/// Why a party is not asked to answer.
+/// Why a model is not asked to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loop {
-    /// The other one goes on and on.
+    /// The last messages are all from the other agent.
     Monologue,
-    /// They exchange courtesies.
+    /// The last two messages are short and from both sides, such as thanks and "you are welcome".
     PingPong,
 }
 
-/// Whether a thread, oldest line first, has come to the point where asking for another answer does harm.
+/// Checks a thread, oldest message first. `None` means that a model may be asked.
 #[must_use]
 pub fn looping(lines: &[Line]) -> Option<Loop> {
     let newest: Vec<&Line> = lines.iter().rev().take(MONOLOGUE).collect();

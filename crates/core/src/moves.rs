@@ -1,6 +1,6 @@
-//! The task machine as data: which status may follow which, and who may say so.
+//! The task life cycle as data: which status may follow which, and who may set it.
 //!
-//! `MOVES` is the only place that knows. Refusals, `nextStatuses`, the reference page and the tests are
+//! `MOVES` is the only place with this knowledge. Refusals, `nextStatuses`, the reference page and the tests are
 //! all derived from it.
 
 use std::fmt;
@@ -10,16 +10,16 @@ use Status::{
     AuthRequired, Cancelled, Completed, Draft, Expired, Failed, InputRequired, Rejected, Submitted, Working,
 };
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// Only the initiator sees it.
+    /// Not published; only the initiator sees it.
     Draft,
-    /// In the target's inbox, or held at its gate.
+    /// In the target's inbox, or held for its approval.
     Submitted,
     /// The target works on it.
     Working,
-    /// Waits for the initiator: a question, or a result to look at.
+    /// Waits for the initiator: a question, or a result to review.
     InputRequired,
     /// Waits for the initiator's authorisation.
     AuthRequired,
@@ -29,9 +29,9 @@ pub enum Status {
     Failed,
     /// The target declined.
     Rejected,
-    /// Given up by a party or by the hub.
+    /// Ended by a party, or by the hub after a disconnect or a block.
     Cancelled,
-    /// Nobody took it in time.
+    /// Nobody took it before its time to live ran out, or its lease ran out.
     Expired,
 }
 
@@ -50,7 +50,7 @@ impl Status {
         Expired,
     ];
 
-    /// The word on the wire.
+    /// The name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,13 +67,13 @@ impl Status {
         }
     }
 
-    /// Nothing more happens, except a reopening or a retry.
+    /// Ended. Only a reopening or a retry leaves such a status.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         matches!(self, Completed | Failed | Rejected | Cancelled | Expired)
     }
 
-    /// Published and not ended.
+    /// Published, and not ended.
     #[must_use]
     pub const fn is_live(self) -> bool {
         matches!(self, Submitted | Working | InputRequired | AuthRequired)
@@ -86,7 +86,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// Why a word is not a status.
+/// The text is not a status.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "must be one of draft, submitted, working, input-required, auth-required, completed, failed, rejected, \
@@ -127,10 +127,10 @@ impl<'de> serde::Deserialize<'de> for Status {
     }
 }
 
-/// Who acts on a task.
+/// In which role somebody acts on a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The agent that made the task.
+    /// The agent that created the task.
     Initiator,
     /// The agent it is for.
     Target,
@@ -139,7 +139,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The other party; the hub has none.
+    /// The other party; the hub is its own opposite.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -176,10 +176,10 @@ const T: Roles = Roles(2);
 const S: Roles = Roles(4);
 const IT: Roles = Roles(I.0 | T.0);
 
-/// A move: from, to, who may make it on an open task, who on a reviewed one.
+/// A status change: from, to, who may make it on an open task, who on a reviewed task.
 pub type Move = (Status, Status, Roles, Roles);
 
-/// Who may move a task. A move that is not listed does not exist.
+/// All status changes that exist, and who may make them.
 pub const MOVES: &[Move] = &[
     // from          to             open  reviewed
     (Draft, Submitted, I, I),
@@ -215,84 +215,84 @@ pub const MOVES: &[Move] = &[
     (Completed, Working, I, NO), // reopen
 ];
 
-/// Who may make a move; nobody where it is not in the table.
+/// Who may make a status change; nobody if it is not in the table.
 #[must_use]
 pub fn allowed(from: Status, to: Status, reviewed: bool) -> Roles {
     MOVES.iter().find(|m| m.0 == from && m.1 == to).map_or(NO, |m| if reviewed { m.3 } else { m.2 })
 }
 
-/// Why a move, or another act on a task, is refused.
+/// Why a status change or another action on a task is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The caller expected another status.
     #[error("the task's status is no longer the one you expected")]
     Conflict,
     /// The task has ended.
-    #[error("the task has ended; nothing more can happen on it")]
+    #[error("the task has ended and cannot be changed")]
     Terminal,
-    /// The target has not let it in yet.
+    /// The target has not approved the task yet.
     #[error("the task waits for its target's approval")]
     ApprovalPending,
     /// The task is a draft.
     #[error("the task is a draft; publish it first by setting its status to submitted")]
     Draft,
-    /// No such move for anybody.
+    /// The status change does not exist for anybody.
     #[error("a task cannot go from {from} to {to}")]
     NoSuchMove {
-        /// Where it stands.
+        /// The current status.
         from: Status,
-        /// Where it should go.
+        /// The requested status.
         to: Status,
     },
-    /// A move of the other party.
+    /// Only the other party may do this.
     #[error("only the other party of this task may do that")]
     NotYourMove,
-    /// A target that wants to complete reviewed work.
+    /// A target tried to complete a reviewed task.
     #[error(
-        "this task's initiator accepts the work: deliver the result by a message, set the status to \
-         input-required, and the initiator completes it"
+        "deliver the result in a message and set the status to input-required; only the \
+         initiator can complete this task"
     )]
     ReviewRequired,
     /// The operation does not exist in this status.
     #[error("that cannot be done while the task is {0}")]
     InvalidState(Status),
-    /// The task's keys are for its present target.
-    #[error("the task is encrypted for its present target; create a new one for another agent")]
+    /// An encrypted task cannot be reassigned, because its keys are for the current target.
+    #[error("the task is encrypted for its current target; create a new task for another agent")]
     Encrypted,
-    /// As many messages as were agreed on have been written.
+    /// The message budget is used up.
     #[error(
-        "the task has had the {0} messages it may have; its initiator can raise maxMessages by PATCH /tasks/:id"
+        "the task has reached its limit of {0} messages; its initiator can raise maxMessages with PATCH /tasks/:id"
     )]
     MessageBudget(i64),
-    /// A task that still runs cannot be deleted.
+    /// A live task cannot be deleted.
     #[error("the task is still live; cancel it before deleting it")]
     Live,
 }
 
-/// What the machine needs to know of a task to decide.
+/// The facts about a task that decide a status change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Where it stands.
+    /// The current status.
     pub status: Status,
-    /// Whether its initiator accepts the work.
+    /// Whether the initiator accepts the result (`requiresReview`).
     pub reviewed: bool,
-    /// Whether it is held at its target's gate.
+    /// Whether it is held for the target's approval.
     pub held: bool,
 }
 
 impl Position {
-    /// Decides one move, in the documented order of refusals.
+    /// Decides one status change. The order of refusals is part of the contract.
     pub fn check(self, role: Role, to: Status) -> Result<(), Refusal> {
         let roles = allowed(self.status, to, self.reviewed);
         if self.status.is_terminal() && roles == NO {
             return Err(Refusal::Terminal);
         }
-        let lifted = match role {
+        let exempt_from_hold = match role {
             Role::Initiator => to == Cancelled,
             Role::Target => false,
             Role::Hub => to == Expired,
         };
-        if self.held && !lifted {
+        if self.held && !exempt_from_hold {
             return Err(Refusal::ApprovalPending);
         }
         if roles == NO {
@@ -307,13 +307,13 @@ impl Position {
         Err(Refusal::NotYourMove)
     }
 
-    /// What this role may set now.
+    /// The statuses that this role may set now.
     #[must_use]
     pub fn next_statuses(self, role: Role) -> Vec<Status> {
         Status::ALL.into_iter().filter(|&to| self.check(role, to).is_ok()).collect()
     }
 
-    /// Whether a message may be added.
+    /// Whether the task accepts messages.
     pub fn check_open(self) -> Result<(), Refusal> {
         match self.status {
             Draft => Err(Refusal::Draft),
@@ -324,11 +324,11 @@ impl Position {
     }
 }
 
-/// Where a task stands for one caller: part of every answer about it, errors included.
+/// A task's status as one caller sees it: part of every answer about the task, errors included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The present status.
+    /// The current status.
     pub status: Status,
-    /// What this caller may set now.
+    /// The statuses that this caller may set now.
     pub next: Vec<Status>,
 }

@@ -1,21 +1,21 @@
-//! Pairing codes: a colour or mood, an animal and four digits, easy to say over a phone.
+//! Pairing codes: a colour or mood, an animal and four digits, easy to say on the phone.
 //!
-//! 64 words, 128 animals and 10,000 numbers are 26.3 bits; guessing is throttled by whoever takes codes.
+//! 64 words, 128 animals and 10,000 numbers are 26.3 bits. Guessing is limited by the pairing route.
 
 use std::fmt;
 
 use crate::text::Unfit;
 
-/// How long a code can be redeemed.
+/// How long a code is valid.
 pub const CODE_LIFETIME_SECONDS: i64 = 600;
 
 /// A code in its one spelling: capital letters, parts joined by hyphens.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(try_from = "String")]
 pub struct PairingCode(String);
 
 impl PairingCode {
-    /// The code that these random bits stand for.
+    /// The code that encodes these random bits.
     #[must_use]
     pub fn from_random(bits: u64) -> Self {
         let word = WORDS[(bits % 64) as usize];
@@ -34,7 +34,7 @@ impl PairingCode {
 impl TryFrom<String> for PairingCode {
     type Error = Unfit;
 
-    /// Takes any case, and blanks in place of hyphens; whether such a code exists is asked elsewhere.
+    /// Accepts any case, and spaces instead of hyphens. Does not check whether the code exists.
     fn try_from(text: String) -> Result<Self, Unfit> {
         let parts: Vec<String> = text
             .split(|c: char| c == '-' || c.is_whitespace())

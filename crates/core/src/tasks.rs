@@ -1,4 +1,4 @@
-//! A task, and what follows from where it stands.
+//! The task, and what follows from its status and marks.
 
 use crate::approval::Approval;
 use crate::ids::{AgentId, NetworkId, TaskId};
@@ -8,13 +8,13 @@ use crate::text::{Unfit, Within};
 use crate::time::Timestamp;
 
 words!(
-    /// How soon a task wants to be looked at.
+    /// The order in which the inbox shows waiting tasks.
     Priority, "must be high, normal or low", {
-        /// First.
+        /// Before all others.
         High = "high",
-        /// In its turn.
+        /// The default.
         Normal = "normal",
-        /// Last.
+        /// After all others.
         Low = "low",
     }
 );
@@ -23,7 +23,7 @@ impl Priority {
     /// Every priority, the most urgent first.
     pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
 
-    /// Its place among them.
+    /// Position in `ALL`; stored in the database as part of the lane.
     #[must_use]
     pub const fn rank(self) -> i64 {
         match self {
@@ -35,155 +35,186 @@ impl Priority {
 }
 
 words!(
-    /// What happens to a task whose target shows no sign of life.
+    /// What the hub does when a lease runs out.
     OnStall, "must be notify, expire or retry", {
-        /// Its initiator is told, and nothing more.
+        /// Only tell the initiator.
         Notify = "notify",
-        /// It expires.
+        /// Expire the task.
         Expire = "expire",
-        /// It is handed over again, as long as it has attempts left.
+        /// Start another attempt, up to `maxAttempts`, then expire.
         Retry = "retry",
     }
 );
 
-/// How long a task may wait to be taken.
+/// How long a task may wait to be taken, in seconds.
 pub type TtlSeconds = Within<1, 86_400>;
-/// How soon a task or a message should be acknowledged; 0 for never.
+/// Within how many seconds a task or a message should be acknowledged; 0 turns the check off.
 pub type CheckInSeconds = Within<0, 86_400>;
-/// How often the target of a task under way must show a sign of life.
+/// After how many seconds without a sign of life a working task counts as stalled.
 pub type LeaseSeconds = Within<10, 86_400>;
-/// How many attempts a stalled task may have.
+/// The most attempts of a task that stalls.
 pub type MaxAttempts = Within<1, 100>;
-/// How many messages a task may have.
+/// The message budget of a task.
 pub type MaxMessages = Within<1, 100_000>;
-/// How far the work is.
+/// Progress in percent.
 pub type Progress = Within<0, 100>;
 
 /// How many attempts a stalled task has when nobody says.
 pub const ATTEMPTS_DEFAULT: i64 = 3;
+/// How many messages a task may have when nobody says.
+pub const MESSAGES_DEFAULT: i64 = 1_000;
+/// How soon a reviewed task should be acknowledged when nobody says. Open tasks have no check-in window then: clients of
+/// PairAI do not know about acknowledgements.
+pub const REVIEWED_CHECK_IN_SECONDS: i64 = 30;
 
-/// What was agreed on when a task was made.
+/// The limits of a task, set when it is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// How long it may wait to be taken.
+    /// How long it may wait to be taken; `None` for ever.
     pub ttl_seconds: Option<i64>,
-    /// How soon it should be acknowledged; 0 for never.
+    /// Within how many seconds it should be acknowledged; 0 turns the check off.
     pub check_in_seconds: i64,
-    /// How often its target must show a sign of life while it works.
+    /// Length of the lease while the target works; `None` for no lease.
     pub lease_seconds: Option<i64>,
-    /// What happens when it does not.
+    /// What happens when the lease runs out.
     pub on_stall: OnStall,
-    /// How many attempts a stalled task may have.
+    /// The most attempts if it stalls.
     pub max_attempts: i64,
-    /// How many messages it may have.
+    /// The message budget; it pauses the task when it is used up.
     pub max_messages: i64,
 }
 
-/// What one party of a task has said and seen.
+/// What one party of a task has written, read and acknowledged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Side {
-    /// The party's own session key.
+    /// Opaque key of the party, sent with every event about the task.
     pub session_key: Option<String>,
-    /// How many messages it has not read.
+    /// Number of unread messages.
     pub unread: i64,
-    /// Since when there have been any.
+    /// Time of the oldest unread message.
     pub unread_since: Option<Timestamp>,
-    /// The number of the last message it wrote.
+    /// Number of the last message that it wrote.
     pub said: i64,
-    /// Up to which number it has read.
+    /// It has read up to this message number.
     pub read: i64,
-    /// Up to which number it has acknowledged.
+    /// It has acknowledged up to this message number.
     pub acked: i64,
+    /// Those of its unread messages that it has not acknowledged as updates.
+    pub unseen: Unseen,
 }
 
-/// A request of one agent to another, with its thread.
+/// A party's unread messages that came after the cursor that it had acknowledged of its updates when the first of them
+/// came. An acknowledgement that covers all of them leaves this as it is; the numbers tell that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// How many.
+    pub count: i64,
+    /// The number of the first one's event in the party's log.
+    pub first: Option<i64>,
+    /// The number of the last one's event there.
+    pub last: Option<i64>,
+}
+
+impl Unseen {
+    /// One more message, whose event has this number, for a party whose cursor stands there.
+    pub fn add(&mut self, seq: i64, cursor: i64) {
+        if self.last.is_none_or(|last| last <= cursor) {
+            *self = Self::default();
+        }
+        self.count += 1;
+        self.first.get_or_insert(seq);
+        self.last = Some(seq);
+    }
+}
+
+/// A request from one agent to another, without the messages of its thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its id.
+    /// Generated by the hub, or chosen by the client.
     pub id: TaskId,
-    /// Who made it.
+    /// The agent that created it.
     pub initiator: AgentId,
-    /// That agent's name now.
+    /// The initiator's current name.
     pub initiator_name: String,
-    /// Whom it is for.
+    /// The agent that should do it.
     pub target: AgentId,
-    /// That agent's name now.
+    /// The target's current name.
     pub target_name: String,
-    /// What it is called.
+    /// One line; a fixed text for encrypted tasks.
     pub title: String,
-    /// What is to be done.
+    /// Text, or ciphertext for encrypted tasks.
     pub description: Option<String>,
     /// Whether its content is end-to-end encrypted.
     pub encrypted: bool,
-    /// Each party's wrapped key to the description, a JSON object as text.
+    /// The wrapped key of the description for each party: a JSON object, as text.
     pub description_keys: Option<String>,
-    /// The initiator's signature on the description.
+    /// The initiator's signature over task id and description.
     pub sender_signature: Option<String>,
-    /// Where it stands.
+    /// The current status.
     pub status: Status,
-    /// What the last change said about itself.
+    /// The reason given with the last status change.
     pub status_reason: Option<String>,
-    /// How the gate answered.
+    /// The decision of the approval gate; `None` if it was never held.
     pub approval: Option<Approval>,
-    /// Whether the initiator accepts the work.
+    /// Whether only the initiator may complete it.
     pub requires_review: bool,
-    /// How soon it wants to be looked at.
+    /// Order in the target's inbox.
     pub priority: Priority,
-    /// Which try this is, from 1.
+    /// The current attempt, from 1.
     pub attempt: i64,
-    /// What was agreed on.
+    /// Time limits and budgets.
     pub terms: Terms,
     /// The initiator's side of the thread.
     pub initiator_side: Side,
     /// The target's side of the thread.
     pub target_side: Side,
-    /// How many messages it has had.
+    /// Number of messages, those of the hub included.
     pub message_count: i64,
-    /// How many of those its parties wrote.
+    /// Number of messages that the parties wrote; counts against the budget.
     pub spoken_count: i64,
-    /// How many lines its history has.
+    /// Number of rows in its history.
     pub log_count: i64,
-    /// Grows with every change of the task itself; what its `ETag` shows.
+    /// Increases with every change of the task; the `ETag`.
     pub version: i64,
-    /// When it was published; never, for a draft.
+    /// When it was published; `None` for a draft.
     pub queued_at: Option<Timestamp>,
-    /// When the target was pushed to, and took it.
+    /// When an event about it was pushed to the target and accepted.
     pub pushed_at: Option<Timestamp>,
-    /// When the target fetched it.
+    /// When the target first fetched it.
     pub fetched_at: Option<Timestamp>,
-    /// When the target acknowledged it.
+    /// When the target first acknowledged it.
     pub acknowledged_at: Option<Timestamp>,
-    /// When it expires, unless somebody takes it.
+    /// When it expires if nobody takes it.
     pub expires_at: Option<Timestamp>,
-    /// Until when the target's last sign of life is good; nothing when none is awaited.
+    /// End of the current lease; `None` while no lease runs.
     pub lease_until: Option<Timestamp>,
-    /// The task it is part of.
+    /// The parent task.
     pub parent: Option<TaskId>,
-    /// Whether its target takes part in that task too, and so may know of it.
+    /// Whether the target is also a party of the parent task, and so may see its id.
     pub parent_shared: bool,
-    /// The network it was sent in.
+    /// The network in which it was sent.
     pub network: Option<NetworkId>,
-    /// What came of it.
+    /// The content of the last reply.
     pub result: Option<String>,
-    /// How far the work is, from 0 to 100.
+    /// Progress in percent, as the target reported it.
     pub progress: Option<i64>,
-    /// What the target says about that.
+    /// The target's note about its progress.
     pub progress_note: Option<String>,
-    /// What the target has reported to have cost, in millionths of a US dollar.
+    /// Sum of the costs that the target reported, in millionths of a US dollar.
     pub usage_micro: i64,
-    /// When work began.
+    /// When the target started.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// When it reached a terminal status.
     pub completed_at: Option<Timestamp>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
 impl Task {
-    /// What this agent is to the task; nothing if it may not know that the task exists. A draft, and a
-    /// draft that was given up, does not exist for its target.
+    /// The role of this agent; `None` if it may not know that the task exists. For its target, a draft does not
+    /// exist, and neither does a cancelled draft.
     #[must_use]
     pub fn role_of(&self, agent: &AgentId) -> Option<Role> {
         if *agent == self.initiator {
@@ -195,20 +226,20 @@ impl Task {
         }
     }
 
-    /// What the machine decides by.
+    /// The facts that decide a status change.
     #[must_use]
     pub fn position(&self) -> Position {
         let held = self.approval == Some(Approval::Pending) && self.status.is_live();
         Position { status: self.status, reviewed: self.requires_review, held }
     }
 
-    /// Where the task stands for this role.
+    /// The status, and what this role may set now.
     #[must_use]
     pub fn standing(&self, role: Role) -> Standing {
         Standing { status: self.status, next: self.position().next_statuses(role) }
     }
 
-    /// The other party and its name.
+    /// Id and name of the other party.
     #[must_use]
     pub fn other(&self, role: Role) -> (&AgentId, &str) {
         match role {
@@ -217,7 +248,7 @@ impl Task {
         }
     }
 
-    /// The party with this role and its name; nobody for the hub.
+    /// Id and name of the party with this role; `None` for the hub.
     #[must_use]
     pub fn party(&self, role: Role) -> Option<(&AgentId, &str)> {
         match role {
@@ -233,7 +264,7 @@ impl Task {
         self.role_of(agent) == Some(Role::Target) && self.fetched_at.is_none()
     }
 
-    /// What this role has said and seen; the hub has no side.
+    /// The state of this party in the thread; `None` for the hub.
     #[must_use]
     pub fn side(&self, role: Role) -> Option<&Side> {
         match role {
@@ -243,7 +274,7 @@ impl Task {
         }
     }
 
-    /// The same, to change it.
+    /// The state of this party in the thread, mutable.
     pub fn side_mut(&mut self, role: Role) -> Option<&mut Side> {
         match role {
             Role::Initiator => Some(&mut self.initiator_side),
@@ -252,17 +283,17 @@ impl Task {
         }
     }
 
-    /// One message less to read for a role: it was taken back.
-    pub fn unread_less(&mut self, role: Role) {
+    /// Leaves a role this many messages to read.
+    pub fn set_unread(&mut self, role: Role, unread: i64) {
         if let Some(reader) = self.side_mut(role) {
-            reader.unread = (reader.unread - 1).max(0);
+            reader.unread = unread.max(0);
             if reader.unread == 0 {
-                reader.unread_since = None;
+                (reader.unread_since, reader.unseen) = (None, Unseen::default());
             }
         }
     }
 
-    /// Whether the other party has written something that this role has not acknowledged.
+    /// Whether the other party wrote a message that this role has not acknowledged.
     #[must_use]
     pub fn has_outstanding(&self, role: Role) -> bool {
         match role {
@@ -272,13 +303,13 @@ impl Task {
         }
     }
 
-    /// Whether the task's time has run out before anybody took it.
+    /// Whether the time to live has run out before anybody took the task.
     #[must_use]
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         is_overdue(self.status, self.acknowledged_at, self.expires_at, now)
     }
 
-    /// The order in which the task waits for its target; 0 when it does not wait.
+    /// The column of the index that orders waiting tasks by priority; 0 when the task does not wait.
     #[must_use]
     pub fn lane(&self) -> i64 {
         match (self.status, self.position().held) {
@@ -288,7 +319,7 @@ impl Task {
         }
     }
 
-    /// Takes back everything that belongs to an attempt that is over.
+    /// Starts a new attempt: resets everything that belongs to the last one.
     pub fn begin_again(&mut self) {
         self.attempt += 1;
         self.status_reason = None;
@@ -304,10 +335,10 @@ impl Task {
     }
 }
 
-/// Where the lanes of tasks at the gate begin.
+/// The first lane of tasks that are held for approval.
 pub const HELD_LANES: i64 = 3;
 
-/// Whether a task with these marks has expired: it was submitted, and nobody took it in time.
+/// Whether a task with these values is overdue: submitted, not acknowledged, and past its time to live.
 #[must_use]
 pub fn is_overdue(
     status: Status,

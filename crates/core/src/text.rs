@@ -1,13 +1,13 @@
-//! Text from outside, checked once: a value of these types is known to keep the contract's bounds.
+//! Text from outside, checked once: a value of one of these types is within the bounds of the contract.
 //!
-//! No text may hold a NUL character: PostgreSQL cannot store it, and both databases must answer alike.
+//! No text may contain a NUL character: PostgreSQL cannot store it, and both databases must behave alike.
 
 use std::fmt;
 
 use crate::events::EVENT_TYPES;
 use crate::webhooks::SECRET_CHARS_MIN;
 
-/// What is wrong with a text, as the end of a sentence that begins with the field's name.
+/// What is wrong with a value: the end of a sentence that starts with the name of the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unfit(pub String);
@@ -16,7 +16,7 @@ fn unfit<T>(why: impl Into<String>) -> Result<T, Unfit> {
     Err(Unfit(why.into()))
 }
 
-/// The most bytes a description or a message may have (256 KiB); more is answered with 413.
+/// The largest description or message (256 KiB); more is answered with 413.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
 
 fn line(text: &str, chars_max: usize) -> Result<(), Unfit> {
@@ -51,7 +51,7 @@ macro_rules! text_type {
         pub struct $name(String);
 
         impl $name {
-            /// The text.
+            /// The checked text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -87,12 +87,12 @@ text_type!(
     |t| line(t, 64)
 );
 text_type!(
-    /// What an agent says about itself.
+    /// The description in an agent's profile.
     AgentDescription,
     |t| at_most(t, 500)
 );
 text_type!(
-    /// A task's title.
+    /// The title of a task: one line.
     Title,
     |t| line(t, 128)
 );
@@ -102,12 +102,12 @@ text_type!(
     |t| line(t, 64)
 );
 text_type!(
-    /// Why somebody ended or declined a task.
+    /// Why a party ended or declined a task.
     Reason,
     |t| at_most(t, 1_000)
 );
 text_type!(
-    /// An opaque key by which an agent finds its own session again.
+    /// An opaque key with which an agent assigns events to its own sessions.
     SessionKey,
     |t| {
         if t.len() > 256 {
@@ -117,12 +117,12 @@ text_type!(
     }
 );
 text_type!(
-    /// A description or a message. Its length is checked where 413 can be answered, not here.
+    /// A description or a message. Its length is checked later, because the answer is 413 and not 400.
     Body,
     no_nul
 );
 text_type!(
-    /// A word to search for.
+    /// A search term.
     SearchText,
     |t| at_most(t, 200)
 );
@@ -139,7 +139,7 @@ text_type!(
 );
 
 text_type!(
-    /// What webhook deliveries are signed with.
+    /// The secret that signs webhook deliveries.
     WebhookSecret,
     |t| {
         if t.chars().count() < SECRET_CHARS_MIN {
@@ -150,7 +150,7 @@ text_type!(
 );
 
 /// The events a webhook gets, without repetition, in the order given; none named means all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct WebhookEvents(Vec<String>);
 
@@ -171,12 +171,12 @@ impl From<WebhookEvents> for Vec<String> {
 }
 
 /// An agent's tags: at most twenty, without repetition, in the order given.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(try_from = "Vec<Capability>")]
 pub struct Capabilities(Vec<Capability>);
 
 impl Capabilities {
-    /// The tags.
+    /// The tags, in the order given.
     #[must_use]
     pub fn as_slice(&self) -> &[Capability] {
         &self.0
@@ -204,12 +204,12 @@ fn without_repetition<T: PartialEq>(all: Vec<T>) -> Vec<T> {
 }
 
 /// A whole number within bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
 #[serde(try_from = "i64")]
 pub struct Within<const MIN: i64, const MAX: i64>(i64);
 
 impl<const MIN: i64, const MAX: i64> Within<MIN, MAX> {
-    /// The number.
+    /// The checked number.
     #[must_use]
     pub fn get(self) -> i64 {
         self.0
@@ -227,7 +227,7 @@ impl<const MIN: i64, const MAX: i64> TryFrom<i64> for Within<MIN, MAX> {
     }
 }
 
-/// What is searched: lower case, made here so that both databases compare the same text.
+/// The form in which text is compared in searches: lower case, made here so that both databases compare the same.
 #[must_use]
 pub fn searchable(text: &str) -> String {
     text.to_lowercase()

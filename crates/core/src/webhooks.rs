@@ -1,4 +1,4 @@
-//! Webhooks: when to try again, when to give up, and which addresses are nobody's business.
+//! Webhooks: when to retry, when to give up, and which addresses are allowed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,29 +6,29 @@ use crate::messages::words;
 use crate::text::Unfit;
 use crate::time::Timestamp;
 
-/// How long to wait after the first, second, … failure, in seconds; after the last there is no more try.
+/// Seconds to wait after the first, second, … failure. After the last one there is no further attempt.
 pub const RETRY_AFTER_SECONDS: [i64; 6] = [5, 30, 120, 600, 3_600, 21_600];
-/// A receiver that has failed for so long is switched off.
+/// A receiver that has failed for this long is switched off.
 pub const GIVE_UP_AFTER_SECONDS: i64 = 24 * 3_600;
-/// Beyond so many bytes an event is sent without its data.
+/// A larger event is sent without its data.
 pub const DATA_BYTES_MAX: usize = 100 * 1024;
-/// The fewest characters of a secret.
+/// The shortest secret, in characters.
 pub const SECRET_CHARS_MIN: usize = 16;
 
 words!(
-    /// Where a delivery stands.
+    /// The state of a delivery.
     State, "must be pending, delivered or failed", {
-        /// It will be tried, or tried again.
+        /// An attempt is planned.
         Pending = "pending",
-        /// The receiver took it.
+        /// The receiver answered with 2xx.
         Delivered = "delivered",
-        /// It will not be tried again by itself.
+        /// Given up; only a replay sends it again.
         Failed = "failed",
     }
 );
 
-/// When to try again after so many failures; nothing when it is over. `jitter` is a number from 0 to 1
-/// that spreads receivers' retries over a tenth of the pause either way.
+/// When to retry after this many failures; `None` when there is no further attempt. `jitter` is a number from 0
+/// to 1 that moves the retry by up to a tenth of the pause in either direction.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "pauses are hours at most")]
 pub fn retry_at(failures: i64, now: Timestamp, jitter: f64) -> Option<Timestamp> {
@@ -38,8 +38,8 @@ pub fn retry_at(failures: i64, now: Timestamp, jitter: f64) -> Option<Timestamp>
     Some(now.plus_ms(pause_ms + spread))
 }
 
-/// Whether an address belongs to the open internet. Everything else (this machine, private and shared
-/// networks, multicast, documentation, and v6 forms that carry a v4 address) is refused.
+/// Whether an address is public. Loopback, private and shared networks, multicast, documentation ranges and v6
+/// addresses that contain a v4 address are not.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -68,14 +68,14 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
-    // Only 2000::/3 is given out at all; within it, what tunnels or documents is left out.
+    // Only 2000::/3 is allocated; within it, ranges for tunnels and documentation are not public.
     let global = (0x2000..=0x3fff).contains(&a);
     let special =
         matches!((a, b), (0x2001, 0x0000..=0x01ff | 0x0db8) | (0x2002, _) | (0x3fff, 0x0000..=0x0fff));
     global && !special
 }
 
-/// Which events a receiver wants; none named means all.
+/// Whether a filter includes an event type; an empty filter includes all.
 #[must_use]
 pub fn wants(filter: &[String], event: &str) -> bool {
     filter.is_empty() || filter.iter().any(|wanted| wanted == event)
