@@ -1,5 +1,5 @@
-//! The shape of sealed things, checked without any private key: what the hub can do. Says which part is
-//! wrong, and never looks into the content.
+//! Checks of sealed content that need no private key; the hub runs them. They say which part is wrong and
+//! never look into the content.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::Error;
 
-/// IV and tag of AES-GCM, and at least one byte between them.
+/// IV and tag of AES-GCM, and at least one byte of ciphertext.
 pub const CONTENT_BYTES_MIN: usize = 12 + 1 + 16;
 
 pub(crate) const NOT_BASE64: &str = "must be standard base64 with padding and without white space";
 pub(crate) const TOO_SHORT: &str = "must have at least 29 bytes: IV, ciphertext and tag";
 pub(crate) const NOT_TWO: &str = "must be for exactly the two participants";
 
-/// Checks the shape of sealed content and of its wrapped keys, for two participants with keys of these
-/// lengths, in the same order.
+/// Checks the form of sealed content and of its wrapped keys. `modulus_lens` are the key lengths of the
+/// participants, in the same order.
 pub fn check_sealed(
     content: &str,
     keys: &BTreeMap<String, String>,
@@ -27,7 +27,7 @@ pub fn check_sealed(
     check_keys(keys, participants, modulus_lens)
 }
 
-/// Checks the shape of wrapped keys alone.
+/// Checks the form of the wrapped keys alone.
 pub fn check_keys(
     keys: &BTreeMap<String, String>,
     participants: [&str; 2],
@@ -46,8 +46,8 @@ pub fn check_keys(
     Ok(())
 }
 
-/// Checks the shape of a signature by a sender whose key has this length. Whether it is the sender's,
-/// [`verify`](crate::verify) says.
+/// Checks the form of a signature by a sender whose key has this length. [`verify`](crate::verify) checks the
+/// signature itself.
 pub fn check_signature(signature: &str, modulus_len: usize) -> Result<(), Error> {
     let signature = STANDARD.decode(signature).map_err(|_| Error::Signature(NOT_BASE64))?;
     if signature.len() != modulus_len {

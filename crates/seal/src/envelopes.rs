@@ -1,4 +1,4 @@
-//! What is sealed: a description, a message or a file, as JSON. Knows nothing of how it is sealed.
+//! The plaintext formats: a description, a message or a file, as JSON. Does not know how they are encrypted.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::sealing::Recipients;
 use crate::{Error, PrivateKey, PublicKey, Sealed, open, seal};
 
-/// The title that everybody sees of a task whose description is sealed.
+/// The visible title of an encrypted task.
 pub const CLEAR_TITLE: &str = "Encrypted Task";
-/// The name that everybody sees of a sealed file.
+/// The visible name of an encrypted file.
 pub const CLEAR_FILENAME: &str = "encrypted_file";
-/// The type that everybody sees of a sealed file.
+/// The visible media type of an encrypted file.
 pub const CLEAR_MIME_TYPE: &str = "application/octet-stream";
 
-/// What a task is about.
+/// Title and description of an encrypted task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// The real title.
@@ -22,52 +22,51 @@ pub struct Description {
     pub description: String,
 }
 
-/// How the body of a message is to be read.
+/// How to read the body of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ContentType {
-    /// As it stands.
+    /// Plain text.
     Text,
-    /// As JSON, which is a text here too.
+    /// JSON, as text.
     Json,
 }
 
-/// What one participant says to the other.
+/// A message between the participants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// How the body is to be read.
+    /// How to read the body.
     pub content_type: ContentType,
-    /// The words.
+    /// Text or JSON, as `content_type` says.
     pub body: String,
 }
 
-/// A file.
+/// A file with its real name and type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct File {
-    /// The real name. It is the sender's word: whoever saves the file decides where.
+    /// The real name. It comes from the sender and is not checked: do not use it as a path.
     pub filename: String,
-    /// The real type.
+    /// The real media type.
     pub mime_type: String,
     /// The bytes, in base64 inside the JSON.
     #[serde(with = "base64_text")]
     pub data: Vec<u8>,
 }
 
-/// Something that is sealed as JSON.
+/// A plaintext that is sealed as JSON.
 pub trait Envelope: Serialize + DeserializeOwned {
-    /// What it is called when something else was found.
+    /// The name in the error when the plaintext is something else.
     const NAME: &'static str;
 
-    /// Seals it for the two participants of a task, of whom the sender is one.
+    /// Seals it for the two participants of a task. The sender must be one of them.
     fn seal(&self, task_id: &str, sender: &PrivateKey, recipients: Recipients<'_>) -> Result<Sealed, Error> {
         let json = serde_json::to_vec(self).map_err(|_| Error::Envelope(Self::NAME))?;
         seal(task_id, sender, recipients, &json)
     }
 
-    /// Opens what `sender` sealed in this task for `me` and somebody else. Fields it does not know are left
-    /// aside, as everywhere.
+    /// Opens what `sender` sealed in this task for `me` and the other participant. Unknown fields are ignored.
     fn open(
         task_id: &str,
         sealed: &Sealed,

@@ -1,30 +1,30 @@
-//! Why something was not sealed, opened or taken. Never says what part of a decryption failed: whoever can
-//! ask often enough could learn the content from that.
+//! Errors of sealing, opening and reading keys. They never say which part of a decryption failed: an attacker who
+//! can try often enough could learn the content from that.
 
 use std::path::PathBuf;
 
-/// Why something was not sealed, opened or taken.
+/// Why sealing, opening or reading a key failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The content does not have the shape of sealed content.
+    /// The content does not have the form of sealed content.
     #[error("the content {0}")]
     Content(&'static str),
-    /// The wrapped keys are not those of the two participants.
+    /// The wrapped keys are malformed, or not for the two participants.
     #[error("the wrapped keys {0}")]
     Keys(&'static str),
-    /// The signature does not have the shape of one, or is not the sender's for this task and content.
+    /// The signature is malformed, or does not match the sender, the task and the content.
     #[error("the signature {0}")]
     Signature(&'static str),
-    /// None of the wrapped keys is for this reader.
+    /// There is no wrapped key for this reader.
     #[error("there is no wrapped key for you in it")]
     NotForYou,
-    /// The decryption failed, and it is not said where.
+    /// The decryption failed, at any step.
     #[error("it cannot be opened with your key")]
     Closed,
-    /// It was opened, and something else was inside.
+    /// The plaintext is not what was expected.
     #[error("it was opened, but there is no {0} inside")]
     Envelope(&'static str),
-    /// A text or file does not hold a key that can be used.
+    /// A text or file does not contain a usable key.
     #[error("the {kind} key {why}")]
     Key {
         /// `public` or `private`.
@@ -32,7 +32,7 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// Others on this machine may read the file of a private key.
+    /// Other users of this machine may read the file of a private key.
     #[error(
         "{} can be read by others on this machine (mode {mode:o}); say `chmod 600` on it, and make a new key if \
          others may have read it",
@@ -49,11 +49,11 @@ pub enum Error {
     File {
         /// The file of the key.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         #[source]
         cause: std::io::Error,
     },
-    /// The crypto library failed at something that cannot fail with a good key, such as finding randomness.
+    /// The crypto library failed at a step that cannot fail with a valid key, such as random number generation.
     #[error("the crypto library failed")]
     Crypto,
 }

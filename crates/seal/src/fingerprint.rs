@@ -1,4 +1,4 @@
-//! What people compare to know that a key is the one they think it is. Knows only the key's encoding.
+//! Fingerprints: what people compare to make sure that they have the right key.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use aws_lc_rs::digest::{SHA256, digest};
 
 use crate::WORDS;
 
-/// How many words a fingerprint is read out in, a byte each.
+/// Words in the spoken form of a fingerprint, one per byte.
 const WORDS_SHOWN: usize = 8;
 
-/// The SHA-256 of a public key in SPKI DER, shown as hexadecimal text.
+/// The SHA-256 of a public key in SPKI DER; displayed in hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
 
@@ -20,20 +20,19 @@ impl Fingerprint {
         Self(hash)
     }
 
-    /// All 256 bits.
+    /// All 256 bits, as bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// All 256 bits, in 64 lower-case digits.
+    /// All 256 bits, in 64 lower-case hexadecimal digits.
     #[must_use]
     pub fn hex(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The first 64 bits, as eight words to be read out. Enough for two people on the telephone; what a
-    /// program compares is the whole.
+    /// The first 64 bits, as eight words. Enough for two people on the phone; programs compare all bits.
     #[must_use]
     pub fn words(&self) -> String {
         let words: Vec<&str> =

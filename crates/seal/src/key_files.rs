@@ -1,5 +1,5 @@
-//! Keys in files. A file that is there is never written over, and a private key that others on the machine
-//! can read is not taken. Knows nothing of what keys are for.
+//! Keys in files. An existing file is never overwritten, and a private key that other users of the machine can
+//! read is refused.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -7,19 +7,19 @@ use std::path::Path;
 
 use crate::{Error, PrivateKey, PublicKey};
 
-/// Far above the PEM of the largest key; whatever is longer is something else.
+/// Far more than the PEM of the largest key. A longer file is not a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 const SECRET: u32 = 0o600;
 const OPEN: u32 = 0o644;
 
 impl PrivateKey {
-    /// Writes the key into a new file that only its owner may read.
+    /// Writes the key to a new file with mode 0600.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         write_new(path, &self.to_pem()?, SECRET)
     }
 
-    /// Reads the key from a file that only its owner may read.
+    /// Reads the key from a file that only its owner can read.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(at(path))?;
         refuse_exposed(path, &file)?;
@@ -28,7 +28,7 @@ impl PrivateKey {
 }
 
 impl PublicKey {
-    /// Writes the key into a new file.
+    /// Writes the key to a new file.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         write_new(path, &self.to_pem(), OPEN)
     }
@@ -53,8 +53,8 @@ fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
     let mut file = options.open(path).map_err(at(path))?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     if let Err(cause) = written {
-        // Half a key is worth nothing, and would be in the way of the next attempt. Should this fail too,
-        // the first failure is still the one to tell.
+        // A partial key is useless and would block the next attempt. If this fails too, the first error is
+        // still the one to report.
         let _ = std::fs::remove_file(path);
         return Err(at(path)(cause));
     }
@@ -67,7 +67,7 @@ fn read(path: &Path, file: File) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Asks the open file and not the path, which could be another file by now.
+/// Checks the open file and not the path, which could name another file by now.
 #[cfg(unix)]
 fn refuse_exposed(path: &Path, file: &File) -> Result<(), Error> {
     let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata().map_err(at(path))?) & 0o777;
@@ -77,7 +77,7 @@ fn refuse_exposed(path: &Path, file: &File) -> Result<(), Error> {
     Ok(())
 }
 
-/// Elsewhere there are no permission bits to ask for.
+/// Other systems have no permission bits to check.
 #[cfg(not(unix))]
 fn refuse_exposed(_: &Path, _: &File) -> Result<(), Error> {
     Ok(())

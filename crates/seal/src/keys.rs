@@ -1,5 +1,5 @@
-//! The key of an agent, whole and its public half: made, read from PEM, and used. Never shows the private half
-//! but as the PEM that is asked for, and knows nothing of tasks or files.
+//! The key pair of an agent: generated, read from PEM, and used. The private key leaves this module only as PEM, on
+//! request. Does not know tasks or files.
 
 use std::fmt;
 
@@ -17,14 +17,14 @@ use crate::{Error, pem};
 const PUBLIC_LABEL: &str = "PUBLIC KEY";
 const PRIVATE_LABEL: &str = "PRIVATE KEY";
 
-/// The length of the AES-256 key that is wrapped.
+/// Length of the AES-256 key that encrypts the content.
 pub(crate) const CONTENT_KEY_BYTES: usize = 32;
 
 fn unfit(kind: &'static str, why: &'static str) -> Error {
     Error::Key { kind, why }
 }
 
-/// The public half of an agent's key: what others seal for it with, and check its signatures by.
+/// The public key of an agent: others wrap content keys with it and verify the agent's signatures.
 #[derive(Clone)]
 pub struct PublicKey {
     der: Vec<u8>,
@@ -52,7 +52,7 @@ impl PublicKey {
         let wrapping = PublicEncryptingKey::from_der(der).map_err(|_| refuse())?;
         let verifying = ParsedPublicKey::new(&RSA_PSS_2048_8192_SHA256, der).map_err(|_| refuse())?;
         let canonical: PublicKeyX509Der<'_> = wrapping.as_der()?;
-        // One key has one encoding. Otherwise it would have more than one fingerprint.
+        // Accept one encoding only. Otherwise a key would have more than one fingerprint.
         if canonical.as_ref() != der {
             return Err(refuse());
         }
@@ -77,7 +77,7 @@ impl PublicKey {
         self.wrapping.key_size_bytes()
     }
 
-    /// What two people compare to know that they speak of the same key.
+    /// The hash that two people compare to make sure that they have the same key.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.der)
@@ -110,7 +110,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// An agent's whole key: what it opens and signs with.
+/// The private key of an agent, with its public key: opens and signs.
 #[derive(Clone)]
 pub struct PrivateKey {
     signing: KeyPair,
@@ -119,7 +119,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Makes a new RSA-4096 key. This takes up to some seconds.
+    /// Generates an RSA-4096 key. This can take several seconds.
     pub fn generate() -> Result<Self, Error> {
         let key = PrivateDecryptingKey::generate(KeySize::Rsa4096)?;
         let der: Pkcs8V1Der<'_> = key.as_der()?;
@@ -142,13 +142,13 @@ impl PrivateKey {
         Ok(Self { signing, unwrapping, public })
     }
 
-    /// The key as unencrypted PKCS#8 PEM: a secret, whole.
+    /// The private key as unencrypted PKCS#8 PEM.
     pub fn to_pem(&self) -> Result<String, Error> {
         let der: Pkcs8V1Der<'_> = self.unwrapping.as_der()?;
         Ok(pem::encode(PRIVATE_LABEL, der.as_ref()))
     }
 
-    /// The half that may be given away.
+    /// The public key.
     #[must_use]
     pub fn public(&self) -> &PublicKey {
         &self.public

@@ -1,11 +1,11 @@
-//! End-to-end encryption between the two participants of a task: keys, seals, envelopes, fingerprints.
+//! End-to-end encryption between the two participants of a task: keys, sealing, envelopes, fingerprints.
 //!
-//! The same code seals at one client, opens at the other, and checks at the hub what can be checked without
-//! a private key. It does no network I/O, reads no clock, and knows no task beyond its id; the only files it
-//! touches are key files whose path it is handed.
+//! Clients use this crate to seal and open; the hub uses it for the checks that need no private key. It does no
+//! network I/O, reads no clock, and knows a task only by its id. The only files it touches are key files whose path
+//! is a parameter.
 //!
-//! A signature covers the task id and the content, and not the wrapped keys: whoever carries a sealed
-//! content can spoil a wrapped key, but can neither read nor change the content.
+//! A signature covers the task id and the content, but not the wrapped keys: whoever transports sealed content
+//! can make a wrapped key useless, but can neither read nor change the content.
 
 mod checks;
 mod envelopes;

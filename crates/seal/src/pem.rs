@@ -1,11 +1,11 @@
-//! Key bytes as PEM text and back. Knows nothing of what is in them.
+//! Key bytes to PEM text and back.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 const LINE_CHARS: usize = 64;
 
-/// The bytes as PEM, in lines of 64 characters.
+/// Encodes bytes as PEM, in lines of 64 characters.
 pub(crate) fn encode(label: &str, bytes: &[u8]) -> String {
     let mut pem = format!("-----BEGIN {label}-----\n");
     let mut rest = STANDARD.encode(bytes);
@@ -19,7 +19,7 @@ pub(crate) fn encode(label: &str, bytes: &[u8]) -> String {
     pem
 }
 
-/// The bytes of the one PEM block with this label that the text consists of.
+/// Decodes a text that consists of one PEM block with this label.
 pub(crate) fn decode(label: &str, pem: &str) -> Option<Vec<u8>> {
     let body = pem
         .trim()

@@ -1,5 +1,5 @@
-//! Bytes sealed for the two participants of a task, and opened again by either. Knows nothing of what the
-//! bytes mean.
+//! Encrypts and signs bytes for the two participants of a task, and opens them again. Does not interpret the
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -18,18 +18,18 @@ use crate::{Error, PrivateKey, PublicKey};
 /// The two participants of a task: agent id and public key of each.
 pub type Recipients<'a> = [(&'a str, &'a PublicKey); 2];
 
-/// Something sealed: all that the hub ever holds of it.
+/// Sealed content: everything that the hub stores of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
     /// Base64 of IV, ciphertext and tag.
     pub content: String,
-    /// By agent id: the content's key, wrapped for that agent, in base64.
+    /// The content key, wrapped for each agent: agent id to base64.
     pub keys: BTreeMap<String, String>,
     /// Base64 of the sender's signature over task id and content.
     pub signature: String,
 }
 
-/// Seals bytes for the two participants of a task, of whom the sender is one.
+/// Seals bytes for the two participants of a task. The sender must be one of them.
 pub fn seal(
     task_id: &str,
     sender: &PrivateKey,
@@ -57,8 +57,8 @@ pub fn seal(
     Ok(Sealed { content, keys, signature })
 }
 
-/// Opens what `sender` sealed in this task for `me` and somebody else. Nothing is decrypted before the
-/// signature is known to be good.
+/// Opens what `sender` sealed in this task for `me` and the other participant. The signature is verified before
+/// anything is decrypted.
 pub fn open(
     task_id: &str,
     sealed: &Sealed,
@@ -79,7 +79,7 @@ pub fn open(
     decrypt(&key.unwrap(&wrapped)?, bytes)
 }
 
-/// Whether the signature is this key's, over this task id and this content.
+/// Whether this key signed this content for this task.
 #[must_use]
 pub fn verify(public: &PublicKey, task_id: &str, content: &str, signature: &str) -> bool {
     STANDARD
@@ -87,19 +87,18 @@ pub fn verify(public: &PublicKey, task_id: &str, content: &str, signature: &str)
         .is_ok_and(|signature| public.has_signed(&signed_digest(task_id, content), &signature))
 }
 
-/// The bytes that the hub stores of a sealed file: the content without its base64.
+/// The bytes that the hub stores for a sealed file: the decoded content.
 pub fn to_stored(content: &str) -> Result<Vec<u8>, Error> {
     checks::decode_content(content)
 }
 
-/// The content of a sealed file again, out of the bytes that the hub stored.
+/// The content of a sealed file from its stored bytes; the reverse of [`to_stored`].
 #[must_use]
 pub fn from_stored(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Whether the signature is this key's, over this task id and the stored bytes of a sealed file, which are read
-/// piece by piece.
+/// Whether this key signed, for this task, the sealed file with these stored bytes. Reads them piece by piece.
 pub fn verify_stored(
     public: &PublicKey,
     task_id: &str,
@@ -110,7 +109,7 @@ pub fn verify_stored(
     let signature = STANDARD.decode(signature).map_err(|_| Error::Signature(NOT_BASE64))?;
     let mut context = Context::new(&SHA256);
     context.update(task_id.as_bytes());
-    // A multiple of three, so that the pieces' base64 put together is the base64 of the whole.
+    // A multiple of three, so that the base64 of the pieces is the base64 of the whole.
     let mut piece = vec![0; 48 * 1024];
     let (mut text, mut total) = (String::new(), 0);
     loop {
@@ -135,7 +134,7 @@ pub fn verify_stored(
     Ok(public.has_signed(&context.finish(), &signature))
 }
 
-/// The hash of what is signed: the task id, and right behind it the content as base64 text.
+/// The hash of what is signed: the task id followed by the content as base64 text.
 fn signed_digest(task_id: &str, content: &str) -> Digest {
     let mut context = Context::new(&SHA256);
     context.update(task_id.as_bytes());

@@ -1,8 +1,7 @@
-//! The words that fingerprints are read out in. Knows nothing of keys.
+//! The word list for fingerprints.
 
-/// One word for each value of a byte, in alphabetical order. The list is part of what a fingerprint is: it
-/// never changes, or two people would read different words for one key. No two words share their first
-/// four letters.
+/// One word for each value of a byte, in alphabetical order. The list must never change, or two versions would show
+/// different words for one key. No two words share their first four letters.
 pub const WORDS: [&str; 256] = [
     "acorn", "alarm", "album", "alley", "amber", "anchor", "angle", "ankle", "apple", "apron", "arctic",
     "armor", "arrow", "atlas", "attic", "autumn", "bacon", "badge", "bagel", "bamboo", "banjo", "barrel",

@@ -1,4 +1,4 @@
-//! Who plays in the tests: keys made by another implementation, so that no test waits for new ones.
+//! The agents of the tests. Their keys were made by another implementation, so that no test waits for new ones.
 
 use serde_json::Value;
 use tandem_seal::{PrivateKey, Recipients};

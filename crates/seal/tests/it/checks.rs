@@ -1,4 +1,4 @@
-//! What the hub can check: shapes, and which part is wrong.
+//! The checks of the hub: the form of sealed content, and which part is wrong.
 
 use std::collections::BTreeMap;
 

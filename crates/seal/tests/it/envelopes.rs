@@ -1,4 +1,4 @@
-//! Envelopes: the JSON inside, exactly as the contract has it.
+//! Envelopes: the JSON inside, exactly as the contract specifies it.
 
 use tandem_seal::{
     ContentType, Description, Envelope, Error, File, Message, from_stored, open, seal, to_stored,

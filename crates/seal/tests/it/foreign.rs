@@ -1,4 +1,4 @@
-//! Both directions with an implementation that is not ours, live: Python's `cryptography`.
+//! Live tests in both directions against another implementation: Python's `cryptography`.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tandem_seal::{Envelope as _, Message, PrivateKey, Sealed, open, seal};
 
 use crate::cast::{Cast, TASK};
 
-/// A Python that has `cryptography`: the one that was named, or the one beside the other foreign clients.
+/// A Python with `cryptography`: from `TANDEM_TEST_PYTHON`, or from the installed foreign clients.
 fn python() -> PathBuf {
     let named = std::env::var_os("TANDEM_TEST_PYTHON").map(PathBuf::from);
     let python = named.unwrap_or_else(|| {
@@ -44,7 +44,7 @@ fn ask(request: Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Opens by Python, as this reader.
+/// Opens sealed content with Python, as this reader.
 fn opened(sealed: &Sealed, agent: &str, key: &PrivateKey, sender: &PrivateKey) -> Vec<u8> {
     let answer = ask(json!({
         "do": "open",

@@ -1,4 +1,4 @@
-//! Keys: made, written, read and refused.
+//! Keys: generating, writing, reading, refusing.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use tandem_seal::{Error, PrivateKey, PublicKey, open, seal};
 
 use crate::cast::{Cast, TASK, key, vectors};
 
-/// A folder of this test's own, empty.
+/// A new empty folder for one test.
 fn folder(test: &str) -> PathBuf {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("seal-{test}-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! One binary with all tests of the seals. None speaks to a hub, and only `foreign` starts a program.
+//! One binary with all tests of this crate. None talks to a hub, and only `foreign` starts a program.
 
 #![expect(clippy::unwrap_used, reason = "that is how a test fails")]
 

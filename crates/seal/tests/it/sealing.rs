@@ -1,4 +1,4 @@
-//! Sealing and opening: what goes in comes out for the two, and for nobody else.
+//! Sealing and opening: both participants can read the content, and nobody else can.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use crate::cast::{Cast, TASK};
 
 const WORDS: &[u8] = b"the bridge at noon";
 
-/// The same base64 with one bit of one byte turned.
+/// The same base64 with one bit of one byte flipped.
 fn turned(text: &str, place: usize) -> String {
     let mut bytes = STANDARD.decode(text).unwrap();
     bytes[place] ^= 1;

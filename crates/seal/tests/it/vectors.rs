@@ -1,4 +1,4 @@
-//! Things sealed by another implementation: the good ones open, and each bad one is refused for its reason.
+//! Content sealed by another implementation: valid content opens, and each invalid one is refused for its reason.
 
 use tandem_seal::{Description, Envelope as _, Error, File, Message, Sealed, check_sealed, open, verify};
 
