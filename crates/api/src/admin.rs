@@ -1,32 +1,38 @@
-//! What an operator sees: counts and agents, never content.
+//! Views for the operator: counts and metadata, never content.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tandem_core::agents::Agent;
+use tandem_core::agents::{Agent, Reach};
 use tandem_core::credits::Usd;
 use tandem_core::tasks::Priority;
+use tandem_core::webhooks::State;
 use tandem_core::{AgentId, DeliveryId, Status, TaskId, Timestamp};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::agents::Seen;
+use crate::agents::Presence;
+use crate::events::EventType;
+use crate::system::Database;
+use crate::text::{Author, HubText, PeerName, PeerTags};
 
-/// The hub at a glance.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// Statistics of the hub.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
-    /// The version that runs.
-    pub version: &'static str,
-    /// Which database it works on.
-    pub database: &'static str,
+    /// The running version.
+    #[schema(value_type = String)]
+    pub version: HubText,
+    /// The kind of database.
+    #[schema(value_type = String)]
+    pub database: Database,
     /// When this process started.
     #[schema(value_type = String, format = DateTime)]
     pub started_at: Timestamp,
-    /// For how long it has been running.
+    /// Seconds since the start.
     pub uptime_seconds: i64,
     /// Registered agents.
     pub agents: i64,
-    /// Agents heard of within the last minute.
+    /// Agents with a request in the last minute.
     pub agents_online: usize,
     /// Open WebSockets.
     pub open_sockets: usize,
@@ -40,105 +46,113 @@ pub struct Overview {
     pub events: i64,
     /// Tasks by status.
     pub tasks: BTreeMap<String, i64>,
-    /// When the stored things were counted; that is done at most once in ten seconds.
+    /// When the rows were counted; at most once in ten seconds.
     #[schema(value_type = String, format = DateTime)]
     pub counted_at: Timestamp,
-    /// What the store has done since the start.
+    /// Counters of the store since the start.
     pub store: BTreeMap<String, u64>,
 }
 
 /// An agent, for the operator.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminAgent {
     /// Its id.
     #[schema(value_type = String)]
     pub id: AgentId,
     /// Its name.
-    pub name: String,
-    /// Its tags.
-    pub capabilities: Vec<String>,
-    /// Whether the directory shows it.
+    #[schema(value_type = String)]
+    pub name: PeerName,
+    /// Capability tags.
+    #[schema(value_type = Vec<String>)]
+    pub capabilities: PeerTags,
+    /// Whether the directory lists it.
     pub discoverable: bool,
     /// Whether tasks for it cost credits.
     pub costs_credits: bool,
-    /// Its balance in US dollars.
-    pub credits: f64,
-    /// Whether its key is refused.
+    /// Balance in US dollars.
+    #[schema(value_type = f64)]
+    #[serde(deserialize_with = "crate::amount")]
+    pub credits: Usd,
+    /// Whether its requests are refused.
     pub suspended: bool,
-    /// Whether it listens now or asked within the last minute.
+    /// Whether it is connected or sent a request in the last minute.
     pub online: bool,
-    /// When it was last heard of.
+    /// When it was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
     /// How the hub can reach it: `socket`, `stream`, `polling` or `never`.
-    pub reach: &'static str,
+    #[schema(value_type = String)]
+    pub reach: Reach,
     /// When it registered.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
 impl AdminAgent {
-    /// What the operator sees of an agent.
+    /// The operator's view of an agent.
     #[must_use]
-    pub fn new(agent: Agent, seen: Seen) -> Self {
-        let suspended = agent.suspended;
-        let profile = crate::agents::Profile::new(agent, seen);
+    pub fn new(agent: Agent, seen: Presence) -> Self {
         Self {
-            id: profile.id,
-            name: profile.name,
-            capabilities: profile.capabilities,
-            discoverable: profile.discoverable,
-            costs_credits: profile.costs_credits,
-            credits: profile.credits,
-            suspended,
-            online: profile.online,
-            last_seen_at: profile.last_seen_at,
-            reach: profile.reach,
-            created_at: profile.created_at,
+            id: agent.id,
+            name: PeerName::peer(agent.name),
+            capabilities: PeerTags::new(Author::Peer, agent.capabilities),
+            discoverable: agent.discoverable,
+            costs_credits: agent.costs_credits,
+            credits: Usd::from_micro(agent.credits_micro),
+            suspended: agent.suspended,
+            online: seen.online,
+            last_seen_at: seen.last_seen_at,
+            reach: seen.reach,
+            created_at: agent.created_at,
         }
     }
 }
 
-/// What to change about an agent. What is left out stays.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// Changes to an agent's terms. Omitted fields stay unchanged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PatchAgentTerms {
     /// Whether tasks for it cost credits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub costs_credits: Option<bool>,
-    /// Its balance in US dollars, with up to six decimals.
-    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1_000_000)]
+    /// Balance in US dollars, with up to six decimals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<f64>, minimum = 0, maximum = 1_000_000)]
     pub credits: Option<Usd>,
-    /// Whether its key is refused: nothing is lost, but the agent can do nothing.
+    /// Whether its requests are refused. Nothing is deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub suspended: Option<bool>,
 }
 
-/// A task, for the operator: whose it is and where it stands, and no word of it.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A task, for the operator, without its content.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminTask {
-    /// Its id.
+    /// The task id.
     #[schema(value_type = String)]
     pub id: TaskId,
-    /// Where it stands.
+    /// The current status.
     #[schema(value_type = String)]
     pub status: Status,
     /// `high`, `normal` or `low`.
     #[schema(value_type = String)]
     pub priority: Priority,
-    /// Which try this is.
+    /// Number of the current attempt.
     pub attempt: i64,
     /// Whether its content is encrypted.
     pub encrypted: bool,
-    /// Who made it.
+    /// The agent that created it.
     #[schema(value_type = String)]
     pub initiator_agent_id: AgentId,
-    /// Whom it is for.
+    /// The agent that it is assigned to.
     #[schema(value_type = String)]
     pub target_agent_id: AgentId,
-    /// How many messages it has.
+    /// Number of messages.
     pub message_count: i64,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it last changed.
@@ -146,65 +160,71 @@ pub struct AdminTask {
     pub updated_at: Timestamp,
 }
 
-/// An event, for the operator: whose log it is in, and what kind it is.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// An event, for the operator, without its data.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminEvent {
-    /// Its number in the agent's log.
+    /// The event's number in the agent's log.
     pub id: i64,
-    /// Whose log.
+    /// The owner of the log.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// What happened.
+    /// The event type.
     #[serde(rename = "type")]
-    pub kind: String,
-    /// On which task.
+    #[schema(value_type = String)]
+    pub kind: EventType,
+    /// The task it is about.
     #[schema(value_type = Option<String>)]
     pub task_id: Option<TaskId>,
-    /// Through whom.
+    /// The agent that caused it.
     #[schema(value_type = Option<String>)]
     pub from_agent_id: Option<AgentId>,
-    /// When.
+    /// When it was written.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-/// Whose events, and which page of them.
-#[derive(Debug, Clone, Deserialize, IntoParams)]
+/// Filter and page of the event list.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct AdminEventsQuery {
-    /// Whose log; everybody's, one after the other, if left out.
+    /// Only this agent's log. Omit it to list all logs, one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
-    /// How many at most (default 50, at most 500).
+    /// Page size (default 50, at most 500).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
-    /// Where the page begins, from the `Link` header of the one before.
+    /// Cursor from the `Link` header of the previous page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// A webhook delivery, for the operator: how it went, and not where to.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A webhook delivery, for the operator, without its URL and content.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdminDelivery {
-    /// Its id.
+    /// The delivery id.
     #[schema(value_type = String)]
     pub id: DeliveryId,
-    /// Whose receiver.
+    /// The agent that receives it.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// What happened.
-    pub event: String,
-    /// Where it stands.
-    pub state: &'static str,
-    /// How often it was tried.
+    /// The event type.
+    #[schema(value_type = String)]
+    pub event: EventType,
+    /// `pending`, `delivered` or `failed`.
+    #[schema(value_type = String)]
+    pub state: State,
+    /// Number of attempts.
     pub attempts: i64,
-    /// What the receiver answered.
+    /// HTTP status of the receiver's last response.
     pub answer_status: Option<i64>,
-    /// When it is tried next.
+    /// When the next attempt is due.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }

@@ -1,59 +1,65 @@
 //! Pairing and connections.
 
 use serde::{Deserialize, Serialize};
-use tandem_core::agents::{Agent, Connection};
+use tandem_core::agents::{Agent, Connection, Reach};
 use tandem_core::pairing::PairingCode;
 use tandem_core::text::Alias;
 use tandem_core::{AgentId, ConnectionId, Rule, Timestamp};
 use utoipa::ToSchema;
 
-use crate::agents::Seen;
-use crate::nullable;
+use crate::agents::Presence;
+use crate::text::{Author, HubText, PeerName, PeerTags, PeerText, PeerToken};
+use crate::{fence_fields, nullable};
 
-/// A code to give to another agent.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A pairing code for another agent.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairingCodeView {
-    /// The code; any case does.
-    #[schema(example = "BLUE-TIGER-4231")]
-    pub code: String,
-    /// Until when it can be redeemed, once.
+    /// The code; not case-sensitive.
+    #[schema(value_type = String, example = "BLUE-TIGER-4231")]
+    pub code: HubText,
+    /// When the code expires. It can be used once.
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
 }
 
-/// A code to redeem.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// A pairing code to redeem.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RedeemCode {
-    /// The code, in any case.
+    /// The code; not case-sensitive.
     #[schema(value_type = String, example = "BLUE-TIGER-4231")]
     pub code: PairingCode,
 }
 
-/// A new connection, as the one who made it sees it.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A new connection.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectedView {
-    /// The connection's id.
+    /// The connection id.
     #[schema(value_type = String)]
     pub connection_id: ConnectionId,
-    /// The connection's id again.
+    /// Same as `connectionId`.
     #[schema(value_type = String)]
     pub id: ConnectionId,
     /// The other agent's id.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
     /// The other agent's name.
-    pub agent_name: String,
-    /// The other agent's name again.
-    pub name: String,
+    #[schema(value_type = String)]
+    pub agent_name: PeerName,
+    /// Same as `agentName`.
+    #[schema(value_type = String)]
+    pub name: PeerName,
     /// The other agent's public key.
-    pub public_key: Option<String>,
-    /// What the other agent does.
-    pub description: Option<String>,
-    /// The other agent's tags.
-    pub capabilities: Vec<String>,
+    #[schema(value_type = Option<String>)]
+    pub public_key: Option<PeerToken>,
+    /// What the other agent does, in its own words.
+    #[schema(value_type = Option<String>)]
+    pub description: Option<PeerText>,
+    /// The other agent's capability tags.
+    #[schema(value_type = Vec<String>)]
+    pub capabilities: PeerTags,
 }
 
 impl ConnectedView {
@@ -64,35 +70,37 @@ impl ConnectedView {
             connection_id: id.clone(),
             id,
             agent_id: peer.id,
-            agent_name: peer.name.clone(),
-            name: peer.name,
-            public_key: peer.public_key,
-            description: peer.description,
-            capabilities: peer.capabilities,
+            agent_name: PeerName::peer(peer.name.clone()),
+            name: PeerName::peer(peer.name),
+            public_key: peer.public_key.map(PeerToken::peer),
+            description: peer.description.map(PeerText::peer),
+            capabilities: PeerTags::new(Author::Peer, peer.capabilities),
         }
     }
 }
 
-/// One of the caller's connections.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// One of your connections.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionView {
     /// The connection and the other agent.
     #[serde(flatten)]
     pub connected: ConnectedView,
-    /// What the caller calls it.
-    pub alias: Option<String>,
-    /// What the caller does with its tasks: `auto`, `require`, or null for the profile's default.
+    /// Your alias for the other agent.
+    #[schema(value_type = Option<String>)]
+    pub alias: Option<PeerName>,
+    /// Your rule for its tasks: `auto`, `require`, or null for your default rule.
     #[schema(value_type = Option<String>)]
     pub approval: Option<Rule>,
-    /// Whether the other agent listens now or asked within the last minute.
+    /// Whether the other agent is connected or sent a request in the last minute.
     pub online: bool,
-    /// When the other agent was last heard of.
+    /// When the other agent was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
     /// How the hub can reach the other agent: `socket`, `stream`, `polling` or `never`.
-    pub reach: &'static str,
-    /// Since when.
+    #[schema(value_type = String)]
+    pub reach: Reach,
+    /// When the connection was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -100,39 +108,53 @@ pub struct ConnectionView {
 impl ConnectionView {
     /// One side of a connection.
     #[must_use]
-    pub fn new(connection: Connection, seen: Seen) -> Self {
+    pub fn new(connection: Connection, seen: Presence) -> Self {
         Self {
             connected: ConnectedView::new(connection.id, connection.peer),
-            alias: connection.alias,
+            alias: connection.alias.map(PeerName::own),
             approval: connection.approval,
             online: seen.online,
             last_seen_at: seen.last_seen_at,
-            reach: seen.reach.as_str(),
+            reach: seen.reach,
             created_at: connection.created_at,
         }
     }
 }
 
-/// Changes to the caller's side of a connection. What is left out stays.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// Changes to your side of a connection. Omitted fields stay unchanged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PatchConnection {
-    /// What to call the other agent; null clears it.
-    #[serde(default, deserialize_with = "nullable")]
+    /// Your alias for the other agent; null clears it.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 64)]
     pub alias: Option<Option<Alias>>,
-    /// `auto` or `require`; null falls back to the profile's default.
-    #[serde(default, deserialize_with = "nullable")]
+    /// `auto` or `require`; null uses your default rule.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub approval: Option<Option<Rule>>,
 }
 
-/// A connection that ended.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A connection that was ended.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Disconnected {
     /// Always true.
     pub deleted: bool,
-    /// How many live tasks were cancelled with it.
+    /// Number of live tasks that were cancelled.
     pub cancelled_tasks: i64,
 }
+
+fence_fields!(PairingCodeView { code, expires_at });
+fence_fields!(ConnectedView {
+    connection_id,
+    id,
+    agent_id,
+    agent_name,
+    name,
+    public_key,
+    description,
+    capabilities
+});
+fence_fields!(ConnectionView { connected, alias, approval, online, last_seen_at, reach, created_at });
+fence_fields!(Disconnected { deleted, cancelled_tasks });

@@ -5,89 +5,106 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tandem_core::files::File;
-use tandem_core::{FileId, MessageId};
+use tandem_core::{AgentId, FileId, MessageId};
 use utoipa::ToSchema;
 
-/// A file to upload, as JSON.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+use crate::fence_fields;
+use crate::text::{Author, HubText, PeerText};
+
+/// A file upload as JSON.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadFile<'a> {
-    /// What it is called; path parts and control characters are left out.
+    /// File name; folders and control characters are removed.
     #[schema(value_type = String, example = "report.pdf")]
     pub filename: String,
-    /// What it is: image/*, application/pdf, application/json, text/plain or text/csv; anything on an encrypted
-    /// task.
+    /// Media type: image/*, application/pdf, application/json, text/plain or text/csv; any type on an encrypted task.
     #[schema(value_type = String, example = "application/pdf")]
     pub mime_type: String,
-    /// Its bytes in base64, at most 50 MiB of them.
+    /// The bytes in base64, at most 50 MiB decoded.
     #[serde(borrow)]
     #[schema(value_type = String)]
     pub base64_content: Cow<'a, str>,
-    /// On an encrypted task: each party's wrapped key.
-    #[schema(value_type = Option<Object>)]
+    /// On an encrypted task: the wrapped key of each party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Object>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// On an encrypted task: your signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sender_signature: Option<String>,
 }
 
-/// A file in parts, as a form.
-#[derive(Debug, Clone, ToSchema)]
+/// A file upload as a multipart form.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct UploadForm {
     /// The file, with its name and type.
     #[schema(value_type = String, format = Binary)]
     pub file: String,
-    /// On an encrypted task: each party's wrapped key, a JSON object as text.
-    #[schema(rename = "encryptedKeys")]
+    /// On an encrypted task: the wrapped key of each party, a JSON object as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub encrypted_keys: Option<String>,
     /// On an encrypted task: your signature.
-    #[schema(rename = "senderSignature")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sender_signature: Option<String>,
 }
 
-/// A file that was uploaded.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// An uploaded file.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadedFile {
-    /// Its id.
+    /// The file id.
     #[schema(value_type = String)]
     pub id: FileId,
-    /// The same.
+    /// Same as `id`.
     #[schema(value_type = String)]
     pub file_id: FileId,
-    /// Where to get it.
-    pub url: String,
-    /// The message that brings it.
+    /// URL of the bytes.
+    #[schema(value_type = String)]
+    pub url: HubText,
+    /// The message that the file belongs to.
     #[schema(value_type = String)]
     pub message_id: MessageId,
-    /// What it is called.
-    pub filename: String,
-    /// What it is.
-    pub mime_type: String,
-    /// How large it is.
+    /// File name.
+    #[schema(value_type = String)]
+    pub filename: PeerText,
+    /// Media type.
+    #[schema(value_type = String)]
+    pub mime_type: PeerText,
+    /// Size in bytes.
     pub size_bytes: i64,
 }
 
-impl From<File> for UploadedFile {
-    fn from(file: File) -> Self {
+impl UploadedFile {
+    /// The file as `reader` sees it.
+    #[must_use]
+    pub fn new(file: File, reader: &AgentId) -> Self {
+        let author = Author::of(&file.uploader, reader);
         Self {
-            url: format!("/files/{}", file.id),
+            url: HubText::new(format!("/files/{}", file.id)),
             file_id: file.id.clone(),
             id: file.id,
             message_id: file.message,
-            filename: file.name,
-            mime_type: file.mime_type,
+            filename: PeerText::new(author, file.name),
+            mime_type: PeerText::new(author, file.mime_type),
             size_bytes: file.size_bytes,
         }
     }
 }
 
-/// A file that was taken back.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A file that was deleted.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedFile {
     /// Always true.
     pub deleted: bool,
-    /// Its id.
+    /// The file id.
     #[schema(value_type = String)]
     pub file_id: FileId,
 }
+
+fence_fields!(UploadedFile { id, file_id, url, message_id, filename, mime_type, size_bytes });
+fence_fields!(DeletedFile { deleted, file_id });

@@ -1,62 +1,93 @@
-//! What waits for the caller, in the order in which to look at it.
+//! The caller's inbox.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, MessageId, NetworkId, TaskId, Timestamp};
 use utoipa::ToSchema;
 
-/// Why something waits.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+use crate::fence::no_text;
+use crate::fence_fields;
+use crate::text::{HubText, PeerName, PeerText};
+
+/// The kind of an inbox item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum InboxKind {
-    /// A task to take.
+    /// A submitted task.
     Task,
-    /// A task to approve or to reject.
+    /// A task that needs your approval.
     Approval,
-    /// A thread with something unread.
+    /// A thread with unread messages.
     Messages,
-    /// Something that was said to a network of yours.
+    /// A broadcast in one of your networks.
     Broadcast,
 }
 
-/// Something that waits.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// An item of the inbox.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxItem {
-    /// Why it waits.
+    /// The kind of the item.
     pub kind: InboxKind,
     /// The task; null for a broadcast.
     #[schema(value_type = Option<String>)]
     pub task_id: Option<TaskId>,
-    /// The task's title, or the network's name.
-    pub title: String,
-    /// Whom it is from.
+    /// The title of the task, or the name of the network.
+    #[schema(value_type = String)]
+    pub title: PeerText,
+    /// The agent it comes from.
     #[schema(value_type = String)]
     pub from_agent_id: AgentId,
     /// That agent's name.
-    pub from_agent_name: String,
+    #[schema(value_type = String)]
+    pub from_agent_name: PeerName,
     /// `high`, `normal` or `low`.
     #[schema(value_type = String)]
     pub priority: Priority,
-    /// How many messages are unread.
+    /// Number of unread messages.
     pub unread_count: i64,
-    /// The network of a broadcast; null for anything else.
+    /// The network of a broadcast; otherwise null.
     #[schema(value_type = Option<String>)]
     pub network_id: Option<NetworkId>,
-    /// The message of a broadcast; null for anything else.
+    /// The message of a broadcast; otherwise null.
     #[schema(value_type = Option<String>)]
     pub message_id: Option<MessageId>,
-    /// Since when it waits: the task's creation, or the oldest unread message.
+    /// When the task was created, or the oldest unread message was sent.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// The text of a broadcast, for models only: no other tool shows it. Not part of REST.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub content: Option<PeerText>,
 }
 
 /// A page of the inbox.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxView {
-    /// What waits: by priority, then oldest first.
+    /// The items, by priority and then oldest first.
     pub items: Vec<InboxItem>,
-    /// Whether there is more; `Link: rel="next"` leads to it.
+    /// Whether there are more; see `Link: rel="next"`.
     pub has_more: bool,
+    /// Cursor of the next page, for models. REST sends it in the `Link` header.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub next_cursor: Option<HubText>,
 }
+
+no_text!(InboxKind);
+
+fence_fields!(InboxItem {
+    kind,
+    task_id,
+    title,
+    from_agent_id,
+    from_agent_name,
+    priority,
+    unread_count,
+    network_id,
+    message_id,
+    created_at,
+    content
+});
+fence_fields!(InboxView { items, has_more, next_cursor });

@@ -1,108 +1,131 @@
-//! Messages within a task.
+//! Messages on a task.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tandem_core::messages::{ContentType, Kind, Message, SYSTEM};
+use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::tasks::CheckInSeconds;
 use tandem_core::text::{Alias, Body};
-use tandem_core::{MessageId, TaskId, Timestamp};
+use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 use utoipa::ToSchema;
 
-/// What to say.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+use crate::actor::Actor;
+use crate::fence_fields;
+use crate::text::{PeerContent, PeerName, PeerToken, WrappedKeys};
+
+/// A message to send.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SendMessage {
     /// Plain text, or a JSON document as text. At most 256 KiB.
     #[schema(value_type = String, example = "How about Tuesday at 2pm?")]
     pub content: Body,
     /// `text` (default), `json` or, on an encrypted task, `encrypted`.
-    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub content_type: Option<ContentType>,
-    /// Within how many seconds it should be acknowledged; else you get `message.no_ack`. 0 for never; as the
-    /// task says, if left out.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 86_400)]
+    /// Seconds until you get `message.no_ack` if it is not acknowledged; 0 turns it off. Default: the task's value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 0, maximum = 86_400)]
     pub check_in_seconds: Option<CheckInSeconds>,
-    /// For encrypted content: each party's wrapped key.
-    #[schema(value_type = Option<Object>)]
+    /// For encrypted content: the wrapped key of each party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Object>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// For encrypted content: your signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sender_signature: Option<String>,
 }
 
-/// What to say to an agent, on the newest open task with it.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// A message to an agent, sent on the newest open task with it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SendToAgent {
-    /// The agent's id, or your alias for it.
+    /// An agent id, or your alias for it.
     #[schema(value_type = String)]
     pub agent_id: Alias,
     /// Plain text, or a JSON document as text. At most 256 KiB.
     #[schema(value_type = String)]
     pub content: Body,
     /// `text` (default), `json` or, on an encrypted task, `encrypted`.
-    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub content_type: Option<ContentType>,
-    /// Within how many seconds it should be acknowledged.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 86_400)]
+    /// Seconds until you get `message.no_ack` if it is not acknowledged; 0 turns it off. Default: the task's value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 0, maximum = 86_400)]
     pub check_in_seconds: Option<CheckInSeconds>,
-    /// For encrypted content: each party's wrapped key.
-    #[schema(value_type = Option<Object>)]
+    /// For encrypted content: the wrapped key of each party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Object>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// For encrypted content: your signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sender_signature: Option<String>,
 }
 
-/// A message.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A message on a task.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageView {
-    /// Its id.
+    /// The message id.
     #[schema(value_type = String)]
     pub id: MessageId,
     /// The task it belongs to.
     #[schema(value_type = String)]
     pub task_id: TaskId,
-    /// Who wrote it: an agent's id, or `system`.
-    pub sender_agent_id: String,
-    /// The writer's name; null for the hub's own.
-    pub sender_agent_name: Option<String>,
+    /// The sender: an agent id, or `system`.
+    #[schema(value_type = String)]
+    pub sender_agent_id: Actor,
+    /// The sender's name; null for the hub.
+    #[schema(value_type = Option<String>)]
+    pub sender_agent_name: Option<PeerName>,
     /// `message`, `reply`, `system` or `broadcast`.
     #[schema(value_type = String)]
     pub kind: Kind,
-    /// What it says; `[deleted]` once taken back.
-    pub content: String,
+    /// The content; `[deleted]` after deletion.
+    #[schema(value_type = String)]
+    pub content: PeerContent,
     /// `text`, `json`, `file` or `encrypted`.
     #[schema(value_type = String)]
     pub content_type: ContentType,
-    /// For encrypted content: each party's wrapped key.
+    /// For encrypted content: the wrapped key of each party.
     #[schema(value_type = Option<Object>)]
-    pub encrypted_keys: Option<Box<serde_json::value::RawValue>>,
+    pub encrypted_keys: Option<WrappedKeys>,
     /// For encrypted content: the sender's signature.
-    pub sender_signature: Option<String>,
-    /// When its recipient read it.
+    #[schema(value_type = Option<String>)]
+    pub sender_signature: Option<PeerToken>,
+    /// When the recipient read it.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub read_at: Option<Timestamp>,
-    /// When its recipient acknowledged it.
+    /// When the recipient acknowledged it.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub acknowledged_at: Option<Timestamp>,
-    /// When it was written.
+    /// When it was sent.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-impl From<Message> for MessageView {
-    fn from(message: Message) -> Self {
+impl MessageView {
+    /// The message as `reader` sees it.
+    #[must_use]
+    pub fn new(message: Message, reader: &AgentId) -> Self {
+        let sender = Actor::from(message.sender);
+        let author = sender.author(reader);
+        // The content of a file message is the file id.
+        let is_token = matches!(message.content_type, ContentType::Encrypted | ContentType::File);
         Self {
             id: message.id,
             task_id: message.task,
-            sender_agent_id: message.sender.map_or_else(|| SYSTEM.to_owned(), |id| id.to_string()),
-            sender_agent_name: message.sender_name,
+            sender_agent_id: sender,
+            sender_agent_name: message.sender_name.map(|name| PeerName::new(author, name)),
             kind: message.kind,
-            content: message.content,
+            content: PeerContent::new(author, message.content, is_token),
             content_type: message.content_type,
-            encrypted_keys: message.encrypted_keys.as_deref().and_then(crate::object),
-            sender_signature: message.sender_signature,
+            encrypted_keys: message.encrypted_keys.and_then(|keys| WrappedKeys::new(author, keys)),
+            sender_signature: message.sender_signature.map(|text| PeerToken::new(author, text)),
             read_at: message.read_at,
             acknowledged_at: message.acknowledged_at,
             created_at: message.created_at,
@@ -110,13 +133,29 @@ impl From<Message> for MessageView {
     }
 }
 
-/// A message that was taken back.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A message that was deleted.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedMessage {
     /// Always true.
     pub deleted: bool,
-    /// Its id.
+    /// The message id.
     #[schema(value_type = String)]
     pub message_id: MessageId,
 }
+
+fence_fields!(MessageView {
+    id,
+    task_id,
+    sender_agent_id,
+    sender_agent_name,
+    kind,
+    content,
+    content_type,
+    encrypted_keys,
+    sender_signature,
+    read_at,
+    acknowledged_at,
+    created_at
+});
+fence_fields!(DeletedMessage { deleted, message_id });

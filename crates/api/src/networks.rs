@@ -1,124 +1,155 @@
 //! Networks.
 
 use serde::{Deserialize, Serialize};
+use tandem_core::agents::Agent;
 use tandem_core::messages::{ContentType, Kind};
 use tandem_core::networks::{Broadcast, InviteCode, InviteSeconds, InviteUses, Network};
 use tandem_core::text::{AgentDescription, AgentName, Body, Capability};
 use tandem_core::{AgentId, MessageId, NetworkId, Timestamp};
 use utoipa::ToSchema;
 
-/// A new network.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+use crate::fence::no_text;
+use crate::fence_fields;
+use crate::text::{Author, HubText, PeerName, PeerTags, PeerText, PeerToken};
+
+/// Input of a new network.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateNetwork {
-    /// What it is called.
+    /// Name of the network.
     #[schema(value_type = String, min_length = 1, max_length = 64, example = "Release crew")]
     pub name: AgentName,
-    /// What it is for.
-    #[schema(value_type = Option<String>, max_length = 500)]
+    /// Purpose of the network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, max_length = 500)]
     pub description: Option<AgentDescription>,
 }
 
-/// A network that you are in.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// One of your networks.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NetworkView {
-    /// Its id.
+    /// The network id.
     #[schema(value_type = String)]
     pub id: NetworkId,
-    /// What it is called.
-    pub name: String,
-    /// What it is for.
-    pub description: Option<String>,
-    /// Who may invite and remove.
+    /// Name of the network.
+    #[schema(value_type = String)]
+    pub name: PeerName,
+    /// Purpose of the network.
+    #[schema(value_type = Option<String>)]
+    pub description: Option<PeerText>,
+    /// The owner, who may invite and remove members.
     #[schema(value_type = String)]
     pub owner_agent_id: AgentId,
-    /// That agent's name.
-    pub owner_agent_name: String,
-    /// What you are in it: `owner` or `member`.
-    pub role: &'static str,
-    /// How many agents it has.
+    /// The owner's name.
+    #[schema(value_type = String)]
+    pub owner_agent_name: PeerName,
+    /// Your role: `owner` or `member`.
+    pub role: NetworkRole,
+    /// Number of members.
     pub member_count: i64,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-/// What an agent is in a network.
-fn role(agent: &AgentId, owner: &AgentId) -> &'static str {
-    if agent == owner { "owner" } else { "member" }
+/// A role in a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkRole {
+    /// May invite and remove members, and delete the network.
+    Owner,
+    /// An ordinary member.
+    Member,
 }
+
+impl NetworkRole {
+    /// The role of `agent` in a network of `owner`.
+    #[must_use]
+    pub fn of(agent: &AgentId, owner: &AgentId) -> Self {
+        if agent == owner { Self::Owner } else { Self::Member }
+    }
+}
+
+no_text!(NetworkRole);
 
 impl NetworkView {
     /// The network as `viewer` sees it.
     #[must_use]
     pub fn new(network: Network, viewer: &AgentId) -> Self {
+        let owner = Author::of(&network.owner, viewer);
         Self {
-            role: role(viewer, &network.owner),
+            role: NetworkRole::of(viewer, &network.owner),
             id: network.id,
-            name: network.name,
-            description: network.description,
+            name: PeerName::new(owner, network.name),
+            description: network.description.map(|text| PeerText::new(owner, text)),
             owner_agent_id: network.owner,
-            owner_agent_name: network.owner_name,
+            owner_agent_name: PeerName::new(owner, network.owner_name),
             member_count: network.members,
             created_at: network.created_at,
         }
     }
 }
 
-/// How an invitation may be used; nothing has to be said.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// Input of a new invitation. All fields are optional.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateInvite {
-    /// How often it may be used (default 100).
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 1_000)]
+    /// How many agents may use it (default 100).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 1, maximum = 1_000)]
     pub max_uses: Option<InviteUses>,
-    /// How long it is good for (default a week, at most 30 days).
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 2_592_000)]
+    /// Seconds until it expires (default one week, at most 30 days).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 1, maximum = 2_592_000)]
     pub expires_in_seconds: Option<InviteSeconds>,
 }
 
-/// An invitation.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// An invitation to a network.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InviteView {
-    /// What to give to the other agents' owners.
-    #[schema(example = "NET-7K2M-QX4T-9WBD")]
-    pub code: String,
-    /// How often it may be used.
+    /// The code to give to the owners of other agents.
+    #[schema(value_type = String, example = "NET-7K2M-QX4T-9WBD")]
+    pub code: HubText,
+    /// How many agents may use it.
     pub max_uses: i64,
-    /// Until when.
+    /// When it expires.
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
 }
 
-/// An invitation to use.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// An invitation to redeem.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JoinNetwork {
-    /// The code, in any case.
+    /// The code; not case-sensitive.
     #[schema(value_type = String)]
     pub code: InviteCode,
 }
 
-/// An agent in a network.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A member of a network.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberView {
-    /// The agent.
+    /// The agent id.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// Its name.
-    pub agent_name: String,
-    /// What it says about itself.
-    pub description: Option<String>,
-    /// Its tags.
-    pub capabilities: Vec<String>,
+    /// Display name.
+    #[schema(value_type = String)]
+    pub agent_name: PeerName,
+    /// What the agent does, in its own words.
+    #[schema(value_type = Option<String>)]
+    pub description: Option<PeerText>,
+    /// Capability tags.
+    #[schema(value_type = Vec<String>)]
+    pub capabilities: PeerTags,
     /// Its public key, if it has one.
-    pub public_key: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub public_key: Option<PeerToken>,
     /// `owner` or `member`.
-    pub role: &'static str,
-    /// Whether it is connected or was heard of within the last minute.
+    pub role: NetworkRole,
+    /// Whether it is connected or sent a request in the last minute.
     pub online: bool,
     /// When it joined.
     #[schema(value_type = String, format = DateTime)]
@@ -126,85 +157,105 @@ pub struct MemberView {
 }
 
 impl MemberView {
-    /// The word for what an agent is in a network.
+    /// The member as `reader` sees it.
     #[must_use]
-    pub fn role_of(agent: &AgentId, network: &Network) -> &'static str {
-        role(agent, &network.owner)
+    pub fn new(member: Agent, owner: &AgentId, online: bool, joined_at: Timestamp, reader: &AgentId) -> Self {
+        let author = Author::of(&member.id, reader);
+        Self {
+            role: NetworkRole::of(&member.id, owner),
+            agent_id: member.id,
+            agent_name: PeerName::new(author, member.name),
+            description: member.description.map(|text| PeerText::new(author, text)),
+            capabilities: PeerTags::new(author, member.capabilities),
+            public_key: member.public_key.map(|key| PeerToken::new(author, key)),
+            online,
+            created_at: joined_at,
+        }
     }
 }
 
-/// Which members a broadcast goes to.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// Selects the recipients of a broadcast.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BroadcastFilter {
-    /// Only those with this tag.
-    #[schema(value_type = Option<String>)]
+    /// Only members with this capability tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub capability: Option<Capability>,
-    /// Only those that are online; with false, only those that are not.
+    /// `true`: only members that are online; `false`: only those that are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub online: Option<bool>,
 }
 
-/// Something to say to a network.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// A message to all members of a network.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SendBroadcast {
     /// The text. At most 256 KiB.
     #[schema(value_type = String)]
     pub content: Body,
-    /// To whom; to every other member, if left out.
+    /// Which members get it. Default: all other members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub filter: Option<BroadcastFilter>,
 }
 
-/// What came of it.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A broadcast that was sent.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BroadcastSent {
-    /// The message.
+    /// The message id.
     #[schema(value_type = String)]
     pub message_id: MessageId,
-    /// How many members it went to.
+    /// Number of recipients.
     pub recipients: i64,
 }
 
-/// Something that was said to a network.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A broadcast in a network.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BroadcastView {
-    /// Its id.
+    /// The message id.
     #[schema(value_type = String)]
     pub id: MessageId,
-    /// The network.
+    /// The network id.
     #[schema(value_type = String)]
     pub network_id: NetworkId,
-    /// Who wrote it.
+    /// The sender.
     #[schema(value_type = String)]
     pub sender_agent_id: AgentId,
-    /// That agent's name.
-    pub sender_agent_name: String,
+    /// The sender's name.
+    #[schema(value_type = String)]
+    pub sender_agent_name: PeerName,
     /// Always `broadcast`.
     #[schema(value_type = String)]
     pub kind: Kind,
-    /// What it says.
-    pub content: String,
+    /// The text.
+    #[schema(value_type = String)]
+    pub content: PeerText,
     /// Always `text`.
     #[schema(value_type = String)]
     pub content_type: ContentType,
-    /// How many members it went to.
+    /// Number of recipients.
     pub recipients: i64,
-    /// When it was written.
+    /// When it was sent.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-impl From<Broadcast> for BroadcastView {
-    fn from(message: Broadcast) -> Self {
+impl BroadcastView {
+    /// The broadcast as `reader` sees it.
+    #[must_use]
+    pub fn new(message: Broadcast, reader: &AgentId) -> Self {
+        let author = Author::of(&message.sender, reader);
         Self {
             id: message.id,
             network_id: message.network,
             sender_agent_id: message.sender,
-            sender_agent_name: message.sender_name,
+            sender_agent_name: PeerName::new(author, message.sender_name),
             kind: Kind::Broadcast,
-            content: message.content,
+            content: PeerText::new(author, message.content),
             content_type: ContentType::Text,
             recipients: message.recipients,
             created_at: message.created_at,
@@ -212,26 +263,63 @@ impl From<Broadcast> for BroadcastView {
     }
 }
 
-/// The network is gone.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A network that was deleted.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedNetwork {
     /// Always true.
     pub deleted: bool,
 }
 
-/// You are no longer in the network.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A network that you have left.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftNetwork {
     /// Always true.
     pub left: bool,
 }
 
-/// The agent is no longer in the network.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A member that was removed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RemovedMember {
     /// Always true.
     pub removed: bool,
 }
+
+fence_fields!(NetworkView {
+    id,
+    name,
+    description,
+    owner_agent_id,
+    owner_agent_name,
+    role,
+    member_count,
+    created_at
+});
+fence_fields!(InviteView { code, max_uses, expires_at });
+fence_fields!(MemberView {
+    agent_id,
+    agent_name,
+    description,
+    capabilities,
+    public_key,
+    role,
+    online,
+    created_at
+});
+fence_fields!(BroadcastSent { message_id, recipients });
+fence_fields!(BroadcastView {
+    id,
+    network_id,
+    sender_agent_id,
+    sender_agent_name,
+    kind,
+    content,
+    content_type,
+    recipients,
+    created_at
+});
+fence_fields!(DeletedNetwork { deleted });
+fence_fields!(LeftNetwork { left });
+fence_fields!(RemovedMember { removed });

@@ -1,24 +1,75 @@
-//! The hub about itself.
+//! Health and readiness of the hub.
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The hub is there.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+use crate::text::HubText;
+
+/// The health of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HealthStatus {
+    /// The process is running.
+    Ok,
+}
+
+/// The health of the process.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
     /// Always `ok`.
-    pub status: &'static str,
-    /// The version that runs.
-    pub version: &'static str,
+    #[schema(value_type = String)]
+    pub status: HealthStatus,
+    /// The running version.
+    #[schema(value_type = String)]
+    pub version: HubText,
 }
 
-/// The hub can work.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// Whether the hub can serve requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadyStatus {
+    /// The database answers.
+    Ready,
+}
+
+/// The kind of database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Database {
+    /// An SQLite file.
+    Sqlite,
+    /// A PostgreSQL server.
+    Postgres,
+}
+
+impl Database {
+    /// The text on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The readiness of the hub.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ready {
     /// Always `ready`.
-    pub status: &'static str,
-    /// Which database it works on.
-    pub database: &'static str,
+    #[schema(value_type = String)]
+    pub status: ReadyStatus,
+    /// `sqlite` or `postgres`.
+    #[schema(value_type = String)]
+    pub database: Database,
 }

@@ -1,56 +1,79 @@
-//! What waits for the caller.
+//! `/updates`: tasks, approvals and messages that wait for the caller.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_core::{AgentId, Status, TaskId, Timestamp};
 use utoipa::ToSchema;
 
-/// Everything that waits.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+use crate::events::TypedEvent;
+use crate::fence_fields;
+use crate::text::{PeerName, PeerText};
+
+/// Tasks, approvals and messages that wait for you.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatesView {
-    /// Whether anything does.
+    /// Whether any of the lists has an entry.
     pub has_updates: bool,
-    /// Tasks to take.
+    /// Submitted tasks.
     pub pending_tasks: Vec<PendingTask>,
-    /// Threads with something new.
+    /// Tasks with unseen messages.
     pub unread_messages: Vec<UnreadThread>,
-    /// Tasks to approve or to reject.
+    /// Tasks that need your approval.
     pub pending_approvals: Vec<PendingTask>,
-    /// What to acknowledge to have seen all this.
+    /// Acknowledge this cursor to mark the messages as seen.
     pub cursor: i64,
 }
 
-/// A task that waits.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A submitted task.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingTask {
-    /// Its id.
+    /// The task id.
     #[schema(value_type = String)]
     pub id: TaskId,
-    /// Its title.
-    pub title: String,
-    /// The name of the agent it comes from.
-    pub from_agent: String,
-    /// The id of that agent.
+    /// Title of the task.
+    #[schema(value_type = String)]
+    pub title: PeerText,
+    /// The initiator's name.
+    #[schema(value_type = String)]
+    pub from_agent: PeerName,
+    /// The initiator's id.
     #[schema(value_type = String)]
     pub from_agent_id: AgentId,
-    /// Where it stands.
+    /// The current status.
     #[schema(value_type = String)]
     pub status: Status,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-/// A task with unread messages.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A task with unseen messages.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnreadThread {
-    /// The task.
+    /// The task id.
     #[schema(value_type = String)]
     pub task_id: TaskId,
-    /// Its title.
-    pub task_title: String,
-    /// How many messages.
+    /// Title of the task.
+    #[schema(value_type = String)]
+    pub task_title: PeerText,
+    /// Number of unseen messages.
     pub count: i64,
 }
+
+/// Updates together with the events since the last check, for models.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewsView {
+    /// The updates.
+    #[serde(flatten)]
+    pub updates: UpdatesView,
+    /// The events, oldest first.
+    pub events: Vec<TypedEvent>,
+}
+
+fence_fields!(UpdatesView { has_updates, pending_tasks, unread_messages, pending_approvals, cursor });
+fence_fields!(PendingTask { id, title, from_agent, from_agent_id, status, created_at });
+fence_fields!(UnreadThread { task_id, task_title, count });
+fence_fields!(NewsView { updates, events });

@@ -1,45 +1,48 @@
-//! The log of webhook deliveries.
+//! Webhook deliveries.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tandem_core::webhooks::State;
 use tandem_core::{DeliveryId, Timestamp};
 use utoipa::ToSchema;
 
-/// One event on its way to your receiver.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+use crate::events::EventType;
+
+/// A delivery of an event to your webhook.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryView {
-    /// Its id: the `webhook-id` of every try.
+    /// The delivery id: the `webhook-id` header of every attempt.
     #[schema(value_type = String)]
     pub id: DeliveryId,
-    /// What happened, such as `task.created`; `ping` for a test.
-    pub event: String,
+    /// The event type, such as `task.created`; `ping` for a test.
+    #[schema(value_type = String)]
+    pub event: EventType,
     /// The event's number in your log; null for a test.
     pub event_id: Option<i64>,
-    /// Where it went.
+    /// The URL it was sent to.
     pub url: String,
     /// `pending`, `delivered` or `failed`.
     #[schema(value_type = String)]
     pub status: State,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: i64,
-    /// When it is tried next.
+    /// When the next attempt is due.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was last tried.
+    /// When the last attempt was made.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_attempt_at: Option<Timestamp>,
-    /// What was sent, cut to 4 KiB.
+    /// The request body, cut to 4 KiB.
     pub request: String,
-    /// What your receiver answered.
+    /// HTTP status of the last response.
     pub response_status: Option<i64>,
-    /// The beginning of what it said, cut to 4 KiB.
+    /// Start of the last response body, cut to 4 KiB.
     pub response: Option<String>,
-    /// Why there was no answer.
+    /// The error, if there was no response.
     pub error: Option<String>,
-    /// How long the last try took.
+    /// Duration of the last attempt.
     pub duration_ms: Option<i64>,
-    /// When it was put into the queue.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }

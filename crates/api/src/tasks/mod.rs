@@ -1,8 +1,8 @@
-//! Tasks.
+//! Tasks: requests.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tandem_core::credits::Usd;
 use tandem_core::messages::ContentType;
 use tandem_core::tasks::{
@@ -12,205 +12,251 @@ use tandem_core::text::{Alias, Body, Reason, SearchText, SessionKey, Title};
 use tandem_core::{AgentId, NetworkId, Role, Status, TaskId};
 use utoipa::{IntoParams, ToSchema};
 
+mod results;
 mod view;
 
 use crate::nullable;
-pub use view::{
-    AcknowledgedView, DeletedTask, Delivery, ReadView, RepliedView, TaskLogView, TaskView, TreeTask,
-    TreeView, UsageView,
+pub use results::{
+    AcknowledgedView, DeletedTask, ReadView, RepliedView, TaskLogView, ThreadView, TreeTask, TreeView,
+    UsageView,
 };
+pub use view::{Delivery, TaskView};
 
-/// A new task.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// Input of a new task.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateTask {
-    /// Whom it is for: an agent's id, or your alias for it.
+    /// The target: an agent id, or your alias for it.
     #[schema(value_type = String)]
     pub target_agent_id: Alias,
     /// A short title.
     #[schema(value_type = String, min_length = 1, max_length = 128, example = "Review the API document")]
     pub title: Title,
-    /// What is to be done. At most 256 KiB.
-    #[schema(value_type = Option<String>)]
+    /// The work to do. At most 256 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub description: Option<Body>,
-    /// Your own id for it, 1 to 64 of A-Z, a-z, 0-9, _ and -.
-    #[schema(value_type = Option<String>)]
+    /// An id of your choice: 1 to 64 characters of A-Z, a-z, 0-9, _ and -.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub id: Option<TaskId>,
-    /// Whether its content is end-to-end encrypted. Both agents have public keys then, you bring the id, and the
+    /// Whether the content is end-to-end encrypted. Both agents need public keys, you choose the id, and the
     /// description is the ciphertext in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub encrypted: Option<bool>,
-    /// For an encrypted task: each party's wrapped key.
-    #[schema(value_type = Option<Object>)]
+    /// For an encrypted task: the wrapped key of each party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Object>)]
     pub description_keys: Option<BTreeMap<String, String>>,
     /// For an encrypted task: your signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sender_signature: Option<String>,
-    /// Make it without publishing it: only you see it until you set its status to `submitted`.
+    /// Create a draft: only you see it until you set its status to `submitted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub draft: Option<bool>,
-    /// Whether you accept the work: the target then delivers with `input-required` and cannot complete it.
+    /// Whether you review the result: the target delivers with `input-required`, and only you complete the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub requires_review: Option<bool>,
     /// `high`, `normal` (default) or `low`.
-    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub priority: Option<Priority>,
-    /// An opaque key of yours, at most 256 bytes, that comes back in every event about the task.
-    #[schema(value_type = Option<String>)]
+    /// Your own opaque key, at most 256 bytes. Every event about the task contains it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub session_key: Option<SessionKey>,
-    /// How long it waits to be taken, in seconds; after that it is `expired`. The hub's default is none.
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 86_400)]
+    /// Seconds until the task expires if the target does not take it. Default: the hub's setting, normally none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 1, maximum = 86_400)]
     pub ttl_seconds: Option<TtlSeconds>,
-    /// Within how many seconds it should be acknowledged; else you get `message.no_ack`. 0 for never.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 86_400)]
+    /// Seconds until you get `message.no_ack` if the task is not acknowledged; 0 turns it off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 0, maximum = 86_400)]
     pub check_in_seconds: Option<CheckInSeconds>,
-    /// How often the target must show a sign of life while it works; else you get `task.stalled`.
-    #[schema(value_type = Option<i64>, minimum = 10, maximum = 86_400)]
+    /// Seconds between heartbeats of the working target; without one you get `task.stalled`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 10, maximum = 86_400)]
     pub lease_seconds: Option<LeaseSeconds>,
-    /// What happens when it does not: `notify` (default) nothing more, `expire`, or `retry`.
-    #[schema(value_type = Option<String>)]
+    /// What happens to a stalled task: `notify` (default) only notifies you, `expire` ends it, `retry` submits it
+    /// again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub on_stall: Option<OnStall>,
-    /// How many attempts a stalled task may have before it expires (default 3).
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    /// Attempts of a stalled task before it expires (default 3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 1, maximum = 100)]
     pub max_attempts: Option<MaxAttempts>,
-    /// After how many messages the task pauses and asks you (default 200).
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 100_000)]
+    /// Number of messages after which the task pauses until you continue it. Default: the hub's setting, normally
+    /// 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 1, maximum = 100_000)]
     pub max_messages: Option<MaxMessages>,
-    /// The task it is part of; you take part in that one.
-    #[schema(value_type = Option<String>)]
+    /// The parent task. You must be a party of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub parent_task_id: Option<TaskId>,
-    /// The network it is sent in; both of you are members.
-    #[schema(value_type = Option<String>)]
+    /// The network to send it in. Both agents must be members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub network_id: Option<NetworkId>,
 }
 
-/// Changes to a task. What is left out stays.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// Changes to a task. Omitted fields stay unchanged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PatchTask {
-    /// Where it should go: one of its `nextStatuses`.
-    #[schema(value_type = Option<String>, example = "working")]
+    /// The new status: one of `nextStatuses`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, example = "working")]
     pub status: Option<Status>,
-    /// Why; at most 1,000 characters.
-    #[schema(value_type = Option<String>)]
+    /// The reason; at most 1,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub reason: Option<Reason>,
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
+    /// The status that you expect; if it is another, the answer is 409 `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub expected_status: Option<Status>,
-    /// Your own session key; null clears it.
-    #[serde(default, deserialize_with = "nullable")]
+    /// Your session key; null clears it.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub session_key: Option<Option<SessionKey>>,
-    /// A draft's new title.
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 128)]
+    /// A new title; drafts only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, min_length = 1, max_length = 128)]
     pub title: Option<Title>,
-    /// A draft's new description; null clears it.
-    #[serde(default, deserialize_with = "nullable")]
+    /// A new description; drafts only. Null clears it.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub description: Option<Option<Body>>,
-    /// For an encrypted draft's new description: each party's wrapped key.
-    #[schema(value_type = Option<Object>)]
+    /// For the description of an encrypted draft: the wrapped key of each party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Object>)]
     pub description_keys: Option<BTreeMap<String, String>>,
-    /// For an encrypted draft's new description: your signature.
+    /// For the description of an encrypted draft: your signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sender_signature: Option<String>,
-    /// How many messages there may be; the initiator's to change.
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 100_000)]
+    /// A new message budget; initiator only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 1, maximum = 100_000)]
     pub max_messages: Option<MaxMessages>,
 }
 
-/// What you saw; nothing has to be said.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// Input of a retry. All fields are optional.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryTask {
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
+    /// The status that you expect; if it is another, the answer is 409 `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub expected_status: Option<Status>,
 }
 
-/// Who gets the task now.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// The new target of a task.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReassignTask {
-    /// An agent's id, or your alias for it.
+    /// An agent id, or your alias for it.
     #[schema(value_type = String)]
     pub target_agent_id: Alias,
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
+    /// The status that you expect; if it is another, the answer is 409 `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub expected_status: Option<Status>,
 }
 
-/// What becomes of a task with a reply.
-#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+/// The status that a reply sets.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReplyOutcome {
-    /// It is done.
+    /// The work is done.
     #[default]
     Completed,
-    /// It could not be done.
+    /// The work could not be done.
     Failed,
-    /// It was given up.
+    /// The target gives the task up.
     #[serde(alias = "canceled")]
     Cancelled,
 }
 
-/// The target's answer to a task.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// The target's reply to a task.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplyTask {
-    /// What it says; it becomes the task's `result`. At most 256 KiB.
+    /// The reply. It becomes the task's `result`. At most 256 KiB.
     #[schema(value_type = String)]
     pub content: Body,
     /// `text` (default), `json` or, on an encrypted task, `encrypted`.
-    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub content_type: Option<ContentType>,
-    /// For encrypted content: each party's wrapped key.
-    #[schema(value_type = Option<Object>)]
+    /// For encrypted content: the wrapped key of each party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Object>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// For encrypted content: your signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sender_signature: Option<String>,
     /// `completed` (default), `failed` or `cancelled`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub outcome: Option<ReplyOutcome>,
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
+    /// The status that you expect; if it is another, the answer is 409 `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub expected_status: Option<Status>,
 }
 
-/// What the work has cost.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// Costs of the work.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportUsage {
-    /// In US dollars, with up to six decimals.
+    /// Costs in US dollars, with up to six decimals.
     #[schema(value_type = f64, minimum = 0, example = 0.0023)]
     pub cost: Usd,
 }
 
-/// A sign of life; nothing has to be said.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// A heartbeat. All fields are optional.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Heartbeat {
-    /// How far the work is, from 0 to 100.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 100)]
+    /// Progress in percent, from 0 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<i64>, minimum = 0, maximum = 100)]
     pub progress: Option<Progress>,
-    /// The same in words; at most 1,000 characters.
-    #[schema(value_type = Option<String>)]
+    /// Progress as text; at most 1,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub note: Option<Reason>,
 }
 
-/// Why; nothing has to be said.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+/// A reason. All fields are optional.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WithReason {
-    /// At most 1,000 characters.
-    #[schema(value_type = Option<String>)]
+    /// The reason; at most 1,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub reason: Option<Reason>,
-    /// The status you saw; if the task has moved on, the answer is 409 `conflict`.
-    #[schema(value_type = Option<String>)]
+    /// The status that you expect; if it is another, the answer is 409 `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
     pub expected_status: Option<Status>,
 }
 
-/// Which of the two parties the caller is.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+/// Your role on a task.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PartyRole {
-    /// It made the task.
+    /// You created the task.
     Initiator,
-    /// The task is for it.
+    /// The task is assigned to you.
     Target,
 }
 
@@ -223,36 +269,46 @@ impl From<PartyRole> for Role {
     }
 }
 
-/// Which tasks to list.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+/// Filter and page of the task list.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct TasksQuery {
-    /// Only in this status.
+    /// Only tasks with this status.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>)]
     pub status: Option<Status>,
-    /// Only where you are the initiator or the target.
+    /// Only tasks on which you have this role.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(inline)]
     pub role: Option<PartyRole>,
-    /// Only with this other agent. A page goes through up to 5,000 tasks: it may be short, or empty, and have a next one.
+    /// Only tasks with this agent. A page scans up to 5,000 tasks, so it may be short or empty and still have a next
+    /// page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>)]
     pub with: Option<AgentId>,
-    /// Only with this in their title. A page goes through up to 5,000 tasks: it may be short, or empty, and have a next one.
+    /// Only tasks whose title contains this text. A page scans up to 5,000 tasks, so it may be short or empty and
+    /// still have a next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>)]
     pub q: Option<SearchText>,
-    /// How many at most (default 50, at most 500).
+    /// Page size (default and maximum 500).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
-    /// Where the page begins, from the `Link` header of the one before.
+    /// Cursor from the `Link` header of the previous page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
 /// A page of a list.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// How many at most.
+    /// Page size.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
-    /// Where the page begins, from the `Link` header of the one before.
+    /// Cursor from the `Link` header of the previous page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }

@@ -1,20 +1,19 @@
-//! How tasks look.
+//! Tasks: the view of a party.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
 use tandem_core::credits::Usd;
 use tandem_core::tasks::{OnStall, Priority, Task};
-use tandem_core::{AgentId, Approval, MessageId, NetworkId, Role, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, Approval, NetworkId, Role, Status, TaskId, Timestamp};
 use utoipa::ToSchema;
 
-use crate::messages::MessageView;
-use crate::object;
+use crate::fence_fields;
+use crate::text::{Author, PeerContent, PeerName, PeerText, PeerToken, WrappedKeys};
 
-/// Where a task is on its way to being done.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// The progress of a task's delivery.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
-    /// When it was put into the target's log.
+    /// When the task was written to the target's log.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub queued_at: Option<Timestamp>,
     /// When it was pushed to the target.
@@ -26,109 +25,119 @@ pub struct Delivery {
     /// When the target acknowledged it.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub acknowledged_at: Option<Timestamp>,
-    /// When work began.
+    /// When the target started to work.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
-    /// How many live tasks the target has before it, up to 100, while it waits; only shown when one task is
-    /// asked for.
+    /// Number of live tasks that the target has before this one, up to 100. Only on a single submitted task.
     pub ahead: Option<i64>,
 }
 
 /// A task, as one of its parties sees it.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskView {
-    /// Its id.
+    /// The task id.
     #[schema(value_type = String)]
     pub id: TaskId,
-    /// What it is called.
-    pub title: String,
-    /// What is to be done.
-    pub description: Option<String>,
-    /// Where it stands.
+    /// Title of the task.
+    #[schema(value_type = String)]
+    pub title: PeerText,
+    /// The work to do.
+    #[schema(value_type = Option<String>)]
+    pub description: Option<PeerContent>,
+    /// The current status.
     #[schema(value_type = String, example = "submitted")]
     pub status: Status,
-    /// What was said about the last change.
-    pub status_reason: Option<String>,
-    /// What you may set its status to now.
+    /// The reason of the last status change.
+    #[schema(value_type = Option<String>)]
+    pub status_reason: Option<PeerText>,
+    /// The statuses that you may set now.
     #[schema(value_type = Vec<String>)]
     pub next_statuses: Vec<Status>,
-    /// Whether the initiator accepts the work.
+    /// Whether the initiator has to accept the result.
     pub requires_review: bool,
     /// `high`, `normal` or `low`.
     #[schema(value_type = String)]
     pub priority: Priority,
-    /// Which try this is, from 1.
+    /// Number of the current attempt, from 1.
     pub attempt: i64,
-    /// Whether its content is end-to-end encrypted.
+    /// Whether the content is end-to-end encrypted.
     pub encrypted: bool,
-    /// For encrypted tasks: each party's wrapped key.
+    /// For encrypted tasks: the wrapped key of each party.
     #[schema(value_type = Option<Object>)]
-    pub description_keys: Option<Box<RawValue>>,
+    pub description_keys: Option<WrappedKeys>,
     /// For encrypted tasks: the initiator's signature.
-    pub sender_signature: Option<String>,
-    /// Who made it.
+    #[schema(value_type = Option<String>)]
+    pub sender_signature: Option<PeerToken>,
+    /// The agent that created it.
     #[schema(value_type = String)]
     pub initiator_agent_id: AgentId,
-    /// That agent's name.
-    pub initiator_agent_name: String,
-    /// Whom it is for.
+    /// The initiator's name.
+    #[schema(value_type = String)]
+    pub initiator_agent_name: PeerName,
+    /// The agent that it is assigned to.
     #[schema(value_type = String)]
     pub target_agent_id: AgentId,
-    /// That agent's name.
-    pub target_agent_name: String,
-    /// How the target's gate answered: null, `pending`, `approved` or `rejected`.
+    /// The target's name.
+    #[schema(value_type = String)]
+    pub target_agent_name: PeerName,
+    /// The target's decision at its approval gate: null, `pending`, `approved` or `rejected`.
     #[schema(value_type = Option<String>)]
     pub approval_status: Option<Approval>,
-    /// How many messages you have not read.
+    /// Number of messages that you have not read.
     pub unread_count: i64,
-    /// How long it waits to be taken.
+    /// Seconds until it expires if the target does not take it.
     pub ttl_seconds: Option<i64>,
     /// When it expires.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
-    /// Within how many seconds it should be acknowledged; 0 for never.
+    /// Seconds until its author is notified that it is not acknowledged; 0 if off.
     pub check_in_seconds: i64,
-    /// The task it is part of.
+    /// The parent task.
     #[schema(value_type = Option<String>)]
     pub parent_task_id: Option<TaskId>,
     /// The network it was sent in.
     #[schema(value_type = Option<String>)]
     pub network_id: Option<NetworkId>,
-    /// The initiator's own key for it.
-    pub initiator_session_key: Option<String>,
-    /// The target's own key for it.
-    pub target_session_key: Option<String>,
-    /// What came of it.
-    pub result: Option<String>,
-    /// How far the work is, from 0 to 100.
+    /// The initiator's session key.
+    #[schema(value_type = Option<String>)]
+    pub initiator_session_key: Option<PeerText>,
+    /// The target's session key.
+    #[schema(value_type = Option<String>)]
+    pub target_session_key: Option<PeerText>,
+    /// The result, set by the target's reply.
+    #[schema(value_type = Option<String>)]
+    pub result: Option<PeerContent>,
+    /// Progress in percent, from 0 to 100.
     pub progress: Option<i64>,
-    /// What the target says about that.
-    pub progress_note: Option<String>,
-    /// How often the target must show a sign of life.
+    /// Progress as text, by the target.
+    #[schema(value_type = Option<String>)]
+    pub progress_note: Option<PeerText>,
+    /// Seconds between heartbeats of the working target.
     pub lease_seconds: Option<i64>,
-    /// What happens when it does not.
+    /// What happens to a stalled task.
     #[schema(value_type = String)]
     pub on_stall: OnStall,
-    /// How many attempts there may be when it stalls.
+    /// Attempts of a stalled task before it expires.
     pub max_attempts: i64,
-    /// How many messages there may be.
+    /// Number of messages after which it pauses.
     pub max_messages: i64,
-    /// What the target has reported to have cost, in US dollars.
+    /// Costs reported by the target, in US dollars.
     #[schema(value_type = f64)]
+    #[serde(deserialize_with = "crate::amount")]
     pub usage_reported: Usd,
-    /// Where it is on its way.
+    /// The progress of the delivery.
     pub delivery: Delivery,
     /// When the target acknowledged it.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub acknowledged_at: Option<Timestamp>,
-    /// When work began.
+    /// When the target started to work.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
     /// When it ended.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub completed_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it last changed.
@@ -137,41 +146,43 @@ pub struct TaskView {
 }
 
 impl TaskView {
-    /// The task as `viewer` sees it; whether it may has been decided already.
+    /// The task as `viewer` sees it. The caller has checked that it may.
     #[must_use]
     pub fn new(task: Task, viewer: &AgentId) -> Self {
         let role = task.role_of(viewer).unwrap_or(Role::Target);
         let standing = task.standing(role);
+        let (initiator, target) = (Author::of(&task.initiator, viewer), Author::of(&task.target, viewer));
         Self {
             unread_count: task.side(role).map_or(0, |side| side.unread),
-            // Who has no part in the parent must not learn of it.
+            // Only a party of the parent may learn of it.
             parent_task_id: task.parent.filter(|_| role == Role::Initiator || task.parent_shared),
             id: task.id,
-            title: task.title,
-            description: task.description,
+            title: PeerText::new(initiator, task.title),
+            description: task.description.map(|text| PeerContent::new(initiator, text, task.encrypted)),
             status: task.status,
-            status_reason: task.status_reason,
+            // The reason may come from either party or from the hub.
+            status_reason: task.status_reason.map(PeerText::peer),
             next_statuses: standing.next,
             requires_review: task.requires_review,
             priority: task.priority,
             attempt: task.attempt,
             encrypted: task.encrypted,
-            description_keys: task.description_keys.as_deref().and_then(object),
-            sender_signature: task.sender_signature,
+            description_keys: task.description_keys.and_then(|keys| WrappedKeys::new(initiator, keys)),
+            sender_signature: task.sender_signature.map(|text| PeerToken::new(initiator, text)),
             initiator_agent_id: task.initiator,
-            initiator_agent_name: task.initiator_name,
+            initiator_agent_name: PeerName::new(initiator, task.initiator_name),
             target_agent_id: task.target,
-            target_agent_name: task.target_name,
+            target_agent_name: PeerName::new(target, task.target_name),
             approval_status: task.approval,
             ttl_seconds: task.terms.ttl_seconds,
             expires_at: task.expires_at,
             check_in_seconds: task.terms.check_in_seconds,
             network_id: task.network,
-            initiator_session_key: task.initiator_side.session_key,
-            target_session_key: task.target_side.session_key,
-            result: task.result,
+            initiator_session_key: task.initiator_side.session_key.map(|key| PeerText::new(initiator, key)),
+            target_session_key: task.target_side.session_key.map(|key| PeerText::new(target, key)),
+            result: task.result.map(|text| PeerContent::new(target, text, task.encrypted)),
             progress: task.progress,
-            progress_note: task.progress_note,
+            progress_note: task.progress_note.map(|note| PeerText::new(target, note)),
             lease_seconds: task.terms.lease_seconds,
             on_stall: task.terms.on_stall,
             max_attempts: task.terms.max_attempts,
@@ -194,165 +205,46 @@ impl TaskView {
     }
 }
 
-/// A task that was deleted.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DeletedTask {
-    /// Always true.
-    pub deleted: bool,
-    /// How many messages went with it.
-    pub deleted_messages: u64,
-    /// How many files went with it.
-    pub deleted_files: u64,
-}
+fence_fields!(Delivery { queued_at, pushed_at, fetched_at, acknowledged_at, started_at, ahead });
 
-/// One line of a task's history.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaskLogView {
-    /// Where it stood; null at its creation.
-    #[schema(value_type = Option<String>)]
-    pub from_status: Option<Status>,
-    /// Where it stands since.
-    #[schema(value_type = String)]
-    pub to_status: Status,
-    /// Who moved it: an agent's id, or `system`.
-    pub actor: String,
-    /// What was said about it.
-    pub detail: Option<String>,
-    /// In which try.
-    pub attempt: i64,
-    /// When.
-    #[schema(value_type = String, format = DateTime)]
-    pub created_at: Timestamp,
-}
-
-/// What the caller had not read.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReadView {
-    /// The messages, oldest first, at most 1,000.
-    pub messages: Vec<MessageView>,
-    /// How many are left unread.
-    pub unread_count: i64,
-}
-
-/// What was acknowledged.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AcknowledgedView {
-    /// Always true.
-    pub acknowledged: bool,
-    /// The messages that were outstanding, oldest first.
-    #[schema(value_type = Vec<String>)]
-    pub message_ids: Vec<MessageId>,
-    /// When the target first acknowledged the task itself.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    pub acknowledged_at: Option<Timestamp>,
-    /// How many messages you have not read: none.
-    pub unread_count: i64,
-}
-
-/// What came of a reply: the task, and the message.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RepliedView {
-    /// The task.
-    #[serde(flatten)]
-    pub task: TaskView,
-    /// The reply itself.
-    pub message: MessageView,
-    /// What to know about it: that a reviewed task waits for its initiator.
-    pub note: Option<String>,
-}
-
-/// A task in a tree: where it stands and whose it is, and nothing of what it says.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TreeTask {
-    /// Its id.
-    #[schema(value_type = String)]
-    pub id: TaskId,
-    /// The task it is part of.
-    #[schema(value_type = Option<String>)]
-    pub parent_task_id: Option<TaskId>,
-    /// How far below the root it is.
-    pub depth: i64,
-    /// Where it stands.
-    #[schema(value_type = String)]
-    pub status: Status,
-    /// Which try this is.
-    pub attempt: i64,
-    /// Who made it.
-    #[schema(value_type = String)]
-    pub initiator_agent_id: AgentId,
-    /// That agent's name.
-    pub initiator_agent_name: String,
-    /// Whom it is for.
-    #[schema(value_type = String)]
-    pub target_agent_id: AgentId,
-    /// That agent's name.
-    pub target_agent_name: String,
-    /// When it was made.
-    #[schema(value_type = String, format = DateTime)]
-    pub created_at: Timestamp,
-    /// When it last changed.
-    #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Timestamp,
-}
-
-impl TreeTask {
-    /// The task at this depth below the root; the root itself does not tell what it is part of.
-    #[must_use]
-    pub fn new(depth: i64, task: Task) -> Self {
-        Self {
-            id: task.id,
-            parent_task_id: task.parent.filter(|_| depth > 0),
-            depth,
-            status: task.status,
-            attempt: task.attempt,
-            initiator_agent_id: task.initiator,
-            initiator_agent_name: task.initiator_name,
-            target_agent_id: task.target,
-            target_agent_name: task.target_name,
-            created_at: task.created_at,
-            updated_at: task.updated_at,
-        }
-    }
-}
-
-/// A task and what others made of it.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TreeView {
-    /// The task itself.
-    #[serde(flatten)]
-    pub root: TreeTask,
-    /// The tasks below it, those nearer to it first, at most 500.
-    pub descendants: Vec<TreeTask>,
-    /// Whether there are more.
-    pub has_more: bool,
-}
-
-/// What came of a report.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct UsageView {
-    /// What was taken from the initiator's balance.
-    #[schema(value_type = f64)]
-    pub deducted: Usd,
-    /// What the initiator has left.
-    #[schema(value_type = f64)]
-    pub credits: Usd,
-    /// The same.
-    #[schema(value_type = f64)]
-    pub balance: Usd,
-    /// What has been reported on the task in all.
-    #[schema(value_type = f64)]
-    pub usage_reported: Usd,
-    /// Where the task stands.
-    #[schema(value_type = String)]
-    pub status: Status,
-    /// Whether it was paused.
-    pub paused: bool,
-}
+fence_fields!(TaskView {
+    id,
+    title,
+    description,
+    status,
+    status_reason,
+    next_statuses,
+    requires_review,
+    priority,
+    attempt,
+    encrypted,
+    description_keys,
+    sender_signature,
+    initiator_agent_id,
+    initiator_agent_name,
+    target_agent_id,
+    target_agent_name,
+    approval_status,
+    unread_count,
+    ttl_seconds,
+    expires_at,
+    check_in_seconds,
+    parent_task_id,
+    network_id,
+    initiator_session_key,
+    target_session_key,
+    result,
+    progress,
+    progress_note,
+    lease_seconds,
+    on_stall,
+    max_attempts,
+    max_messages,
+    usage_reported,
+    delivery,
+    acknowledged_at,
+    started_at,
+    completed_at,
+    created_at,
+    updated_at
+});

@@ -1,0 +1,84 @@
+//! Every wire type writes what it has read, in the same order.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{requests, views};
+
+/// A wire type with examples: the first with every field, the others with fewer.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) examples: Vec<Value>,
+    pub(crate) again: fn(&str) -> String,
+}
+
+/// Reads a value from JSON and writes it again; the value as text and as a tree must read the same.
+pub(crate) fn again<T: Serialize + DeserializeOwned>(json: &str) -> String {
+    let value: T = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    let first = serde_json::to_string(&value).unwrap();
+    let tree: T = serde_json::from_value(serde_json::from_str(&first).unwrap()).unwrap();
+    assert_eq!(serde_json::to_string(&tree).unwrap(), first);
+    first
+}
+
+/// Cases: a type, then its examples.
+macro_rules! cases {
+    ($($name:ty: $($example:expr),+;)+) => {
+        vec![$($crate::round_trip::Case {
+            name: stringify!($name),
+            examples: vec![$(($example).clone()),+],
+            again: $crate::round_trip::again::<$name>,
+        }),+]
+    };
+}
+pub(crate) use cases;
+
+#[test]
+fn every_wire_type_writes_what_it_has_read() {
+    for case in requests::cases().into_iter().chain(views::cases()) {
+        for example in case.examples {
+            let json = example.to_string();
+            assert_eq!((case.again)(&json), json, "{}", case.name);
+        }
+    }
+}
+
+/// The structs of the crate that are written to JSON.
+fn wire_structs(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            wire_structs(&path, found);
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        for item in source
+            .split("#[derive(")
+            .skip(1)
+            .filter(|item| item.split(')').next().is_some_and(|derives| derives.contains("Serialize")))
+        {
+            let declared = item.split("pub ").nth(1).unwrap_or_default();
+            if let Some(rest) = declared.strip_prefix("struct ")
+                && rest.contains('{')
+                && rest.find('{') < rest.find(';').or(Some(usize::MAX))
+            {
+                found.insert(rest.split(['<', ' ']).next().unwrap_or_default().to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_wire_type_has_an_example() {
+    let mut declared = BTreeSet::new();
+    wire_structs(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut declared);
+    let tested: BTreeSet<String> =
+        requests::cases().into_iter().chain(views::cases()).map(|case| case.name.to_owned()).collect();
+    assert!(declared.len() > 70, "{declared:?}");
+    assert_eq!(declared, tested);
+}
