@@ -2,41 +2,48 @@
 
 use tandem_core::{AgentId, TaskId, Timestamp};
 
-use crate::{Error, Tx};
+use crate::table::update;
+use crate::{Error, Tx, Value};
 
 /// Closes an account: its key is nobody's, and nobody finds it. What is its own still has to be removed.
 pub fn close(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
     // No hash is the id itself, so that no key opens it again.
-    tx.send(
-        "update agents set deleted_at = ?2, key_hash = ?3, discoverable = 0, auto_accept = 0,
-             webhook_active = 0, webhook_url = null, webhook_secret = null, webhook_next_at = null
-         where id = ?1",
-        &[agent.into(), now.into(), agent.as_str().as_bytes().into()],
-    )
+    update!(agents {
+        deleted_at: now,
+        key_hash: agent.as_str().as_bytes(),
+        discoverable: false,
+        auto_accept: false,
+        webhook_active: false,
+        webhook_url: Value::Null,
+        webhook_secret: Value::Null,
+        webhook_next_at: Value::Null,
+    } where { id: agent })
+    .send(tx)
+}
+
+/// Whether an agent is there and its account is open.
+pub fn is_open(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
+    let sql = "select 1 from agents where id = ?1 and deleted_at is null";
+    Ok(tx.optional(sql, &[agent.into()])?.is_some())
 }
 
 /// Accounts that were closed and are not gone yet.
 pub fn closed(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<AgentId>, Error> {
-    let rows =
-        tx.rows("select id from agents where deleted_at is not null order by id limit ?1", &[limit.into()])?;
-    rows.into_iter().map(|mut row| row.take()).collect()
+    tx.list("select id from agents where deleted_at is not null order by id limit ?1", &[limit.into()])
 }
 
 /// Some of the tasks that an agent is a party of, and whether it knows of them: others' drafts it does not.
 pub fn some_tasks(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<Vec<(TaskId, bool)>, Error> {
-    let mut found = Vec::new();
     for sql in [
         "select id, 1 from tasks where initiator_id = ?1 limit ?2",
         "select id, case when queued_at is null then 0 else 1 end from tasks where target_id = ?1 limit ?2",
     ] {
-        for mut row in tx.rows(sql, &[agent.into(), limit.into()])? {
-            found.push((row.take()?, row.take()?));
-        }
+        let found = tx.list(sql, &[agent.into(), limit.into()])?;
         if !found.is_empty() {
-            break;
+            return Ok(found);
         }
     }
-    Ok(found)
+    Ok(Vec::new())
 }
 
 /// Removes some of an agent's events; false when there are none left.

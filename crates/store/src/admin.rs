@@ -6,7 +6,8 @@ use tandem_core::webhooks::State;
 use tandem_core::{AgentId, DeliveryId, Status, TaskId, Timestamp};
 
 use crate::query::Query;
-use crate::{Error, Tx, agents};
+use crate::table::{columns, sql};
+use crate::{Error, Tx};
 
 /// How much there is of everything.
 #[derive(Debug, Clone, Default)]
@@ -25,22 +26,30 @@ pub struct Totals {
 
 /// Counts everything. The cost grows with what is stored: ask rarely and keep the answer.
 pub fn totals(tx: &mut Tx<'_>) -> Result<Totals, Error> {
-    let mut row = tx.one(
-        "select (select count(*) from agents), (select count(*) from connections),
-             (select count(*) from messages), (select count(*) from events)",
-        &[],
-    )?;
-    let mut totals = Totals {
-        agents: row.take()?,
-        connections: row.take::<i64>()? / 2,
-        messages: row.take()?,
-        events: row.take()?,
-        tasks: Vec::new(),
-    };
-    for mut row in tx.rows("select status, count(*) from tasks group by status order by status", &[])? {
-        totals.tasks.push((row.take()?, row.take()?));
+    let counts: Counts = tx.get(sql!("select {}", Counts), &[])?;
+    Ok(Totals {
+        agents: counts.agents,
+        connections: counts.connection_sides / 2,
+        messages: counts.messages,
+        events: counts.events,
+        tasks: tx.list("select status, count(*) from tasks group by status order by status", &[])?,
+    })
+}
+
+struct Counts {
+    agents: i64,
+    connection_sides: i64,
+    messages: i64,
+    events: i64,
+}
+
+columns! {
+    "", counts: Counts {
+        agents: "(select count(*) from agents)",
+        connection_sides: "(select count(*) from connections)",
+        messages: "(select count(*) from messages)",
+        events: "(select count(*) from events)",
     }
-    Ok(totals)
 }
 
 /// All agents, newest first, from before a place in that order.
@@ -50,16 +59,16 @@ pub fn list_agents(
     limit: i64,
 ) -> Result<Vec<Agent>, Error> {
     let mut query = Query::default();
-    query.push("select ").push(agents::COLUMNS).push(" from agents a");
+    query.push(sql!("select {} from agents a", Agent));
     if let Some((at, id)) = before {
         query.push(" where (a.created_at, a.id) < (").bind(*at).push(", ").bind(id).push(")");
     }
     query.push(" order by a.created_at desc, a.id desc limit ").bind(limit);
-    tx.rows(&query.sql, &query.params)?.into_iter().map(|mut row| agents::from_row(&mut row)).collect()
+    tx.list(&query.sql, &query.params)
 }
 
 /// What an operator sees of a task: whose it is and where it stands, and no word of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRow {
     /// The task.
     pub id: TaskId,
@@ -83,38 +92,34 @@ pub struct TaskRow {
     pub updated_at: Timestamp,
 }
 
+columns! {
+    "t", task: TaskRow {
+        id,
+        status,
+        priority,
+        attempt,
+        encrypted,
+        initiator: initiator_id,
+        target: target_id,
+        messages: message_count,
+        created_at,
+        updated_at,
+    }
+}
+
 /// Tasks in the order of their ids, which is that of their age unless clients made them, newest first.
 pub fn list_tasks(tx: &mut Tx<'_>, before: Option<&TaskId>, limit: i64) -> Result<Vec<TaskRow>, Error> {
     let mut query = Query::default();
-    query.push(
-        "select id, status, priority, attempt, encrypted, initiator_id, target_id, message_count, created_at,
-             updated_at from tasks",
-    );
+    query.push(sql!("select {} from tasks t", TaskRow));
     if let Some(id) = before {
-        query.push(" where id < ").bind(id);
+        query.push(" where t.id < ").bind(id);
     }
-    query.push(" order by id desc limit ").bind(limit);
-    tx.rows(&query.sql, &query.params)?
-        .into_iter()
-        .map(|mut row| {
-            Ok(TaskRow {
-                id: row.take()?,
-                status: row.take()?,
-                priority: row.take()?,
-                attempt: row.take()?,
-                encrypted: row.take()?,
-                initiator: row.take()?,
-                target: row.take()?,
-                messages: row.take()?,
-                created_at: row.take()?,
-                updated_at: row.take()?,
-            })
-        })
-        .collect()
+    query.push(" order by t.id desc limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
 }
 
 /// What an operator sees of an event: whose log it is in and what kind it is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
     /// Whose log.
     pub agent: AgentId,
@@ -130,6 +135,17 @@ pub struct EventRow {
     pub at: Timestamp,
 }
 
+columns! {
+    "e", event: EventRow {
+        agent: agent_id,
+        seq,
+        kind: type,
+        task: task_id,
+        from: from_agent_id,
+        at: created_at,
+    }
+}
+
 /// One agent's events, or everybody's log by log, newest first within each, from before a place.
 pub fn list_events(
     tx: &mut Tx<'_>,
@@ -138,31 +154,19 @@ pub fn list_events(
     limit: i64,
 ) -> Result<Vec<EventRow>, Error> {
     let mut query = Query::default();
-    query.push("select agent_id, seq, type, task_id, from_agent_id, created_at from events where 1 = 1");
+    query.push(sql!("select {} from events e where 1 = 1", EventRow));
     if let Some(agent) = agent {
-        query.push(" and agent_id = ").bind(agent);
+        query.push(" and e.agent_id = ").bind(agent);
     }
     if let Some((agent, seq)) = before {
-        query.push(" and (agent_id, seq) < (").bind(agent).push(", ").bind(*seq).push(")");
+        query.push(" and (e.agent_id, e.seq) < (").bind(agent).push(", ").bind(*seq).push(")");
     }
-    query.push(" order by agent_id desc, seq desc limit ").bind(limit);
-    let rows = tx.rows(&query.sql, &query.params)?;
-    rows.into_iter()
-        .map(|mut row| {
-            Ok(EventRow {
-                agent: row.take()?,
-                seq: row.take()?,
-                kind: row.take()?,
-                task: row.take()?,
-                from: row.take()?,
-                at: row.take()?,
-            })
-        })
-        .collect()
+    query.push(" order by e.agent_id desc, e.seq desc limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
 }
 
 /// What an operator sees of a delivery: how it went, and not where to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRow {
     /// The delivery.
     pub id: DeliveryId,
@@ -182,6 +186,19 @@ pub struct DeliveryRow {
     pub created_at: Timestamp,
 }
 
+columns! {
+    "d", delivery: DeliveryRow {
+        id,
+        agent: agent_id,
+        event_type,
+        state,
+        attempts,
+        answer_status,
+        next_at,
+        created_at,
+    }
+}
+
 /// Deliveries, newest first, from before an id.
 pub fn list_deliveries(
     tx: &mut Tx<'_>,
@@ -189,28 +206,12 @@ pub fn list_deliveries(
     limit: i64,
 ) -> Result<Vec<DeliveryRow>, Error> {
     let mut query = Query::default();
-    query.push(
-        "select id, agent_id, event_type, state, attempts, answer_status, next_at, created_at from deliveries",
-    );
+    query.push(sql!("select {} from deliveries d", DeliveryRow));
     if let Some(id) = before {
-        query.push(" where id < ").bind(id);
+        query.push(" where d.id < ").bind(id);
     }
-    query.push(" order by id desc limit ").bind(limit);
-    tx.rows(&query.sql, &query.params)?
-        .into_iter()
-        .map(|mut row| {
-            Ok(DeliveryRow {
-                id: row.take()?,
-                agent: row.take()?,
-                event_type: row.take()?,
-                state: row.take()?,
-                attempts: row.take()?,
-                answer_status: row.take()?,
-                next_at: row.take()?,
-                created_at: row.take()?,
-            })
-        })
-        .collect()
+    query.push(" order by d.id desc limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
 }
 
 /// Answers when the database does.

@@ -5,40 +5,36 @@ use tandem_core::text::{Capability, SearchText, searchable};
 use tandem_core::{AgentId, Timestamp};
 
 use crate::query::{Query, contains_pattern};
-use crate::{Error, Row, Tx};
+use crate::table::{columns, insert, sql, update};
+use crate::{Error, Tx};
 
 /// How many agents one look into the directory goes through at most.
 const DIRECTORY_SCAN_MAX: i64 = 10_000;
 
-pub(crate) const COLUMNS: &str = "a.id, a.name, a.description, a.capabilities, a.metadata, a.public_key, \
-     a.discoverable, a.auto_accept, a.default_approval, a.costs_credits, a.credits_micro, a.suspended, a.created_at, \
-     a.webhook_url, a.webhook_events, a.webhook_active, a.last_seen_at";
+/// The columns that an agent's own changes write.
+const PROFILE: u8 = 2;
 
-pub(crate) fn from_row(row: &mut Row) -> Result<Agent, Error> {
-    Ok(Agent {
-        id: row.take()?,
-        name: row.take()?,
-        description: row.take()?,
-        capabilities: split(&row.take::<String>()?),
-        metadata: row.take()?,
-        public_key: row.take()?,
-        discoverable: row.take()?,
-        auto_accept: row.take()?,
-        default_approval: row.take()?,
-        costs_credits: row.take()?,
-        credits_micro: row.take()?,
-        suspended: row.take()?,
-        created_at: row.take()?,
-        webhook_url: row.take()?,
-        webhook_events: split(&row.take::<String>()?),
-        webhook_active: row.take()?,
-        last_seen_at: row.take()?,
-    })
-}
-
-/// Tags hold no comma, so a comma keeps them apart.
-pub(crate) fn split(tags: &str) -> Vec<String> {
-    tags.split(',').filter(|tag| !tag.is_empty()).map(Into::into).collect()
+columns! {
+    "a", agent: Agent {
+        id,
+        name [PROFILE],
+        description [PROFILE],
+        capabilities [PROFILE],
+        metadata [PROFILE],
+        public_key,
+        discoverable [PROFILE],
+        auto_accept [PROFILE],
+        default_approval [PROFILE],
+        costs_credits,
+        credits_micro,
+        suspended,
+        created_at,
+        webhook_url,
+        webhook_events,
+        webhook_active,
+        last_seen_at,
+        = search_text [PROFILE]: search_text(agent),
+    }
 }
 
 fn search_text(agent: &Agent) -> String {
@@ -47,27 +43,7 @@ fn search_text(agent: &Agent) -> String {
 
 /// Adds an agent with its empty mailbox.
 pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Error> {
-    tx.send(
-        "insert into agents (id, name, description, capabilities, metadata, public_key, key_hash, discoverable,
-             auto_accept, default_approval, costs_credits, credits_micro, search_text, created_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-        &[
-            (&agent.id).into(),
-            (&agent.name).into(),
-            agent.description.as_ref().into(),
-            agent.capabilities.join(",").into(),
-            agent.metadata.as_ref().into(),
-            agent.public_key.as_ref().into(),
-            key_hash.into(),
-            agent.discoverable.into(),
-            agent.auto_accept.into(),
-            agent.default_approval.into(),
-            agent.costs_credits.into(),
-            agent.credits_micro.into(),
-            search_text(agent).into(),
-            agent.created_at.into(),
-        ],
-    )?;
+    insert!(agents { ..agent: Agent, key_hash: key_hash }).send(tx)?;
     insert_capabilities(tx, agent)?;
     tx.send(
         "insert into mailboxes (agent_id, last_seq, events_acked, updates_acked, events_fetched, tasks_ended,
@@ -79,36 +55,24 @@ pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Err
 
 fn insert_capabilities(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     for capability in &agent.capabilities {
-        tx.send(
-            "insert into agent_capabilities (capability, agent_id) values (?1, ?2)",
-            &[capability.into(), (&agent.id).into()],
-        )?;
+        insert!(agent_capabilities { capability: capability, agent_id: &agent.id }).send(tx)?;
     }
     Ok(())
 }
 
 /// The agent with this id.
 pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
-    let sql = format!("select {COLUMNS} from agents a where a.id = ?1");
-    tx.optional(&sql, &[id.into()])?.map(|mut row| from_row(&mut row)).transpose()
+    tx.find(sql!("select {} from agents a where a.id = ?1", Agent), &[id.into()])
 }
 
 /// The hash of an agent's key, and whether the agent is suspended.
 pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<(Vec<u8>, bool)>, Error> {
-    let row = tx.optional(
-        "select key_hash, suspended from agents where id = ?1 and deleted_at is null",
-        &[id.into()],
-    )?;
-    row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
+    tx.find("select key_hash, suspended from agents where id = ?1 and deleted_at is null", &[id.into()])
 }
 
 /// The agent whose key has this hash, and whether it is suspended.
 pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, bool)>, Error> {
-    let row = tx.optional(
-        "select id, suspended from agents where key_hash = ?1 and deleted_at is null",
-        &[key_hash.into()],
-    )?;
-    row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
+    tx.find("select id, suspended from agents where key_hash = ?1 and deleted_at is null", &[key_hash.into()])
 }
 
 /// Sets what only the operator may.
@@ -119,54 +83,40 @@ pub fn set_terms(
     credits_micro: i64,
     suspended: bool,
 ) -> Result<(), Error> {
-    tx.send(
-        "update agents set costs_credits = ?2, credits_micro = ?3, suspended = ?4 where id = ?1",
-        &[id.into(), costs_credits.into(), credits_micro.into(), suspended.into()],
-    )
+    update!(agents {
+        costs_credits: costs_credits,
+        credits_micro: credits_micro,
+        suspended: suspended,
+    } where { id: id })
+    .send(tx)
 }
 
 /// Takes from an agent's balance what there is of an amount; tells how much that was, and what is left.
 pub fn deduct(tx: &mut Tx<'_>, id: &AgentId, micro: i64) -> Result<(i64, i64), Error> {
-    let balance: i64 = tx.one("select credits_micro from agents where id = ?1", &[id.into()])?.take()?;
+    let balance: i64 = tx.get("select credits_micro from agents where id = ?1", &[id.into()])?;
     let deducted = micro.min(balance).max(0);
     let left = balance - deducted;
-    tx.send("update agents set credits_micro = ?2 where id = ?1", &[id.into(), left.into()])?;
+    update!(agents { credits_micro: left } where { id: id }).send(tx)?;
     Ok((deducted, left))
 }
 
 /// Replaces an agent's key; tells the old one's hash.
 pub fn set_key_hash(tx: &mut Tx<'_>, id: &AgentId, key_hash: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-    let row = tx.optional("select key_hash from agents where id = ?1", &[id.into()])?;
-    let old = row.map(|mut row| row.take()).transpose()?;
-    tx.send("update agents set key_hash = ?2 where id = ?1", &[id.into(), key_hash.into()])?;
+    let old = tx.find("select key_hash from agents where id = ?1", &[id.into()])?;
+    update!(agents { key_hash: key_hash } where { id: id }).send(tx)?;
     Ok(old)
 }
 
 /// Writes back what an agent may change about itself.
 pub fn update(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
-    tx.send(
-        "update agents set name = ?2, description = ?3, capabilities = ?4, metadata = ?5, discoverable = ?6,
-             auto_accept = ?7, default_approval = ?8, search_text = ?9
-         where id = ?1",
-        &[
-            (&agent.id).into(),
-            (&agent.name).into(),
-            agent.description.as_ref().into(),
-            agent.capabilities.join(",").into(),
-            agent.metadata.as_ref().into(),
-            agent.discoverable.into(),
-            agent.auto_accept.into(),
-            agent.default_approval.into(),
-            search_text(agent).into(),
-        ],
-    )?;
+    update!(agents { ..agent: Agent[PROFILE] } where { id: &agent.id }).send(tx)?;
     tx.send("delete from agent_capabilities where agent_id = ?1", &[(&agent.id).into()])?;
     insert_capabilities(tx, agent)
 }
 
 /// Writes down when an agent was last heard of.
 pub fn set_last_seen(tx: &mut Tx<'_>, id: &AgentId, at: Timestamp) -> Result<(), Error> {
-    tx.send("update agents set last_seen_at = ?2 where id = ?1", &[id.into(), at.into()])
+    update!(agents { last_seen_at: at } where { id: id }).send(tx)
 }
 
 /// What the directory is asked.
@@ -187,7 +137,7 @@ pub struct Search {
 }
 
 /// An agent in the directory, with what speaks for it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Its profile.
     pub agent: Agent,
@@ -199,34 +149,28 @@ pub struct Listed {
     pub tasks_completed: i64,
 }
 
+columns! {
+    "a", listed: Listed {
+        agent: join Agent,
+        connection_count: "(select count(*) from (select 1 from connections c where c.agent_id = a.id limit 10) few)",
+        tasks_ended: "m.tasks_ended",
+        tasks_completed: "m.tasks_completed",
+    }
+}
+
 /// Discoverable agents that fit, oldest first, and how many there are in all.
 pub fn search(tx: &mut Tx<'_>, by: &AgentId, search: &Search) -> Result<(i64, Vec<Listed>), Error> {
     let mut query = Query::default();
     query.push("select count(*) from (select a.id");
     push_matches(&mut query, by, search);
     query.push(" limit ").bind(DIRECTORY_SCAN_MAX).push(") matches");
-    let total = tx.one(&query.sql, &query.params)?.take()?;
+    let total = tx.get(&query.sql, &query.params)?;
 
     let mut query = Query::default();
-    query.push("select ").push(COLUMNS).push(
-        ", (select count(*) from (select 1 from connections c where c.agent_id = a.id limit 10) few),
-           m.tasks_ended, m.tasks_completed",
-    );
+    query.push(sql!("select {}", Listed));
     push_matches(&mut query, by, search);
     query.push(" order by a.created_at, a.id limit ").bind(search.limit).push(" offset ").bind(search.offset);
-    let rows = tx.rows(&query.sql, &query.params)?;
-    let listed: Result<Vec<Listed>, Error> = rows
-        .into_iter()
-        .map(|mut row| {
-            Ok(Listed {
-                agent: from_row(&mut row)?,
-                connection_count: row.take()?,
-                tasks_ended: row.take()?,
-                tasks_completed: row.take()?,
-            })
-        })
-        .collect();
-    Ok((total, listed?))
+    Ok((total, tx.list(&query.sql, &query.params)?))
 }
 
 fn push_matches(query: &mut Query, by: &AgentId, search: &Search) {

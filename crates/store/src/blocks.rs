@@ -2,6 +2,7 @@
 
 use tandem_core::{AgentId, Timestamp};
 
+use crate::table::{columns, insert, sql};
 use crate::{Error, Tx};
 
 /// Whether either of the two has blocked the other.
@@ -16,11 +17,12 @@ pub fn between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool, 
 
 /// Adds a block; nothing happens if it stands already.
 pub fn insert(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId, now: Timestamp) -> Result<(), Error> {
-    tx.send(
-        "insert into blocks (agent_id, blocked_id, created_at) values (?1, ?2, ?3)
-         on conflict (agent_id, blocked_id) do nothing",
-        &[by.into(), blocked.into(), now.into()],
-    )
+    insert!(blocks {
+        agent_id: by,
+        blocked_id: blocked,
+        created_at: now,
+    }, on conflict (agent_id, blocked_id) ignore)
+    .send(tx)
 }
 
 /// Takes a block back; tells whether there was one.
@@ -33,7 +35,7 @@ pub fn remove(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId) -> Result<bool, 
 }
 
 /// One blocked agent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// Who is blocked.
     pub agent: AgentId,
@@ -43,14 +45,20 @@ pub struct Block {
     pub created_at: Timestamp,
 }
 
+columns! {
+    "b", block: Block {
+        agent: blocked_id,
+        name: "a.name",
+        created_at,
+    }
+}
+
 /// Whom an agent has blocked, in the order of their ids, from after `after`.
 pub fn list(tx: &mut Tx<'_>, by: &AgentId, after: &str, limit: i64) -> Result<Vec<Block>, Error> {
-    let rows = tx.rows(
-        "select b.blocked_id, a.name, b.created_at from blocks b join agents a on a.id = b.blocked_id
+    let sql = sql!(
+        "select {} from blocks b join agents a on a.id = b.blocked_id
          where b.agent_id = ?1 and b.blocked_id > ?2 order by b.blocked_id limit ?3",
-        &[by.into(), after.into(), limit.into()],
-    )?;
-    rows.into_iter()
-        .map(|mut row| Ok(Block { agent: row.take()?, name: row.take()?, created_at: row.take()? }))
-        .collect()
+        Block
+    );
+    tx.list(sql, &[by.into(), after.into(), limit.into()])
 }

@@ -1,10 +1,11 @@
 //! Connections: two rows each, one for either side.
 
-use tandem_core::agents::Connection;
+use tandem_core::agents::{Agent, Connection};
 use tandem_core::{AgentId, ConnectionId, Rule, Timestamp};
 
 use crate::query::Query;
-use crate::{Error, Row, Tx, agents};
+use crate::table::{columns, insert, sql, update};
+use crate::{Error, Tx, Value};
 
 /// Joins two agents. `approvals` are the rules on the first and the second side.
 pub fn insert(
@@ -15,31 +16,29 @@ pub fn insert(
     now: Timestamp,
 ) -> Result<(), Error> {
     for (agent, peer, approval) in [(sides.0, sides.1, approvals.0), (sides.1, sides.0, approvals.1)] {
-        tx.send(
-            "insert into connections (agent_id, peer_id, connection_id, alias, approval, created_at)
-             values (?1, ?2, ?3, null, ?4, ?5)",
-            &[agent.into(), peer.into(), id.into(), approval.into(), now.into()],
-        )?;
+        insert!(connections {
+            agent_id: agent,
+            peer_id: peer,
+            connection_id: id,
+            alias: Value::Null,
+            approval: approval,
+            created_at: now,
+        })
+        .send(tx)?;
     }
     Ok(())
 }
 
 /// The connection between two agents.
 pub fn between(tx: &mut Tx<'_>, agent: &AgentId, peer: &AgentId) -> Result<Option<ConnectionId>, Error> {
-    let row = tx.optional(
-        "select connection_id from connections where agent_id = ?1 and peer_id = ?2",
-        &[agent.into(), peer.into()],
-    )?;
-    row.map(|mut row| row.take()).transpose()
+    let sql = "select connection_id from connections where agent_id = ?1 and peer_id = ?2";
+    tx.find(sql, &[agent.into(), peer.into()])
 }
 
 /// The agent that this one calls by an alias.
 pub fn by_alias(tx: &mut Tx<'_>, agent: &AgentId, alias: &str) -> Result<Option<AgentId>, Error> {
-    let row = tx.optional(
-        "select peer_id from connections where agent_id = ?1 and alias = ?2",
-        &[agent.into(), alias.into()],
-    )?;
-    row.map(|mut row| row.take()).transpose()
+    let sql = "select peer_id from connections where agent_id = ?1 and alias = ?2";
+    tx.find(sql, &[agent.into(), alias.into()])
 }
 
 /// Ends a connection, on both sides.
@@ -49,33 +48,32 @@ pub fn remove(tx: &mut Tx<'_>, id: &ConnectionId) -> Result<(), Error> {
 
 /// Writes back what a side may change.
 pub fn update(tx: &mut Tx<'_>, agent: &AgentId, connection: &Connection) -> Result<(), Error> {
-    tx.send(
-        "update connections set alias = ?3, approval = ?4 where agent_id = ?1 and peer_id = ?2",
-        &[
-            agent.into(),
-            (&connection.peer.id).into(),
-            connection.alias.as_ref().into(),
-            connection.approval.into(),
-        ],
-    )
+    update!(connections { ..connection: Connection[SETTINGS] } where {
+        agent_id: agent,
+        peer_id: &connection.peer.id,
+    })
+    .send(tx)
 }
 
-fn from_row(mut row: Row) -> Result<Connection, Error> {
-    Ok(Connection {
-        id: row.take()?,
-        alias: row.take()?,
-        approval: row.take()?,
-        created_at: row.take()?,
-        peer: agents::from_row(&mut row)?,
-    })
+/// The columns that a side may change.
+const SETTINGS: u8 = 2;
+
+columns! {
+    "c", connection: Connection {
+        id: connection_id,
+        alias [SETTINGS],
+        approval [SETTINGS],
+        created_at,
+        peer: join Agent,
+    }
 }
 
 fn selected() -> Query {
     let mut query = Query::default();
-    query
-        .push("select c.connection_id, c.alias, c.approval, c.created_at, ")
-        .push(agents::COLUMNS)
-        .push(" from connections c join agents a on a.id = c.peer_id where c.agent_id = ");
+    query.push(sql!(
+        "select {} from connections c join agents a on a.id = c.peer_id where c.agent_id = ",
+        Connection
+    ));
     query
 }
 
@@ -83,7 +81,7 @@ fn selected() -> Query {
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId, id: &ConnectionId) -> Result<Option<Connection>, Error> {
     let mut query = selected();
     query.bind(agent).push(" and c.connection_id = ").bind(id);
-    tx.optional(&query.sql, &query.params)?.map(from_row).transpose()
+    tx.find(&query.sql, &query.params)
 }
 
 /// An agent's connections, newest first, from before a place in that order.
@@ -99,11 +97,11 @@ pub fn list(
         query.push(" and (c.created_at, c.connection_id) < (").bind(*at).push(", ").bind(id).push(")");
     }
     query.push(" order by c.created_at desc, c.connection_id desc limit ").bind(limit);
-    tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
+    tx.list(&query.sql, &query.params)
 }
 
 /// What decides whether, and how, one agent's task reaches another.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
     /// The sender.
     pub initiator_name: String,
@@ -123,32 +121,31 @@ pub struct Reach {
     pub live_tasks: i64,
 }
 
+columns! {
+    "t", reach: Reach {
+        initiator_name: "i.name",
+        target_name: "t.name",
+        connected: "case when c.peer_id is null then 0 else 1 end",
+        target_side: "c.approval",
+        target_default: "t.default_approval",
+        costs_credits: "t.costs_credits",
+        credits_micro: "i.credits_micro",
+        live_tasks: "coalesce(p.live_tasks, 0)",
+    }
+}
+
 /// Looks up everything about the way from one agent to another at once; nothing if either is unknown.
 pub fn reach(tx: &mut Tx<'_>, initiator: &AgentId, target: &AgentId) -> Result<Option<Reach>, Error> {
     let (low, high) = pair(initiator, target);
-    let row = tx.optional(
-        "select i.name, t.name, case when c.peer_id is null then 0 else 1 end, c.approval, t.default_approval,
-             t.costs_credits, i.credits_micro, coalesce(p.live_tasks, 0)
-         from agents t
+    let sql = sql!(
+        "select {} from agents t
          join agents i on i.id = ?1
          left join connections c on c.agent_id = ?2 and c.peer_id = ?1
          left join pairs p on p.low_id = ?3 and p.high_id = ?4
-         where t.id = ?2 and t.deleted_at is null",
-        &[initiator.into(), target.into(), low.into(), high.into()],
-    )?;
-    row.map(|mut row| {
-        Ok(Reach {
-            initiator_name: row.take()?,
-            target_name: row.take()?,
-            connected: row.take()?,
-            target_side: row.take()?,
-            target_default: row.take()?,
-            costs_credits: row.take()?,
-            credits_micro: row.take()?,
-            live_tasks: row.take()?,
-        })
-    })
-    .transpose()
+         where t.id = ?2 and t.deleted_at is null and i.deleted_at is null",
+        Reach
+    );
+    tx.find(sql, &[initiator.into(), target.into(), low.into(), high.into()])
 }
 
 /// Counts live tasks of two agents up or down.

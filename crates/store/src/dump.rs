@@ -3,7 +3,10 @@
 
 use crate::conn::{Conn, Mode};
 use crate::query::Query;
-use crate::{Database, Error, Row, Value, migrate};
+use crate::{Database, Error, Row, migrate};
+
+/// One value of a row of a backup.
+pub use crate::value::Value;
 
 /// How many rows of a table are in memory at once.
 const PAGE_ROWS: usize = 200;
@@ -74,7 +77,7 @@ fn tables_of(conn: &mut Conn) -> Result<Vec<String>, Error> {
     conn.rows(sql, &[])?.into_iter().map(|mut row| row.take()).collect()
 }
 
-fn columns_of(conn: &mut Conn, table: &Table) -> Result<Vec<String>, Error> {
+pub(crate) fn columns_of(conn: &mut Conn, table: &Table) -> Result<Vec<String>, Error> {
     let name = table.name;
     let sql = match conn {
         Conn::Sqlite(_) => format!("select name from pragma_table_info('{name}') order by cid"),

@@ -3,7 +3,8 @@
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
-use crate::{Error, Row, Told, Tx};
+use crate::table::{columns, insert, sql, update};
+use crate::{Effect, Error, EventNotice, Tx};
 
 /// An event about to be written.
 #[derive(Debug)]
@@ -23,36 +24,45 @@ pub struct NewEvent<'a> {
     pub at: Timestamp,
 }
 
-/// Adds events to an agent's log, in their order, and tells the number of the last. The counter is the
-/// agent's own row, so numbers have no gap and follow the order of commits.
-pub fn append(tx: &mut Tx<'_>, to: &AgentId, events: &[NewEvent<'_>]) -> Result<i64, Error> {
+/// Where a log stands after events were added to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Appended {
+    /// The number of the last one.
+    pub last: i64,
+    /// How far the agent has acknowledged its updates.
+    pub updates_acked: i64,
+}
+
+/// Adds events to an agent's log, in their order. The counter is the agent's own row, so numbers have no gap and follow
+/// the order of commits.
+pub fn append(tx: &mut Tx<'_>, to: &AgentId, events: &[NewEvent<'_>]) -> Result<Appended, Error> {
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
     // Not in one statement that returns the number: SQLite makes a table for that, every time.
-    let before: i64 = tx.one("select last_seq from mailboxes where agent_id = ?1", &[to.into()])?.take()?;
+    let (before, updates_acked): (i64, i64) =
+        tx.get("select last_seq, updates_acked from mailboxes where agent_id = ?1", &[to.into()])?;
     let last = before + count;
-    tx.send("update mailboxes set last_seq = ?2 where agent_id = ?1", &[to.into(), last.into()])?;
+    update!(mailboxes { last_seq: last } where { agent_id: to }).send(tx)?;
     for (event, seq) in events.iter().zip(before + 1..) {
         insert(tx, to, seq, event)?;
     }
-    Ok(last)
+    Ok(Appended { last, updates_acked })
 }
 
 fn insert(tx: &mut Tx<'_>, to: &AgentId, seq: i64, event: &NewEvent<'_>) -> Result<(), Error> {
-    tx.send(
-        "insert into events (agent_id, seq, type, task_id, message_id, from_agent_id, data, created_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        &[
-            to.into(),
-            seq.into(),
-            event.kind.as_str().into(),
-            event.task.into(),
-            event.message.into(),
-            event.from.into(),
-            (&event.data).into(),
-            event.at.into(),
-        ],
-    )?;
-    tx.note_told(Told { agent: to.clone(), seq, kind: event.kind, task: event.task.cloned(), at: event.at });
+    insert!(events {
+        agent_id: to,
+        seq: seq,
+        type: event.kind.as_str(),
+        task_id: event.task,
+        message_id: event.message,
+        from_agent_id: event.from,
+        data: &event.data,
+        created_at: event.at,
+    })
+    .send(tx)?;
+    let notice =
+        EventNotice { agent: to.clone(), seq, kind: event.kind, task: event.task.cloned(), at: event.at };
+    tx.after_commit(Effect::EventAppended(notice));
     Ok(())
 }
 
@@ -60,7 +70,7 @@ fn insert(tx: &mut Tx<'_>, to: &AgentId, seq: i64, event: &NewEvent<'_>) -> Resu
 const WHOLE: &str = "{\"type\":";
 
 /// An event read back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
     /// Its number in this agent's log.
     pub seq: i64,
@@ -77,7 +87,7 @@ pub struct Logged {
 }
 
 /// Where an agent has got to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursors {
     /// The number of the newest event.
     pub last: i64,
@@ -89,18 +99,18 @@ pub struct Cursors {
     pub fetched: i64,
 }
 
+columns! {
+    "m", cursors: Cursors {
+        last: last_seq,
+        events_acked,
+        updates_acked,
+        fetched: events_fetched,
+    }
+}
+
 /// An agent's cursors.
 pub fn cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
-    let mut row = tx.one(
-        "select last_seq, events_acked, updates_acked, events_fetched from mailboxes where agent_id = ?1",
-        &[agent.into()],
-    )?;
-    Ok(Cursors {
-        last: row.take()?,
-        events_acked: row.take()?,
-        updates_acked: row.take()?,
-        fetched: row.take()?,
-    })
+    tx.get(sql!("select {} from mailboxes m where m.agent_id = ?1", Cursors), &[agent.into()])
 }
 
 /// Notes how far the log has been read by polling.
@@ -113,19 +123,37 @@ pub fn set_fetched(tx: &mut Tx<'_>, agent: &AgentId, to: i64) -> Result<(), Erro
 
 /// Events after a number, oldest first.
 pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<Vec<Logged>, Error> {
-    let rows = tx.rows(
-        "select seq, created_at, type, task_id, message_id, from_agent_id, data from events
-         where agent_id = ?1 and seq > ?2 order by seq limit ?3",
-        &[agent.into(), after.into(), limit.into()],
-    )?;
-    rows.into_iter().map(logged).collect()
+    let sql =
+        sql!("select {} from events e where e.agent_id = ?1 and e.seq > ?2 order by e.seq limit ?3", Stored);
+    let found = tx.list(sql, &[agent.into(), after.into(), limit.into()])?;
+    Ok(found.into_iter().map(logged).collect())
 }
 
-fn logged(mut row: Row) -> Result<Logged, Error> {
-    let (seq, at) = (row.take()?, row.take()?);
-    let (kind, task): (String, Option<TaskId>) = (row.take()?, row.take()?);
-    let (message, from): (Option<MessageId>, Option<AgentId>) = (row.take()?, row.take()?);
-    let fields: String = row.take()?;
+/// An event as the log has it.
+struct Stored {
+    seq: i64,
+    at: Timestamp,
+    kind: String,
+    task: Option<TaskId>,
+    message: Option<MessageId>,
+    from: Option<AgentId>,
+    fields: String,
+}
+
+columns! {
+    "e", stored: Stored {
+        seq,
+        at: created_at,
+        kind: type,
+        task: task_id,
+        message: message_id,
+        from: from_agent_id,
+        fields: data,
+    }
+}
+
+fn logged(stored: Stored) -> Logged {
+    let Stored { seq, at, kind, task, message, from, fields } = stored;
     let data = if fields.starts_with(WHOLE) {
         fields
     } else {
@@ -149,33 +177,31 @@ fn logged(mut row: Row) -> Result<Logged, Error> {
         }
         data
     };
-    Ok(Logged { seq, kind, task, from, data, at })
+    Logged { seq, kind, task, from, data, at }
 }
 
 /// Moves the log's cursor forward, to the end at most; tells where it stands.
 pub fn acknowledge_events(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<i64, Error> {
-    tx.one(
+    tx.get(
         "update mailboxes set events_acked = case
              when ?2 <= events_acked then events_acked
              when ?2 > last_seq then last_seq
              else ?2 end
          where agent_id = ?1 returning events_acked",
         &[agent.into(), cursor.into()],
-    )?
-    .take()
+    )
 }
 
 /// Moves the updates' cursor forward, to the end at most; tells where it stands.
 pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<i64, Error> {
-    tx.one(
+    tx.get(
         "update mailboxes set updates_acked = case
              when ?2 <= updates_acked then updates_acked
              when ?2 > last_seq then last_seq
              else ?2 end
          where agent_id = ?1 returning updates_acked",
         &[agent.into(), cursor.into()],
-    )?
-    .take()
+    )
 }
 
 /// Removes a task's events from one agent's log.

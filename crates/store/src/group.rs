@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
-use crate::store::{OnCommit, Stats};
-use crate::{Error, Told, Tx};
+use crate::store::{CommitHook, Stats};
+use crate::{Effect, Error, Tx};
 
 /// How long a job that keeps losing races is run again.
 const RETRY_FOR: Duration = Duration::from_secs(2);
@@ -35,6 +35,8 @@ pub(crate) struct Pending<F, T, E> {
     pub(crate) use_case: F,
     pub(crate) result: Option<Result<T, E>>,
     pub(crate) reply: oneshot::Sender<Result<T, E>>,
+    /// The request that waits for it, so that log lines of the store name it.
+    pub(crate) span: tracing::Span,
 }
 
 impl<F, T, E> Job for Pending<F, T, E>
@@ -44,6 +46,7 @@ where
     E: From<Error> + Send,
 {
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        let _in_request = self.span.clone().entered();
         let started = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.use_case)(tx)));
         let took = started.elapsed();
@@ -96,14 +99,14 @@ pub(crate) fn run_writes(
     mut jobs: Vec<Box<dyn Job>>,
     floor: &Floor,
     stats: &Stats,
-    on_commit: &OnCommit,
+    commit_hook: &CommitHook,
 ) {
     if jobs.len() > 1 {
         match floor.shared(|| run_together(conn, &mut jobs)) {
             Together::Spoilt => stats.group_rerun(),
-            Together::Settled(outcome) => {
+            Together::Settled(outcome, effects) => {
                 stats.committed(jobs.len());
-                let outcome = outcome.map(|told| on_commit(told));
+                commit_hook(effects);
                 for job in jobs {
                     job.finish(outcome.clone());
                 }
@@ -112,7 +115,9 @@ pub(crate) fn run_writes(
         }
     }
     for mut job in jobs {
-        let committed = run_alone(conn, job.as_mut(), floor, stats).map(|told| on_commit(told));
+        let mut effects = Vec::new();
+        let committed = run_alone(conn, job.as_mut(), floor, stats, &mut effects);
+        commit_hook(effects);
         stats.committed(1);
         job.finish(committed);
     }
@@ -120,8 +125,8 @@ pub(crate) fn run_writes(
 
 /// How a group went.
 enum Together {
-    /// Its fate is decided, for better (with whom it told something) or worse.
-    Settled(Result<Vec<Told>, Error>),
+    /// It was committed, or its commit failed for good.
+    Settled(Result<(), Error>, Vec<Effect>),
     /// Nothing of it was kept; its jobs have to run one by one.
     Spoilt,
 }
@@ -130,21 +135,25 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
     if conn.begin(Mode::Write).is_err() {
         return Together::Spoilt;
     }
-    let mut told = Vec::new();
+    let (mut effects, mut keys_ended) = (Vec::new(), false);
     for job in jobs.iter_mut() {
-        let mut tx = Tx::new(conn);
+        let mut tx = Tx::after(conn, keys_ended);
         let succeeded = job.run(&mut tx);
         if tx.failure().is_some() || (!succeeded && tx.is_dirty()) {
             // If the rollback fails too, running alone meets the same failure and reports it.
             let _ = conn.rollback();
             return Together::Spoilt;
         }
-        told.append(&mut tx.into_told());
+        if succeeded {
+            let mut registered = tx.into_effects();
+            keys_ended |= registered.iter().any(|effect| matches!(effect, Effect::KeyEnded(_)));
+            effects.append(&mut registered);
+        }
     }
     match conn.commit() {
-        Ok(()) => Together::Settled(Ok(told)),
+        Ok(()) => Together::Settled(Ok(()), effects),
         // Running again could do everything twice.
-        Err(Error::Unknown(why)) => Together::Settled(Err(Error::Unknown(why))),
+        Err(error @ Error::Unknown(_)) => Together::Settled(Err(error), safe_if_undone(effects)),
         Err(_) => {
             let _ = conn.rollback();
             Together::Spoilt
@@ -152,16 +161,29 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
     }
 }
 
-fn run_alone(conn: &mut Conn, job: &mut dyn Job, floor: &Floor, stats: &Stats) -> Result<Vec<Told>, Error> {
+fn safe_if_undone(mut effects: Vec<Effect>) -> Vec<Effect> {
+    effects.retain(Effect::is_safe_if_undone);
+    effects
+}
+
+/// Runs one job in a transaction of its own, again and again while it loses races. What it registered to be done after
+/// the commit is in `effects` then.
+fn run_alone(
+    conn: &mut Conn,
+    job: &mut dyn Job,
+    floor: &Floor,
+    stats: &Stats,
+    effects: &mut Vec<Effect>,
+) -> Result<(), Error> {
     let deadline = Instant::now() + RETRY_FOR;
     let mut pause = Duration::from_millis(1);
     let mut reconnected = false;
     let (mut taken, mut lost) = (0, 0);
     loop {
         let attempted = if lost < RACES_MAX {
-            floor.shared(|| attempt(conn, job))
+            floor.shared(|| attempt(conn, job, effects))
         } else {
-            floor.alone(|| attempt(conn, job))
+            floor.alone(|| attempt(conn, job, effects))
         };
         match attempted {
             // PostgreSQL may notice a lost race by a unique index before it notices it by itself.
@@ -191,25 +213,30 @@ fn jitter(salt: Instant) -> f64 {
     0.5 + f64::from(u32::try_from(bits).unwrap_or(0)) / f64::from(1_u32 << 24)
 }
 
-/// One transaction of one job. `Ok` means: what the job's result says is so, and these were told.
-fn attempt(conn: &mut Conn, job: &mut dyn Job) -> Result<Vec<Told>, Error> {
+/// One transaction of one job. `Ok` means that what the job's result says is so.
+fn attempt(conn: &mut Conn, job: &mut dyn Job, effects: &mut Vec<Effect>) -> Result<(), Error> {
     conn.begin(Mode::Write)?;
     let mut tx = Tx::new(conn);
     let succeeded = job.run(&mut tx);
     let failure = tx.failure().cloned();
-    let told = tx.into_told();
+    let registered = tx.into_effects();
     if succeeded && failure.is_none() {
         let committed = conn.commit().inspect_err(|_| {
             let _ = conn.rollback();
         });
-        return committed.map(|()| told);
+        *effects = match &committed {
+            Ok(()) => registered,
+            Err(Error::Unknown(_)) => safe_if_undone(registered),
+            Err(_) => Vec::new(),
+        };
+        return committed;
     }
     let rolled_back = conn.rollback();
     match failure {
         Some(error @ (Error::LostRace | Error::Taken(_) | Error::Unreachable(_))) => Err(error),
         // A success that the database contradicts must not be claimed.
         Some(error) if succeeded => Err(error),
-        _ => rolled_back.map(|()| Vec::new()),
+        _ => rolled_back,
     }
 }
 

@@ -4,7 +4,8 @@ use tandem_core::tasks::{HELD_LANES, is_overdue};
 use tandem_core::{AgentId, MessageId, NetworkId, Role, Status, TaskId, Timestamp};
 
 use crate::query::Query;
-use crate::{Error, Row, Tx};
+use crate::table::{columns, sql};
+use crate::{Error, Tx};
 
 /// How many broadcasts one look goes through.
 const BROADCASTS_MAX: i64 = 1_000;
@@ -26,7 +27,7 @@ pub enum Kind {
 pub type Place = (i64, Timestamp, Kind, String);
 
 /// Something that waits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// Why.
     pub kind: Kind,
@@ -64,6 +65,37 @@ impl Item {
     }
 }
 
+/// A task that waits for its target, as a query finds it.
+struct Waiting {
+    task: TaskId,
+    title: String,
+    from: AgentId,
+    from_name: String,
+    rank: i64,
+    unread: i64,
+    at: Timestamp,
+    status: Status,
+    acknowledged_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+    fetched_at: Option<Timestamp>,
+}
+
+columns! {
+    "t", waiting: Waiting {
+        task: id,
+        title,
+        from: initiator_id,
+        from_name: "a.name",
+        rank,
+        unread: target_unread,
+        at: created_at,
+        status,
+        acknowledged_at,
+        expires_at,
+        fetched_at,
+    }
+}
+
 /// Tasks that wait for their target, or at its gate, from after a place.
 pub fn waiting(
     tx: &mut Tx<'_>,
@@ -75,39 +107,53 @@ pub fn waiting(
 ) -> Result<Vec<Item>, Error> {
     let first_lane = if kind == Kind::Approval { HELD_LANES } else { 0 };
     let mut query = Query::default();
-    query.push(
-        "select t.id, t.title, t.initiator_id, a.name, t.rank, t.target_unread, t.created_at, t.status,
-             t.acknowledged_at, t.expires_at, t.fetched_at
-         from tasks t join agents a on a.id = t.initiator_id where t.target_id = ",
-    );
+    query.push(sql!(
+        "select {} from tasks t join agents a on a.id = t.initiator_id where t.target_id = ",
+        Waiting
+    ));
     query.bind(target).push(" and t.status = 'submitted' and t.lane >= ").bind(first_lane);
     query.push(" and t.lane < ").bind(first_lane + HELD_LANES);
     push_after(&mut query, ["t.lane", "t.created_at", "t.id"], first_lane, kind, after);
     query.push(" order by t.lane, t.created_at, t.id limit ").bind(limit);
-    let from_row = |mut row: Row| {
-        let (task, title) = (Some(row.take()?), row.take()?);
-        let (from, from_name, rank) = (row.take()?, row.take()?, row.take()?);
-        let (unread, at): (i64, Timestamp) = (row.take()?, row.take()?);
-        let status: Status = row.take()?;
-        let overdue = is_overdue(status, row.take()?, row.take()?, now);
-        let unfetched = row.take::<Option<Timestamp>>()?.is_none();
-        let (message, network) = (None, None);
-        Ok(Item {
-            kind,
-            rank,
-            task,
-            message,
-            network,
-            title,
-            from,
-            from_name,
-            unread,
-            at,
-            overdue,
-            unfetched,
-        })
+    let item = |found: Waiting| Item {
+        kind,
+        rank: found.rank,
+        task: Some(found.task),
+        message: None,
+        network: None,
+        title: found.title,
+        from: found.from,
+        from_name: found.from_name,
+        unread: found.unread,
+        at: found.at,
+        overdue: is_overdue(found.status, found.acknowledged_at, found.expires_at, now),
+        unfetched: found.fetched_at.is_none(),
     };
-    tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
+    Ok(tx.list(&query.sql, &query.params)?.into_iter().map(item).collect())
+}
+
+/// A thread with something unread, as a query finds it.
+struct Thread {
+    task: TaskId,
+    title: String,
+    from: AgentId,
+    from_name: String,
+    rank: i64,
+    unread: i64,
+    at: Timestamp,
+}
+
+// The two parties have columns of their own; `own_` and `other_` stand for whose.
+columns! {
+    "t", thread: Thread {
+        task: id,
+        title,
+        from: other_id,
+        from_name: "a.name",
+        rank,
+        unread: own_unread,
+        at: own_unread_since,
+    }
 }
 
 /// Threads in which a party has something unread, from after a place.
@@ -118,33 +164,33 @@ pub fn threads(
     after: Option<&Place>,
     limit: i64,
 ) -> Result<Vec<Item>, Error> {
-    let (own, other) = if role == Role::Target { ("target", "initiator") } else { ("initiator", "target") };
-    let since = format!("t.{own}_unread_since");
+    let (own, other) =
+        if role == Role::Target { ("target_", "initiator_") } else { ("initiator_", "target_") };
+    let selected = sql!(
+        "select {} from tasks t join agents a on a.id = t.other_id
+         where t.own_unread_since is not null and t.own_id = ",
+        Thread
+    );
+    let since = format!("t.{own}unread_since");
     let mut query = Query::default();
-    query.push(&format!(
-        "select t.id, t.title, t.{other}_id, a.name, t.rank, t.{own}_unread, {since}
-         from tasks t join agents a on a.id = t.{other}_id where {since} is not null and t.{own}_id = "
-    ));
-    query.bind(agent);
+    query.push(&selected.replace("own_", own).replace("other_", other)).bind(agent);
     push_after(&mut query, ["t.rank", &since, "t.id"], 0, Kind::Messages, after);
     query.push(&format!(" order by t.rank, {since}, t.id limit ")).bind(limit);
-    let from_row = |mut row: Row| {
-        Ok(Item {
-            kind: Kind::Messages,
-            task: Some(row.take()?),
-            title: row.take()?,
-            from: row.take()?,
-            from_name: row.take()?,
-            rank: row.take()?,
-            unread: row.take()?,
-            at: row.take()?,
-            message: None,
-            network: None,
-            overdue: false,
-            unfetched: false,
-        })
+    let item = |found: Thread| Item {
+        kind: Kind::Messages,
+        rank: found.rank,
+        task: Some(found.task),
+        message: None,
+        network: None,
+        title: found.title,
+        from: found.from,
+        from_name: found.from_name,
+        unread: found.unread,
+        at: found.at,
+        overdue: false,
+        unfetched: false,
     };
-    tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
+    Ok(tx.list(&query.sql, &query.params)?.into_iter().map(item).collect())
 }
 
 /// Keeps what stands behind a place; the kinds stand in their order where everything else is equal.
@@ -161,32 +207,51 @@ fn push_after(query: &mut Query, columns: [&str; 3], first: i64, kind: Kind, aft
     }
 }
 
+/// A broadcast, as a query finds it.
+struct Heard {
+    message: MessageId,
+    network: NetworkId,
+    title: String,
+    from: AgentId,
+    from_name: String,
+    at: Timestamp,
+}
+
+columns! {
+    "m", heard: Heard {
+        message: id,
+        network: network_id,
+        title: "n.name",
+        from: sender_id,
+        from_name: "a.name",
+        at: "e.created_at",
+    }
+}
+
 /// What was said to an agent's networks and told to it after a number in its log, oldest first.
 pub fn broadcasts(tx: &mut Tx<'_>, agent: &AgentId, after: i64, rank: i64) -> Result<Vec<Item>, Error> {
-    let rows = tx.rows(
-        "select m.id, m.network_id, n.name, m.sender_id, a.name, e.created_at from events e
+    let sql = sql!(
+        "select {} from events e
          join network_messages m on m.id = e.message_id join networks n on n.id = m.network_id
          join agents a on a.id = m.sender_id
          join network_members mine on mine.network_id = m.network_id and mine.agent_id = ?1
          where e.agent_id = ?1 and e.seq > ?2 and e.type = 'broadcast.created' order by e.seq limit ?3",
-        &[agent.into(), after.into(), BROADCASTS_MAX.into()],
-    )?;
-    rows.into_iter()
-        .map(|mut row| {
-            Ok(Item {
-                kind: Kind::Broadcast,
-                rank,
-                task: None,
-                message: Some(row.take()?),
-                network: Some(row.take()?),
-                title: row.take()?,
-                from: row.take()?,
-                from_name: row.take()?,
-                unread: 1,
-                at: row.take()?,
-                overdue: false,
-                unfetched: false,
-            })
-        })
-        .collect()
+        Heard
+    );
+    let item = |found: Heard| Item {
+        kind: Kind::Broadcast,
+        rank,
+        task: None,
+        message: Some(found.message),
+        network: Some(found.network),
+        title: found.title,
+        from: found.from,
+        from_name: found.from_name,
+        unread: 1,
+        at: found.at,
+        overdue: false,
+        unfetched: false,
+    };
+    let found = tx.list(sql, &[agent.into(), after.into(), BROADCASTS_MAX.into()])?;
+    Ok(found.into_iter().map(item).collect())
 }

@@ -13,13 +13,15 @@ mod postgres;
 mod query;
 mod sqlite;
 mod store;
+mod table;
+#[cfg(test)]
+mod tests;
 mod tx;
 mod value;
 
 pub mod accounts;
 pub mod admin;
 pub mod agents;
-pub mod bare;
 pub mod blocks;
 pub mod connections;
 pub mod deadlines;
@@ -37,6 +39,6 @@ pub mod updates;
 pub mod webhooks;
 
 pub use error::Error;
-pub use store::{Database, OnCommit, Options, Stats, Store};
-pub use tx::{Told, Tx};
-pub use value::{FromValue, Row, Value};
+pub use store::{CommitHook, Database, Options, Stats, Store};
+pub use tx::{Effect, EventNotice, Tx};
+pub(crate) use value::{FromValue, Row, Value};

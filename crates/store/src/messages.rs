@@ -1,85 +1,62 @@
 //! Messages of tasks.
 
 use tandem_core::messages::{ContentType, DELETED, Message};
+use tandem_core::tasks::Unseen;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
-use crate::{Error, Row, Tx, Value};
+use crate::table::{columns, insert, sql, update};
+use crate::{Error, Tx, Value};
 
-const COLUMNS: &str = "m.id, m.task_id, m.number, m.sender_id, a.name, m.kind, m.content, m.content_type, \
-     m.encrypted_keys, m.sender_signature, m.read_at, m.acknowledged_at, m.created_at";
-
-fn from_row(mut row: Row) -> Result<Message, Error> {
-    Ok(Message {
-        id: row.take()?,
-        task: row.take()?,
-        number: row.take()?,
-        sender: row.take()?,
-        sender_name: row.take()?,
-        kind: row.take()?,
-        content: row.take()?,
-        content_type: row.take()?,
-        encrypted_keys: row.take()?,
-        sender_signature: row.take()?,
-        read_at: row.take()?,
-        acknowledged_at: row.take()?,
-        created_at: row.take()?,
-    })
+columns! {
+    "m", message: Message {
+        id,
+        task: task_id,
+        number,
+        sender: sender_id,
+        sender_name: "a.name",
+        kind,
+        content,
+        content_type,
+        encrypted_keys,
+        sender_signature,
+        read_at,
+        acknowledged_at,
+        created_at,
+        = deleted: false,
+    }
 }
 
-/// Adds a message.
-pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Error> {
-    tx.send(
-        "insert into messages (id, task_id, number, sender_id, kind, content, content_type, deleted, created_at,
-             encrypted_keys, sender_signature)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9, ?10)",
-        &[
-            (&message.id).into(),
-            (&message.task).into(),
-            message.number.into(),
-            message.sender.as_ref().into(),
-            message.kind.into(),
-            (&message.content).into(),
-            message.content_type.into(),
-            message.created_at.into(),
-            message.encrypted_keys.as_ref().into(),
-            message.sender_signature.as_ref().into(),
-        ],
-    )
+const FROM: &str = "from messages m left join agents a on a.id = m.sender_id";
+
+/// Adds a message; `event_seq` is the number of its event in its recipient's log.
+pub fn insert(tx: &mut Tx<'_>, message: &Message, event_seq: Option<i64>) -> Result<(), Error> {
+    insert!(messages { ..message: Message, event_seq: event_seq }).send(tx)
 }
 
 /// Notes a signature on a task; false when it was seen there before.
 pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<bool, Error> {
-    let added = tx.execute(
-        "insert into signatures (task_id, hash) values (?1, ?2) on conflict (task_id, hash) do nothing",
-        &[task.into(), hash.into()],
-    )?;
-    Ok(added > 0)
+    insert!(signatures { task_id: task, hash: hash }, on conflict (task_id, hash) ignore).execute(tx)
 }
 
 /// One message of a task.
 pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Message>, Error> {
-    let sql = format!(
-        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id where m.id = ?1 and m.task_id = ?2"
-    );
-    tx.optional(&sql, &[id.into(), task.into()])?.map(from_row).transpose()
+    let sql = sql!("select {} {FROM} where m.id = ?1 and m.task_id = ?2", Message);
+    tx.find(sql, &[id.into(), task.into()])
 }
 
 /// The message with this number in a task, unless it was taken back.
 pub fn numbered(tx: &mut Tx<'_>, task: &TaskId, number: i64) -> Result<Option<Message>, Error> {
-    let sql = format!(
-        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
-         where m.task_id = ?1 and m.number = ?2 and m.deleted = 0"
-    );
-    tx.optional(&sql, &[task.into(), number.into()])?.map(from_row).transpose()
+    let sql = sql!("select {} {FROM} where m.task_id = ?1 and m.number = ?2 and m.deleted = 0", Message);
+    tx.find(sql, &[task.into(), number.into()])
 }
 
 /// What an agent wrote on a task, oldest first, unless it was taken back.
 pub fn of_sender(tx: &mut Tx<'_>, task: &TaskId, sender: &AgentId) -> Result<Vec<Message>, Error> {
-    let sql = format!(
-        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
-         where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 order by m.number"
+    let sql = sql!(
+        "select {} {FROM} where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 order by m.number",
+        Message
     );
-    tx.rows(&sql, &[task.into(), sender.into()])?.into_iter().map(from_row).collect()
+    tx.list(sql, &[task.into(), sender.into()])
 }
 
 /// Which messages of a task one party has to look at: those that the other side wrote. A task may have had
@@ -110,44 +87,52 @@ impl For<'_> {
 
 /// What a party has not read, oldest first, as much as fills a page.
 pub fn unread(tx: &mut Tx<'_>, of: For<'_>, limit: i64) -> Result<Vec<Message>, Error> {
-    let sql = format!(
-        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
-         where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit ?5"
+    let sql = sql!(
+        "select {} {FROM} where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit ?5",
+        Message
     );
-    let (rows, _) = tx.page(&sql, &of.params(&[limit.into()]))?;
-    rows.into_iter().map(from_row).collect()
+    tx.list_page(sql, &of.params(&[limit.into()])).map(|(messages, _)| messages)
 }
 
 /// Marks what a party has to look at as read, up to a number.
 pub fn mark_read(tx: &mut Tx<'_>, of: For<'_>, to: i64, now: Timestamp) -> Result<(), Error> {
-    let sql = format!("update messages set read_at = ?6 where {FOR} and number <= ?5 and read_at is null");
-    tx.send(&sql, &of.params(&[to.into(), now.into()]))
+    let sql = sql!("update messages set read_at = ?6 where {FOR} and number <= ?5 and read_at is null");
+    tx.send(sql, &of.params(&[to.into(), now.into()]))
 }
 
 /// Marks what a party has to look at as acknowledged, and so as read.
 pub fn mark_acknowledged(tx: &mut Tx<'_>, of: For<'_>, now: Timestamp) -> Result<(), Error> {
-    let sql = format!(
+    let sql = sql!(
         "update messages set acknowledged_at = ?5, read_at = coalesce(read_at, ?5)
          where {FOR} and acknowledged_at is null"
     );
-    tx.send(&sql, &of.params(&[now.into()]))
+    tx.send(sql, &of.params(&[now.into()]))
 }
 
 /// The ids of what a party has not acknowledged, oldest first.
 pub fn unacknowledged(tx: &mut Tx<'_>, of: For<'_>) -> Result<Vec<MessageId>, Error> {
-    let sql = format!(
+    let sql = sql!(
         "select id from messages where {FOR} and acknowledged_at is null and deleted = 0 order by number"
     );
-    let rows = tx.rows(&sql, &of.params(&[]))?;
-    rows.into_iter().map(|mut row| row.take()).collect()
+    tx.list(sql, &of.params(&[]))
 }
 
-/// Takes back the marks on what one party wrote, because the other is a new one; tells how much there is.
-pub fn clear_marks(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId) -> Result<i64, Error> {
+/// What a party has not read of the messages whose events have this number or a higher one in its log.
+pub fn unseen(tx: &mut Tx<'_>, of: For<'_>, from_seq: i64) -> Result<Unseen, Error> {
+    let sql = sql!(
+        "select count(*), min(event_seq), max(event_seq) from messages
+         where {FOR} and read_at is null and deleted = 0 and event_seq >= ?5"
+    );
+    tx.get(sql, &of.params(&[from_seq.into()]))
+}
+
+/// Takes back the marks on what one party wrote, because the other is a new one, to whom all of it comes with the event
+/// of this number; returns how much there is.
+pub fn clear_marks(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId, event_seq: i64) -> Result<i64, Error> {
     let cleared = tx.execute(
-        "update messages set read_at = null, acknowledged_at = null
+        "update messages set read_at = null, acknowledged_at = null, event_seq = ?3
          where task_id = ?1 and sender_id = ?2 and deleted = 0",
-        &[task.into(), writer.into()],
+        &[task.into(), writer.into(), event_seq.into()],
     )?;
     Ok(i64::try_from(cleared).unwrap_or(i64::MAX))
 }
@@ -159,22 +144,23 @@ pub fn before(
     before: i64,
     limit: i64,
 ) -> Result<(Vec<Message>, bool), Error> {
-    let sql = format!(
-        "select {COLUMNS} from messages m left join agents a on a.id = m.sender_id
-         where m.task_id = ?1 and m.number < ?2 order by m.number desc limit ?3"
+    let sql = sql!(
+        "select {} {FROM} where m.task_id = ?1 and m.number < ?2 order by m.number desc limit ?3",
+        Message
     );
-    let (rows, cut) = tx.page(&sql, &[task.into(), before.into(), limit.into()])?;
-    let messages: Result<_, _> = rows.into_iter().rev().map(from_row).collect();
-    Ok((messages?, cut))
+    let (mut messages, cut) = tx.list_page(sql, &[task.into(), before.into(), limit.into()])?;
+    messages.reverse();
+    Ok((messages, cut))
 }
 
 /// Leaves only a tombstone of a message; false when it was one already.
 pub fn bury(tx: &mut Tx<'_>, id: &MessageId) -> Result<bool, Error> {
-    let buried = tx.execute(
-        "update messages set content = ?2, content_type = ?3, encrypted_keys = null, sender_signature = null,
-             deleted = 1
-         where id = ?1 and deleted = 0",
-        &[id.into(), DELETED.into(), ContentType::Text.into()],
-    )?;
-    Ok(buried > 0)
+    update!(messages {
+        content: DELETED,
+        content_type: ContentType::Text,
+        encrypted_keys: Value::Null,
+        sender_signature: Value::Null,
+        deleted: true,
+    } where { id: id } and "deleted = 0")
+    .execute(tx)
 }

@@ -12,6 +12,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "content", include_str!("../migrations/0005_content.sql")),
     (6, "events", include_str!("../migrations/0006_events.sql")),
     (7, "amends", include_str!("../migrations/0007_amends.sql")),
+    (8, "updates", include_str!("../migrations/0008_updates.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes
@@ -71,7 +72,9 @@ fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
             "this database was made by a newer tandem: its schema is version {applied}, this one knows {known}"
         )));
     }
-    for (version, name, sql) in MIGRATIONS.iter().filter(|migration| migration.0 > applied) {
+    let rows = conn.rows("select version from schema_migrations", &[])?;
+    let done: Vec<i64> = rows.into_iter().map(|mut row| row.take()).collect::<Result<_, _>>()?;
+    for (version, name, sql) in MIGRATIONS.iter().filter(|migration| !done.contains(&migration.0)) {
         let sql = match conn {
             Conn::Sqlite(_) => sql.replace("/* sqlite: without rowid */", "without rowid"),
             Conn::Postgres(_) => sql.replace("-- postgres: ", ""),

@@ -6,61 +6,51 @@ use tandem_core::text::Capability;
 use tandem_core::{AgentId, MessageId, NetworkId, Timestamp};
 
 use crate::query::Query;
-use crate::{Error, Row, Tx, agents};
+use crate::table::{columns, insert, sql, update};
+use crate::{Error, Tx};
 
-const COLUMNS: &str =
-    "n.id, n.name, n.description, n.owner_id, o.name, n.member_count, n.message_count, n.created_at";
-
-fn from_row(mut row: Row) -> Result<Network, Error> {
-    Ok(Network {
-        id: row.take()?,
-        name: row.take()?,
-        description: row.take()?,
-        owner: row.take()?,
-        owner_name: row.take()?,
-        members: row.take()?,
-        messages: row.take()?,
-        created_at: row.take()?,
-    })
+columns! {
+    "n", network: Network {
+        id,
+        name,
+        description,
+        owner: owner_id,
+        owner_name: "o.name",
+        members: member_count,
+        messages: message_count,
+        created_at,
+    }
 }
 
-/// Adds a network with its owner as the only member.
+/// Adds a network with its owner as the only member, which the network counts already.
 pub fn insert(tx: &mut Tx<'_>, network: &Network) -> Result<(), Error> {
-    tx.send(
-        "insert into networks (id, name, description, owner_id, member_count, message_count, created_at)
-         values (?1, ?2, ?3, ?4, 0, 0, ?5)",
-        &[
-            (&network.id).into(),
-            (&network.name).into(),
-            network.description.as_ref().into(),
-            (&network.owner).into(),
-            network.created_at.into(),
-        ],
-    )?;
-    add_member(tx, &network.id, &network.owner, network.created_at)
+    insert!(networks { ..network: Network }).send(tx)?;
+    insert_member(tx, &network.id, &network.owner, network.created_at)
 }
 
 /// A network that this agent is in.
 pub fn find(tx: &mut Tx<'_>, member: &AgentId, id: &NetworkId) -> Result<Option<Network>, Error> {
-    let sql = format!(
-        "select {COLUMNS} from network_members m join networks n on n.id = m.network_id
-         join agents o on o.id = n.owner_id where m.network_id = ?1 and m.agent_id = ?2"
+    let sql = sql!(
+        "select {} from network_members m join networks n on n.id = m.network_id
+         join agents o on o.id = n.owner_id where m.network_id = ?1 and m.agent_id = ?2",
+        Network
     );
-    tx.optional(&sql, &[id.into(), member.into()])?.map(from_row).transpose()
+    tx.find(sql, &[id.into(), member.into()])
 }
 
 /// The networks an agent is in, in the order in which it joined them.
 pub fn list(tx: &mut Tx<'_>, member: &AgentId, limit: i64) -> Result<Vec<Network>, Error> {
-    let sql = format!(
-        "select {COLUMNS} from network_members m join networks n on n.id = m.network_id
-         join agents o on o.id = n.owner_id where m.agent_id = ?1 order by m.joined_at, m.network_id limit ?2"
+    let sql = sql!(
+        "select {} from network_members m join networks n on n.id = m.network_id
+         join agents o on o.id = n.owner_id where m.agent_id = ?1 order by m.joined_at, m.network_id limit ?2",
+        Network
     );
-    tx.rows(&sql, &[member.into(), limit.into()])?.into_iter().map(from_row).collect()
+    tx.list(sql, &[member.into(), limit.into()])
 }
 
 /// How many networks an agent is in.
 pub fn count_of(tx: &mut Tx<'_>, member: &AgentId) -> Result<i64, Error> {
-    tx.one("select count(*) from network_members where agent_id = ?1", &[member.into()])?.take()
+    tx.get("select count(*) from network_members where agent_id = ?1", &[member.into()])
 }
 
 /// Removes a network with everything in it.
@@ -87,22 +77,22 @@ pub fn is_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result<boo
 
 /// The network that two agents have been in together the longest.
 pub fn shared(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<NetworkId>, Error> {
-    let row = tx.optional(
+    tx.find(
         "select mine.network_id from network_members mine
          join network_members theirs on theirs.network_id = mine.network_id and theirs.agent_id = ?2
          where mine.agent_id = ?1 order by mine.joined_at, mine.network_id limit 1",
         &[one.into(), other.into()],
-    )?;
-    row.map(|mut row| row.take()).transpose()
+    )
 }
 
 /// Adds an agent to a network.
 pub fn add_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
-    tx.send(
-        "insert into network_members (network_id, agent_id, joined_at) values (?1, ?2, ?3)",
-        &[id.into(), agent.into(), now.into()],
-    )?;
+    insert_member(tx, id, agent, now)?;
     tx.send("update networks set member_count = member_count + 1 where id = ?1", &[id.into()])
+}
+
+fn insert_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
+    insert!(network_members { network_id: id, agent_id: agent, joined_at: now }).send(tx)
 }
 
 /// Takes an agent out of a network; false when it was not in it.
@@ -118,12 +108,19 @@ pub fn remove_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result
 }
 
 /// An agent in a network.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// Since when.
     pub joined_at: Timestamp,
     /// Its profile.
     pub agent: Agent,
+}
+
+columns! {
+    "m", member: Member {
+        joined_at,
+        agent: join Agent,
+    }
 }
 
 /// A network's members in the order in which they joined, from after a place in it.
@@ -134,20 +131,20 @@ pub fn members(
     limit: i64,
 ) -> Result<Vec<Member>, Error> {
     let mut query = Query::default();
-    query.push("select m.joined_at, ").push(agents::COLUMNS);
-    query.push(" from network_members m join agents a on a.id = m.agent_id where m.network_id = ").bind(id);
+    query.push(sql!(
+        "select {} from network_members m join agents a on a.id = m.agent_id where m.network_id = ",
+        Member
+    ));
+    query.bind(id);
     if let Some((at, agent)) = after {
         query.push(" and (m.joined_at, m.agent_id) > (").bind(*at).push(", ").bind(agent).push(")");
     }
     query.push(" order by m.joined_at, m.agent_id limit ").bind(limit);
-    let rows = tx.rows(&query.sql, &query.params)?;
-    rows.into_iter()
-        .map(|mut row| Ok(Member { joined_at: row.take()?, agent: agents::from_row(&mut row)? }))
-        .collect()
+    tx.list(&query.sql, &query.params)
 }
 
 /// Whom a broadcast reaches: every other member that neither has blocked the sender nor is blocked by it,
-/// in the order of ids.
+/// in the order of ids. Accounts that are closed get nothing.
 pub fn audience(
     tx: &mut Tx<'_>,
     id: &NetworkId,
@@ -155,7 +152,7 @@ pub fn audience(
     capability: Option<&Capability>,
 ) -> Result<Vec<AgentId>, Error> {
     let mut query = Query::default();
-    query.push("select m.agent_id from network_members m");
+    query.push("select m.agent_id from network_members m join agents a on a.id = m.agent_id and a.deleted_at is null");
     if let Some(capability) = capability {
         query
             .push(" join agent_capabilities tag on tag.agent_id = m.agent_id and tag.capability = ")
@@ -167,7 +164,7 @@ pub fn audience(
         query.push(" = m.agent_id and b.").push(whom).push(" = ").bind(sender).push(")");
     }
     query.push(" order by m.agent_id");
-    tx.rows(&query.sql, &query.params)?.into_iter().map(|mut row| row.take()).collect()
+    tx.list(&query.sql, &query.params)
 }
 
 /// Adds an invitation; false when the code is in use.
@@ -178,30 +175,29 @@ pub fn insert_invite(
     uses: i64,
     expires_at: Timestamp,
 ) -> Result<bool, Error> {
-    let added = tx.execute(
-        "insert into network_invites (code, network_id, uses_left, expires_at) values (?1, ?2, ?3, ?4)
-         on conflict (code) do nothing",
-        &[code.as_str().into(), id.into(), uses.into(), expires_at.into()],
-    )?;
-    Ok(added > 0)
+    insert!(network_invites {
+        code: code.as_str(),
+        network_id: id,
+        uses_left: uses,
+        expires_at: expires_at,
+    }, on conflict (code) ignore)
+    .execute(tx)
 }
 
 /// How many invitations to a network are open.
 pub fn open_invites(tx: &mut Tx<'_>, id: &NetworkId, now: Timestamp) -> Result<i64, Error> {
-    tx.one(
+    tx.get(
         "select count(*) from network_invites where network_id = ?1 and expires_at > ?2 and uses_left > 0",
         &[id.into(), now.into()],
-    )?
-    .take()
+    )
 }
 
 /// The network that an open invitation leads to.
 pub fn invited_to(tx: &mut Tx<'_>, code: &InviteCode, now: Timestamp) -> Result<Option<NetworkId>, Error> {
-    let row = tx.optional(
+    tx.find(
         "select network_id from network_invites where code = ?1 and expires_at > ?2 and uses_left > 0",
         &[code.as_str().into(), now.into()],
-    )?;
-    row.map(|mut row| row.take()).transpose()
+    )
 }
 
 /// Counts a use of an invitation.
@@ -218,25 +214,23 @@ pub fn sweep_invites(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64,
     )
 }
 
+columns! {
+    "m", message: Broadcast {
+        id,
+        network: network_id,
+        number,
+        sender: sender_id,
+        sender_name: "a.name",
+        content,
+        recipients,
+        created_at,
+    }
+}
+
 /// Adds what somebody said to a network.
 pub fn insert_message(tx: &mut Tx<'_>, message: &Broadcast) -> Result<(), Error> {
-    tx.send(
-        "insert into network_messages (id, network_id, number, sender_id, content, recipients, created_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        &[
-            (&message.id).into(),
-            (&message.network).into(),
-            message.number.into(),
-            (&message.sender).into(),
-            (&message.content).into(),
-            message.recipients.into(),
-            message.created_at.into(),
-        ],
-    )?;
-    tx.send(
-        "update networks set message_count = ?2 where id = ?1",
-        &[(&message.network).into(), message.number.into()],
-    )
+    insert!(network_messages { ..message: Broadcast }).send(tx)?;
+    update!(networks { message_count: message.number } where { id: &message.network }).send(tx)
 }
 
 /// What was said to a network before a number, as far as no block stands between writer and reader: the newest
@@ -248,37 +242,24 @@ pub fn messages_before(
     before: i64,
     limit: i64,
 ) -> Result<Vec<Broadcast>, Error> {
-    let rows = tx.rows(
-        "select m.id, m.network_id, m.number, m.sender_id, a.name, m.content, m.recipients, m.created_at
-         from network_messages m join agents a on a.id = m.sender_id
+    let sql = sql!(
+        "select {} from network_messages m join agents a on a.id = m.sender_id
          where m.network_id = ?1 and m.number < ?2
              and not exists (select 1 from blocks b where b.agent_id = ?4 and b.blocked_id = m.sender_id)
              and not exists (select 1 from blocks b where b.blocked_id = ?4 and b.agent_id = m.sender_id)
          order by m.number desc limit ?3",
-        &[id.into(), before.into(), limit.into(), reader.into()],
-    )?;
-    rows.into_iter().rev().map(broadcast).collect()
+        Broadcast
+    );
+    let mut found = tx.list(sql, &[id.into(), before.into(), limit.into(), reader.into()])?;
+    found.reverse();
+    Ok(found)
 }
 
 /// One message of a network.
 pub fn find_message(tx: &mut Tx<'_>, id: &MessageId) -> Result<Option<Broadcast>, Error> {
-    let rows = tx.rows(
-        "select m.id, m.network_id, m.number, m.sender_id, a.name, m.content, m.recipients, m.created_at
-         from network_messages m join agents a on a.id = m.sender_id where m.id = ?1",
-        &[id.into()],
-    )?;
-    rows.into_iter().next().map(broadcast).transpose()
-}
-
-fn broadcast(mut row: Row) -> Result<Broadcast, Error> {
-    Ok(Broadcast {
-        id: row.take()?,
-        network: row.take()?,
-        number: row.take()?,
-        sender: row.take()?,
-        sender_name: row.take()?,
-        content: row.take()?,
-        recipients: row.take()?,
-        created_at: row.take()?,
-    })
+    let sql = sql!(
+        "select {} from network_messages m join agents a on a.id = m.sender_id where m.id = ?1",
+        Broadcast
+    );
+    tx.find(sql, &[id.into()])
 }

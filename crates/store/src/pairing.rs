@@ -3,15 +3,13 @@
 use tandem_core::pairing::PairingCode;
 use tandem_core::{AgentId, Timestamp};
 
+use crate::table::insert;
 use crate::{Error, Tx};
 
 /// How many codes of an agent can still be redeemed.
 pub fn open_codes(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<i64, Error> {
-    tx.one(
-        "select count(*) from pairing_codes where agent_id = ?1 and expires_at > ?2",
-        &[agent.into(), now.into()],
-    )?
-    .take()
+    let sql = "select count(*) from pairing_codes where agent_id = ?1 and expires_at > ?2";
+    tx.get(sql, &[agent.into(), now.into()])
 }
 
 /// Keeps a code; false when it is in use.
@@ -21,20 +19,18 @@ pub fn insert(
     agent: &AgentId,
     expires_at: Timestamp,
 ) -> Result<bool, Error> {
-    let kept = tx.execute(
-        "insert into pairing_codes (code, agent_id, expires_at) values (?1, ?2, ?3) on conflict (code) do nothing",
-        &[code.as_str().into(), agent.into(), expires_at.into()],
-    )?;
-    Ok(kept > 0)
+    insert!(pairing_codes {
+        code: code.as_str(),
+        agent_id: agent,
+        expires_at: expires_at,
+    }, on conflict (code) ignore)
+    .execute(tx)
 }
 
 /// Whose code this is, while it can be redeemed.
 pub fn owner(tx: &mut Tx<'_>, code: &PairingCode, now: Timestamp) -> Result<Option<AgentId>, Error> {
-    let row = tx.optional(
-        "select agent_id from pairing_codes where code = ?1 and expires_at > ?2",
-        &[code.as_str().into(), now.into()],
-    )?;
-    row.map(|mut row| row.take()).transpose()
+    let sql = "select agent_id from pairing_codes where code = ?1 and expires_at > ?2";
+    tx.find(sql, &[code.as_str().into(), now.into()])
 }
 
 /// Uses a code up.
@@ -44,11 +40,11 @@ pub fn remove(tx: &mut Tx<'_>, code: &PairingCode) -> Result<(), Error> {
 
 /// Marks a challenge as used; false when it was before.
 pub fn use_challenge(tx: &mut Tx<'_>, challenge: &str, expires_at: Timestamp) -> Result<bool, Error> {
-    let kept = tx.execute(
-        "insert into used_challenges (challenge, expires_at) values (?1, ?2) on conflict (challenge) do nothing",
-        &[challenge.into(), expires_at.into()],
-    )?;
-    Ok(kept > 0)
+    insert!(used_challenges {
+        challenge: challenge,
+        expires_at: expires_at,
+    }, on conflict (challenge) ignore)
+    .execute(tx)
 }
 
 /// Removes what has run out, a bounded number of rows at a time; tells how many.
@@ -68,9 +64,6 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, Error> 
 
 /// A secret of the hub itself, made by the first who asks.
 pub fn hub_secret(tx: &mut Tx<'_>, name: &str, fresh: &[u8]) -> Result<Vec<u8>, Error> {
-    tx.send(
-        "insert into hub_secrets (name, value) values (?1, ?2) on conflict (name) do nothing",
-        &[name.into(), fresh.into()],
-    )?;
-    tx.one("select value from hub_secrets where name = ?1", &[name.into()])?.take()
+    insert!(hub_secrets { name: name, value: fresh }, on conflict (name) ignore).send(tx)?;
+    tx.get("select value from hub_secrets where name = ?1", &[name.into()])
 }

@@ -3,6 +3,7 @@
 
 use tandem_core::{AgentId, Timestamp};
 
+use crate::table::{columns, sql};
 use crate::{Error, Tx};
 
 /// Some logs, and where to go on.
@@ -16,16 +17,15 @@ pub struct Logs {
 
 /// Looks at the first events of so many logs, in the order of agents from after `after`.
 pub fn logs_from(tx: &mut Tx<'_>, after: &str, until: Timestamp, limit: i64) -> Result<Logs, Error> {
-    let rows = tx.rows(
+    let first_events: Vec<(AgentId, Timestamp)> = tx.list(
         "select m.agent_id, coalesce((select e.created_at from events e where e.agent_id = m.agent_id
                                       order by e.seq limit 1), ?3)
          from mailboxes m where m.agent_id > ?1 order by m.agent_id limit ?2",
         &[after.into(), limit.into(), i64::MAX.into()],
     )?;
     let mut logs = Logs { old: Vec::new(), next: None };
-    let full = i64::try_from(rows.len()).is_ok_and(|count| count == limit);
-    for mut row in rows {
-        let (agent, first): (AgentId, Timestamp) = (row.take()?, row.take()?);
+    let full = i64::try_from(first_events.len()).is_ok_and(|count| count == limit);
+    for (agent, first) in first_events {
         logs.next = full.then(|| agent.as_str().to_owned());
         if first <= until {
             logs.old.push(agent);
@@ -35,7 +35,7 @@ pub fn logs_from(tx: &mut Tx<'_>, after: &str, until: Timestamp, limit: i64) -> 
 }
 
 /// How far an agent has come with its log, by each way of saying so.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
     /// The log's cursor.
     pub events_acked: i64,
@@ -45,17 +45,19 @@ pub struct Reached {
     pub webhook: Option<i64>,
 }
 
+columns! {
+    "m", reached: Reached {
+        events_acked,
+        updates_acked,
+        webhook: "case when a.webhook_active = 1 then a.webhook_cursor end",
+    }
+}
+
 /// How far an agent has come; nothing when it is gone.
 pub fn reached(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Reached>, Error> {
-    let row = tx.optional(
-        "select m.events_acked, m.updates_acked, case when a.webhook_active = 1 then a.webhook_cursor end
-         from mailboxes m join agents a on a.id = m.agent_id where m.agent_id = ?1",
-        &[agent.into()],
-    )?;
-    row.map(|mut row| {
-        Ok(Reached { events_acked: row.take()?, updates_acked: row.take()?, webhook: row.take()? })
-    })
-    .transpose()
+    let sql =
+        sql!("select {} from mailboxes m join agents a on a.id = m.agent_id where m.agent_id = ?1", Reached);
+    tx.find(sql, &[agent.into()])
 }
 
 /// Removes events from the beginning of a log, up to a number and a time; tells how many.
@@ -92,14 +94,13 @@ pub fn remove_deliveries(
     until: Timestamp,
     limit: i64,
 ) -> Result<Deliveries, Error> {
-    let last = tx.optional(
+    let last: Option<(String, Timestamp)> = tx.find(
         "select w.id, w.created_at from
              (select id, created_at from deliveries where id > ?1 order by id limit ?2) w
          order by w.id desc limit 1",
         &[after.into(), limit.into()],
     )?;
-    let Some(mut last) = last else { return Ok(Deliveries { removed: 0, next: None }) };
-    let (id, created_at): (String, Timestamp) = (last.take()?, last.take()?);
+    let Some((id, created_at)) = last else { return Ok(Deliveries { removed: 0, next: None }) };
     let removed = tx.execute(
         "delete from deliveries where id > ?1 and id <= ?2 and created_at <= ?3 and state <> 'pending'",
         &[after.into(), (&id).into(), until.into()],

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
 use crate::group::{self, Job, Pending};
-use crate::{Error, Told, Tx, migrate};
+use crate::{Effect, Error, Tx, migrate};
 
 /// Which database, and where.
 #[derive(Debug, Clone)]
@@ -88,8 +88,9 @@ impl Stats {
 
 type Boxed = Box<dyn Job>;
 
-/// Called on the store's thread after every commit, with everybody who has news; it must be quick.
-pub type OnCommit = Arc<dyn Fn(Vec<Told>) + Send + Sync>;
+/// Executes the effects of a commit. It is called on the store's thread before anybody is answered, so it must be
+/// quick and never wait.
+pub type CommitHook = Arc<dyn Fn(Vec<Effect>) + Send + Sync>;
 
 /// The way to the database. Dropping the last handle lets the threads finish what waits.
 #[derive(Debug)]
@@ -108,11 +109,11 @@ impl Store {
         Self::open_with(database, options, Arc::new(|_| {}), now_ms)
     }
 
-    /// The same, with somebody to tell of every commit.
+    /// The same, with a hook that executes the effects of every commit.
     pub fn open_with(
         database: &Database,
         options: &Options,
-        on_commit: OnCommit,
+        commit_hook: CommitHook,
         now_ms: i64,
     ) -> Result<Self, Error> {
         let connect = |mode| Conn::open(database, mode);
@@ -138,11 +139,11 @@ impl Store {
         for mut conn in writers {
             let (jobs, stats, group_max) =
                 (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
-            let (on_commit, floor) = (Arc::clone(&on_commit), Arc::clone(&floor));
+            let (commit_hook, floor) = (Arc::clone(&commit_hook), Arc::clone(&floor));
             write_threads.push(spawn("store-write", move || {
                 while let Some(group) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
-                    group::run_writes(&mut conn, group, &floor, &stats, &on_commit);
+                    group::run_writes(&mut conn, group, &floor, &stats, &commit_hook);
                     conn.after_commit();
                 }
             })?);
@@ -206,7 +207,8 @@ impl Store {
         F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job: Boxed = Box::new(Pending { use_case, result: None, reply });
+        let span = tracing::Span::current();
+        let job: Boxed = Box::new(Pending { use_case, result: None, reply, span });
         waiting.fetch_add(1, Relaxed);
         let sent = queue.ok_or(Error::Busy)?.try_send(job);
         if let Err(refused) = sent {

@@ -1,23 +1,52 @@
 //! A transaction, as use cases see it.
 
 use tandem_core::events::EventKind;
-use tandem_core::{AgentId, TaskId, Timestamp};
+use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 
 use crate::conn::Conn;
 use crate::{Error, Row, Value};
 
-/// That an agent's log has grown: who, by which number, and what kind of news. Never the news itself.
+/// Something that must happen outside the database because a transaction was committed.
+///
+/// A use case registers it with [`Tx::after_commit`]. The store hands it to its [`crate::CommitHook`] right after the
+/// commit, on its own thread, whether or not anybody still waits for the use case. An effect of a transaction that was
+/// rolled back is dropped.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub enum Effect {
+    /// An event was appended to an agent's log: its listeners wake up.
+    EventAppended(EventNotice),
+    /// An agent's API key is no longer valid: the key was replaced, or the agent suspended or deleted.
+    KeyEnded(AgentId),
+    /// An agent's webhook was changed, or it has a delivery that is due now. What is so is read from the database,
+    /// because the effects of two writers may be executed in another order than they were committed in.
+    WebhookChanged(AgentId),
+    /// The rows of these files are gone: their bytes are removed.
+    FilesRemoved(Vec<FileId>),
+}
+
+impl Effect {
+    /// Whether it does no harm when the transaction turns out not to have been committed. Only such effects are
+    /// executed when the connection broke during the commit, so that nobody knows.
+    pub(crate) fn is_safe_if_undone(&self) -> bool {
+        match self {
+            Self::EventAppended(_) | Self::KeyEnded(_) | Self::WebhookChanged(_) => true,
+            Self::FilesRemoved(_) => false,
+        }
+    }
+}
+
+/// What listeners are told about a new event; they read the event itself from the log.
+#[derive(Debug, Clone)]
+pub struct EventNotice {
     /// Whose log.
     pub agent: AgentId,
-    /// The event's number there.
+    /// The event's number in that log.
     pub seq: i64,
-    /// What happened.
+    /// The event's type.
     pub kind: EventKind,
-    /// On which task.
+    /// The task the event is about.
     pub task: Option<TaskId>,
-    /// When.
+    /// When the event was written.
     pub at: Timestamp,
 }
 
@@ -26,7 +55,9 @@ pub struct Tx<'c> {
     conn: &'c mut Conn,
     dirty: bool,
     failure: Option<Error>,
-    told: Vec<Told>,
+    effects: Vec<Effect>,
+    /// Whether an earlier job of the same, uncommitted transaction has ended a key.
+    keys_ended: bool,
 }
 
 impl std::fmt::Debug for Tx<'_> {
@@ -40,7 +71,18 @@ const PAGE_BYTES: usize = 8 << 20;
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: &'c mut Conn) -> Self {
-        Self { conn, dirty: false, failure: None, told: Vec::new() }
+        Self { conn, dirty: false, failure: None, effects: Vec::new(), keys_ended: false }
+    }
+
+    /// The same, after other jobs of the same transaction that may have ended a key.
+    pub(crate) fn after(conn: &'c mut Conn, keys_ended: bool) -> Self {
+        Self { keys_ended, ..Self::new(conn) }
+    }
+
+    /// Whether this transaction has ended a key, so that what is known outside of it about keys is out of date.
+    #[must_use]
+    pub fn has_ended_keys(&self) -> bool {
+        self.keys_ended
     }
 
     /// Whether the job has written anything.
@@ -53,18 +95,17 @@ impl<'c> Tx<'c> {
         self.failure.as_ref()
     }
 
-    /// Notes that an agent has news; whoever waits for it is woken after the commit.
-    pub(crate) fn note_told(&mut self, told: Told) {
-        self.told.push(told);
+    /// Registers something to be done once this transaction is committed.
+    pub fn after_commit(&mut self, effect: Effect) {
+        self.effects.push(effect);
     }
 
-    /// Everybody who has news once this is committed.
-    pub(crate) fn into_told(self) -> Vec<Told> {
-        self.told
+    pub(crate) fn into_effects(self) -> Vec<Effect> {
+        self.effects
     }
 
     /// Runs a statement and tells how many rows it touched.
-    pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         let result = self.conn.execute(sql, params);
         self.dirty |= !matches!(result, Ok(0));
         self.noted(result)
@@ -72,14 +113,14 @@ impl<'c> Tx<'c> {
 
     /// Runs a statement whose outcome nobody waits for. On PostgreSQL it travels together with the next
     /// statement; a failure shows there, or at the commit.
-    pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
         self.dirty = true;
         let result = self.conn.send(sql, params);
         self.noted(result)
     }
 
     /// All rows of a query; every query carries its own limit.
-    pub fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         self.dirty |= !sql.trim_start().starts_with("select");
         let result = self.conn.rows(sql, params);
         self.noted(result)
@@ -93,12 +134,12 @@ impl<'c> Tx<'c> {
     }
 
     /// The only row of a query, if there is one.
-    pub fn optional(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
+    pub(crate) fn optional(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
         Ok(self.rows(sql, params)?.into_iter().next())
     }
 
     /// The row of a query that always has one.
-    pub fn one(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Row, Error> {
+    pub(crate) fn one(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Row, Error> {
         self.optional(sql, params)?
             .ok_or_else(|| Error::failed("a query that must find a row found none".into()))
     }

@@ -1,86 +1,168 @@
-//! What an agent's log has told it since it last said "seen", as far as it still holds.
+//! What waits for an agent, from indexed state: reading it never depends on how long the agent's event log is.
 
-use tandem_core::{AgentId, Approval, Status, TaskId, Timestamp};
+use std::sync::LazyLock;
 
+use tandem_core::tasks::HELD_LANES;
+use tandem_core::{AgentId, Role, Status, Task, TaskId, Timestamp};
+
+use crate::table::{columns, select_list};
 use crate::{Error, Tx};
 
-/// What one line of the log means by now.
-#[derive(Debug, Clone)]
+/// A task that waits for its target, to be taken or to be approved.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
-    /// Its number.
-    pub seq: i64,
-    /// The task it is about.
+    /// The task.
     pub task: TaskId,
-    /// The task's title.
+    /// Its title.
     pub title: String,
-    /// Where the task stands.
+    /// Where it stands.
     pub status: Status,
-    /// How the gate answered.
-    pub approval: Option<Approval>,
-    /// Whom the task is for.
-    pub target: AgentId,
+    /// Whether it is held at the target's approval gate.
+    pub held: bool,
     /// Who made it.
     pub initiator: AgentId,
     /// That agent's name.
     pub initiator_name: String,
-    /// When the task was made.
+    /// When it was made.
     pub created_at: Timestamp,
-    /// When the target acknowledged the task.
+    /// When the target acknowledged it.
     pub acknowledged_at: Option<Timestamp>,
-    /// When the task expires, unless somebody takes it.
+    /// When it expires, unless somebody takes it.
     pub expires_at: Option<Timestamp>,
-    /// When the target fetched the task.
+    /// When the target fetched it.
     pub fetched_at: Option<Timestamp>,
-    /// How many unread messages came with the task, because they were written when it was another's: of them the log
-    /// told that one.
-    pub inherited: i64,
-    /// Whether the line tells of a message, and one that is still there unread.
-    pub unread_message: bool,
-    /// Whether the line tells of a message at all.
-    pub is_message: bool,
 }
 
-/// New tasks and messages that the log told after a number, oldest first.
-pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<Vec<News>, Error> {
-    let rows = tx.rows(
-        "select e.seq, t.id, t.title, t.status, t.approval, t.target_id, t.initiator_id, i.name, t.created_at,
-             t.acknowledged_at, t.expires_at, t.fetched_at,
-             case when e.type = 'message.created' or t.attempt = 1 then 0 else
-                 (select count(*) from messages u where u.task_id = t.id and u.sender_id = t.initiator_id
-                      and u.read_at is null and u.deleted = 0 and not exists
-                      (select 1 from events l where l.task_id = t.id and l.agent_id = ?1 and l.message_id = u.id))
-             end,
-             case when m.id is null then 0 else 1 end,
-             case when e.type = 'message.created' then 1 else 0 end
-         from (select seq, type, task_id, message_id from events
-               where agent_id = ?1 and seq > ?2
-                   and type in ('task.created', 'task.approval_required', 'message.created')
-               order by seq limit ?3) e
-         join tasks t on t.id = e.task_id
-         join agents i on i.id = t.initiator_id
-         left join messages m on m.id = e.message_id and m.read_at is null and m.deleted = 0
-         order by e.seq",
-        &[agent.into(), after.into(), limit.into()],
-    )?;
-    rows.into_iter()
-        .map(|mut row| {
-            Ok(News {
-                seq: row.take()?,
-                task: row.take()?,
-                title: row.take()?,
-                status: row.take()?,
-                approval: row.take()?,
-                target: row.take()?,
-                initiator: row.take()?,
-                initiator_name: row.take()?,
-                created_at: row.take()?,
-                acknowledged_at: row.take()?,
-                expires_at: row.take()?,
-                fetched_at: row.take()?,
-                inherited: row.take()?,
-                unread_message: row.take()?,
-                is_message: row.take()?,
-            })
-        })
-        .collect()
+columns! {
+    "t", news: News {
+        task: id,
+        title,
+        status,
+        held: "case when t.lane >= 3 then 1 else 0 end",
+        initiator: initiator_id,
+        initiator_name: "i.name",
+        created_at,
+        acknowledged_at,
+        expires_at,
+        fetched_at,
+    }
+}
+
+impl From<Task> for News {
+    fn from(task: Task) -> Self {
+        Self {
+            held: task.position().held,
+            task: task.id,
+            title: task.title,
+            status: task.status,
+            initiator: task.initiator,
+            initiator_name: task.initiator_name,
+            created_at: task.created_at,
+            acknowledged_at: task.acknowledged_at,
+            expires_at: task.expires_at,
+            fetched_at: task.fetched_at,
+        }
+    }
+}
+
+/// The newest submitted tasks of a target, in no order: at most `limit` of each lane, of which the index tells the
+/// newest without reading the others.
+pub fn submitted(tx: &mut Tx<'_>, target: &AgentId, limit: i64) -> Result<Vec<News>, Error> {
+    tx.list(submitted_sql(), &[target.into(), limit.into()])
+}
+
+fn submitted_sql() -> &'static str {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let lane = |lane: i64| {
+            format!(
+                "select * from (select id, title, status, lane, initiator_id, created_at, acknowledged_at,
+                     expires_at, fetched_at from tasks where target_id = ?1 and status = 'submitted' and lane = {lane}
+                 order by created_at desc, id desc limit ?2) lane_{lane}"
+            )
+        };
+        let lanes: Vec<String> = (0..2 * HELD_LANES).map(lane).collect();
+        let (columns, lanes) = (select_list::<News>(), lanes.join(" union all "));
+        format!("select {columns} from ({lanes}) t join agents i on i.id = t.initiator_id")
+    });
+    &SQL
+}
+
+/// A thread with messages that a party has neither read nor acknowledged as updates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// The task.
+    pub task: TaskId,
+    /// Its title.
+    pub title: String,
+    /// How many messages.
+    pub count: i64,
+    /// The number of the first one's event in the party's log.
+    pub first: i64,
+}
+
+/// The threads in which something came for an agent after the cursor that it has acknowledged, those that have waited
+/// longest first.
+pub fn unseen(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    role: Role,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Thread>, Error> {
+    tx.list(unseen_sql(role), &[agent.into(), after.into(), limit.into()])
+}
+
+columns! {
+    "t", thread: Thread {
+        task: id,
+        title,
+        count: "t.unseen",
+        first: "t.unseen_first",
+    }
+}
+
+fn unseen_sql(role: Role) -> &'static str {
+    fn of(own: &str) -> String {
+        let columns = select_list::<Thread>();
+        format!(
+            "select {columns} from (select id, title, {own}_unseen unseen, {own}_unseen_first unseen_first from tasks
+                 where {own}_id = ?1 and {own}_unseen_first > ?2 order by {own}_unseen_first limit ?3) t
+             order by t.unseen_first"
+        )
+    }
+    static INITIATOR: LazyLock<String> = LazyLock::new(|| of("initiator"));
+    static TARGET: LazyLock<String> = LazyLock::new(|| of("target"));
+    if role == Role::Target { &TARGET } else { &INITIATOR }
+}
+
+/// The threads of which an acknowledgement that moves the cursor covers some messages, and not all.
+pub fn seen_in_part(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    role: Role,
+    from: i64,
+    to: i64,
+) -> Result<Vec<TaskId>, Error> {
+    let own = if role == Role::Target { "target" } else { "initiator" };
+    let sql = format!(
+        "select id from tasks where {own}_id = ?1 and {own}_unseen_first > ?2 and {own}_unseen_first <= ?3
+             and {own}_unseen_last > ?3"
+    );
+    tx.list(&sql, &[agent.into(), from.into(), to.into()])
+}
+
+/// How SQLite reads what [`submitted`] and [`unseen`] ask for: a test looks for the indexes.
+pub fn query_plans(tx: &mut Tx<'_>) -> Result<Vec<String>, Error> {
+    let mut plans = Vec::new();
+    for sql in [submitted_sql(), unseen_sql(Role::Initiator), unseen_sql(Role::Target)] {
+        let params = ["agent_x".into(), 1.into(), 1.into()];
+        let used = if sql.contains("?3") { &params[..] } else { &params[..2] };
+        for mut row in tx.rows(&format!("explain query plan {sql}"), used)? {
+            // Two numbers of nodes and a number that is not used come before the words.
+            let _: (i64, i64) = (row.take()?, row.take()?);
+            let _: i64 = row.take()?;
+            plans.push(row.take()?);
+        }
+    }
+    Ok(plans)
 }

@@ -22,7 +22,7 @@ pub enum Value<'a> {
 impl Value<'_> {
     /// The same value, for as long as it is wanted.
     #[must_use]
-    pub fn into_owned(self) -> Value<'static> {
+    pub(crate) fn into_owned(self) -> Value<'static> {
         match self {
             Self::Null => Value::Null,
             Self::Int(number) => Value::Int(number),
@@ -81,6 +81,11 @@ macro_rules! stored_as_word {
                     Self::Text(word.as_str().into())
                 }
             }
+            impl ToValue for $name {
+                fn to_value(&self) -> Value<'_> {
+                    (*self).into()
+                }
+            }
             impl FromValue for $name {
                 fn from_value(value: Value<'_>) -> Result<Self, Error> {
                     word(value)
@@ -108,8 +113,55 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
+/// A field of a row as the value of its column.
+pub(crate) trait ToValue {
+    fn to_value(&self) -> Value<'_>;
+}
+
+impl ToValue for i64 {
+    fn to_value(&self) -> Value<'_> {
+        (*self).into()
+    }
+}
+impl ToValue for bool {
+    fn to_value(&self) -> Value<'_> {
+        (*self).into()
+    }
+}
+impl ToValue for Timestamp {
+    fn to_value(&self) -> Value<'_> {
+        (*self).into()
+    }
+}
+impl ToValue for String {
+    fn to_value(&self) -> Value<'_> {
+        self.into()
+    }
+}
+impl<T> ToValue for Id<T> {
+    fn to_value(&self) -> Value<'_> {
+        self.into()
+    }
+}
+impl ToValue for Vec<u8> {
+    fn to_value(&self) -> Value<'_> {
+        self.as_slice().into()
+    }
+}
+/// Tags hold no comma, so a comma separates them.
+impl ToValue for Vec<String> {
+    fn to_value(&self) -> Value<'_> {
+        self.join(",").into()
+    }
+}
+impl<T: ToValue> ToValue for Option<T> {
+    fn to_value(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, T::to_value)
+    }
+}
+
 /// A value read back as a type of ours.
-pub trait FromValue: Sized {
+pub(crate) trait FromValue: Sized {
     /// The typed value, or what is wrong with the stored one.
     fn from_value(value: Value<'_>) -> Result<Self, Error>;
 }
@@ -158,6 +210,12 @@ impl FromValue for Vec<u8> {
         }
     }
 }
+impl FromValue for Vec<String> {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
+        let tags = String::from_value(value)?;
+        Ok(tags.split(',').filter(|tag| !tag.is_empty()).map(Into::into).collect())
+    }
+}
 impl<T: FromValue> FromValue for Option<T> {
     fn from_value(value: Value<'_>) -> Result<Self, Error> {
         match value {
@@ -180,7 +238,7 @@ impl<T> FromValue for Id<T> {
 
 /// A row, read column by column in the order of its query.
 #[derive(Debug)]
-pub struct Row(std::vec::IntoIter<Value<'static>>);
+pub(crate) struct Row(std::vec::IntoIter<Value<'static>>);
 
 impl Row {
     pub(crate) fn new(values: Vec<Value<'static>>) -> Self {
@@ -202,8 +260,13 @@ impl Row {
         self.0.collect()
     }
 
+    /// Whether the next column holds nothing.
+    pub(crate) fn is_null(&self) -> bool {
+        self.0.as_slice().first() == Some(&Value::Null)
+    }
+
     /// The next column.
-    pub fn take<T: FromValue>(&mut self) -> Result<T, Error> {
+    pub(crate) fn take<T: FromValue>(&mut self) -> Result<T, Error> {
         let value = self.0.next().ok_or_else(|| Error::failed("a row had too few columns".into()))?;
         T::from_value(value)
     }

@@ -3,12 +3,12 @@
 use tandem_core::webhooks::State;
 use tandem_core::{AgentId, DeliveryId, Timestamp};
 
-use crate::agents::split;
 use crate::query::Query;
-use crate::{Error, Row, Tx};
+use crate::table::{columns, insert, sql, update};
+use crate::{Error, Tx, Value};
 
 /// Where an agent's events go, and how that has been going.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     /// The address.
     pub url: Option<String>,
@@ -24,61 +24,43 @@ pub struct Webhook {
     pub cursor: i64,
 }
 
+/// The columns that belong to a webhook's settings and its state.
+const SETTINGS: u8 = 2;
+
+columns! {
+    "a", webhook: Webhook {
+        url: webhook_url [SETTINGS],
+        secret: webhook_secret [SETTINGS],
+        events: webhook_events [SETTINGS],
+        active: webhook_active [SETTINGS],
+        failing_since: webhook_failing_since [SETTINGS],
+        cursor: webhook_cursor [SETTINGS],
+    }
+}
+
 /// An agent's webhook.
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> {
-    let row = tx.optional(
-        "select webhook_url, webhook_secret, webhook_events, webhook_active, webhook_failing_since, webhook_cursor
-         from agents where id = ?1",
-        &[agent.into()],
-    )?;
-    row.map(|mut row| {
-        Ok(Webhook {
-            url: row.take()?,
-            secret: row.take()?,
-            events: split(&row.take::<String>()?),
-            active: row.take()?,
-            failing_since: row.take()?,
-            cursor: row.take()?,
-        })
-    })
-    .transpose()
+    tx.find(sql!("select {} from agents a where a.id = ?1", Webhook), &[agent.into()])
 }
 
 /// Writes back an agent's webhook.
 pub fn update(tx: &mut Tx<'_>, agent: &AgentId, webhook: &Webhook) -> Result<(), Error> {
-    tx.send(
-        "update agents set webhook_url = ?2, webhook_secret = ?3, webhook_events = ?4, webhook_active = ?5,
-             webhook_failing_since = ?6, webhook_cursor = ?7
-         where id = ?1",
-        &[
-            agent.into(),
-            webhook.url.as_ref().into(),
-            webhook.secret.as_ref().into(),
-            webhook.events.join(",").into(),
-            webhook.active.into(),
-            webhook.failing_since.into(),
-            webhook.cursor.into(),
-        ],
-    )
+    update!(agents { ..webhook: Webhook[SETTINGS] } where { id: agent }).send(tx)
 }
 
 /// Agents whose webhook is switched on, in the order of their ids, from after `after`.
 pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<AgentId>, Error> {
-    let rows = tx.rows(
-        "select id from agents where webhook_active = 1 and id > ?1 order by id limit ?2",
-        &[after.into(), limit.into()],
-    )?;
-    rows.into_iter().map(|mut row| row.take()).collect()
+    let sql = "select id from agents where webhook_active = 1 and id > ?1 order by id limit ?2";
+    tx.list(sql, &[after.into(), limit.into()])
 }
 
 /// Agents with a delivery that is due and that no worker has.
 pub fn due_agents(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<AgentId>, Error> {
-    let rows = tx.rows(
+    tx.list(
         "select id from agents where webhook_next_at is not null and webhook_next_at <= ?1
              and webhook_lease_until <= ?1 order by webhook_next_at, id limit ?2",
         &[now.into(), limit.into()],
-    )?;
-    rows.into_iter().map(|mut row| row.take()).collect()
+    )
 }
 
 /// Takes an agent's deliveries for one worker; false when another has them. If that worker does not come back, they
@@ -112,7 +94,7 @@ pub fn wake(tx: &mut Tx<'_>, agent: &AgentId, at: Timestamp) -> Result<(), Error
 }
 
 /// One event on its way to one receiver.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// Its id; the receiver sees the same over all tries.
     pub id: DeliveryId,
@@ -146,83 +128,53 @@ pub struct Delivery {
     pub created_at: Timestamp,
 }
 
-const COLUMNS: &str = "id, agent_id, event_seq, event_type, url, body, state, attempts, next_at, answered_at, \
-     answer_status, answer, error, took_ms, created_at";
+/// The columns that a try changes.
+const OUTCOME: u8 = 2;
 
-fn from_row(mut row: Row) -> Result<Delivery, Error> {
-    Ok(Delivery {
-        id: row.take()?,
-        agent: row.take()?,
-        event_seq: row.take()?,
-        event_type: row.take()?,
-        url: row.take()?,
-        body: row.take()?,
-        state: row.take()?,
-        attempts: row.take()?,
-        next_at: row.take()?,
-        answered_at: row.take()?,
-        answer_status: row.take()?,
-        answer: row.take()?,
-        error: row.take()?,
-        took_ms: row.take()?,
-        created_at: row.take()?,
-    })
+columns! {
+    "d", delivery: Delivery {
+        id,
+        agent: agent_id,
+        event_seq,
+        event_type,
+        url [OUTCOME],
+        body,
+        state [OUTCOME],
+        attempts [OUTCOME],
+        next_at [OUTCOME],
+        answered_at [OUTCOME],
+        answer_status [OUTCOME],
+        answer [OUTCOME],
+        error [OUTCOME],
+        took_ms [OUTCOME],
+        created_at,
+    }
 }
 
 /// Puts a delivery into the queue.
 pub fn insert(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
-    tx.send(
-        "insert into deliveries (id, agent_id, event_seq, event_type, url, body, state, attempts, next_at, created_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        &[
-            (&delivery.id).into(),
-            (&delivery.agent).into(),
-            delivery.event_seq.into(),
-            (&delivery.event_type).into(),
-            (&delivery.url).into(),
-            (&delivery.body).into(),
-            delivery.state.into(),
-            delivery.attempts.into(),
-            delivery.next_at.into(),
-            delivery.created_at.into(),
-        ],
-    )
+    insert!(deliveries { ..delivery: Delivery }).send(tx)
 }
 
 /// Writes back how a try went.
 pub fn update_delivery(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
-    tx.send(
-        "update deliveries set url = ?2, state = ?3, attempts = ?4, next_at = ?5, answered_at = ?6,
-             answer_status = ?7, answer = ?8, error = ?9, took_ms = ?10
-         where id = ?1",
-        &[
-            (&delivery.id).into(),
-            (&delivery.url).into(),
-            delivery.state.into(),
-            delivery.attempts.into(),
-            delivery.next_at.into(),
-            delivery.answered_at.into(),
-            delivery.answer_status.into(),
-            delivery.answer.as_ref().into(),
-            delivery.error.as_ref().into(),
-            delivery.took_ms.into(),
-        ],
-    )
+    update!(deliveries { ..delivery: Delivery[OUTCOME] } where { id: &delivery.id }).send(tx)
 }
 
 /// An agent's deliveries that are due.
 pub fn due(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, limit: i64) -> Result<Vec<Delivery>, Error> {
-    let sql = format!(
-        "select {COLUMNS} from deliveries where agent_id = ?1 and state = 'pending' and next_at <= ?2
-         order by next_at, id limit ?3"
+    let sql = sql!(
+        "select {} from deliveries d where d.agent_id = ?1 and d.state = 'pending' and d.next_at <= ?2
+         order by d.next_at, d.id limit ?3",
+        Delivery
     );
-    tx.rows(&sql, &[agent.into(), now.into(), limit.into()])?.into_iter().map(from_row).collect()
+    tx.list(sql, &[agent.into(), now.into(), limit.into()])
 }
 
 /// One delivery of an agent.
 pub fn find_delivery(tx: &mut Tx<'_>, agent: &AgentId, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
-    let sql = format!("select {COLUMNS} from deliveries where id = ?1 and agent_id = ?2");
-    tx.optional(&sql, &[id.into(), agent.into()])?.map(from_row).transpose()
+    let sql = sql!("select {} from deliveries d where d.id = ?1 and d.agent_id = ?2", Delivery);
+    tx.find(sql, &[id.into(), agent.into()])
 }
 
 /// An agent's deliveries, newest first, from before a place in that order.
@@ -233,12 +185,12 @@ pub fn list(
     limit: i64,
 ) -> Result<Vec<Delivery>, Error> {
     let mut query = Query::default();
-    query.push("select ").push(COLUMNS).push(" from deliveries where agent_id = ").bind(agent);
+    query.push(sql!("select {} from deliveries d where d.agent_id = ", Delivery)).bind(agent);
     if let Some((at, id)) = before {
-        query.push(" and (created_at, id) < (").bind(*at).push(", ").bind(id).push(")");
+        query.push(" and (d.created_at, d.id) < (").bind(*at).push(", ").bind(id).push(")");
     }
-    query.push(" order by created_at desc, id desc limit ").bind(limit);
-    tx.rows(&query.sql, &query.params)?.into_iter().map(from_row).collect()
+    query.push(" order by d.created_at desc, d.id desc limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
 }
 
 /// Gives up everything that still waits for an agent's receiver.
@@ -248,5 +200,5 @@ pub fn give_up(tx: &mut Tx<'_>, agent: &AgentId, why: &str) -> Result<(), Error>
          where agent_id = ?1 and state = 'pending'",
         &[agent.into(), why.into()],
     )?;
-    tx.send("update agents set webhook_next_at = null where id = ?1", &[agent.into()])
+    update!(agents { webhook_next_at: Value::Null } where { id: agent }).send(tx)
 }

@@ -1,11 +1,14 @@
 //! Tasks found by their parties, their status or their parent.
 
+use std::sync::LazyLock;
+
 use tandem_core::tasks::{HELD_LANES, Priority, Task};
 use tandem_core::text::{SearchText, searchable};
 use tandem_core::{AgentId, Role, Status, TaskId, Timestamp};
 
-use super::{COLUMNS, JOINED, from_row};
+use super::JOINED;
 use crate::query::{Query, contains_pattern};
+use crate::table::{select_list_without, sql};
 use crate::{Error, Tx};
 
 /// How many of an agent's tasks one search by title or party goes through.
@@ -26,9 +29,7 @@ pub fn live_between(
         let sql = "select created_at, id from tasks where initiator_id = ?1 and target_id || '' = ?2
                  and status in ('submitted', 'working', 'input-required', 'auth-required')
              order by created_at, id limit ?3";
-        for mut row in tx.rows(sql, &[initiator.into(), target.into(), limit.into()])? {
-            found.push((row.take()?, row.take()?));
-        }
+        found.extend(tx.list::<(_, _)>(sql, &[initiator.into(), target.into(), limit.into()])?);
     }
     found.sort();
     Ok(found.into_iter().map(|place| place.1).collect())
@@ -117,10 +118,10 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
     }
     let searched = filter.text.is_some() || filter.with.is_some();
     let mut query = Query::default();
-    query.push("select ").push(COLUMNS).push(" from (");
+    query.push(sql!("select {} from (", Task));
     push_newest(&mut query, by, sides, filter);
     query.push(" limit ").bind(if searched { SEARCH_SCAN_MAX } else { filter.limit });
-    query.push(") page join tasks t on t.id = page.id").push(JOINED).push("where 1 = 1");
+    query.push(") page join tasks t on t.id = page.id ").push(JOINED).push(" where 1 = 1");
     if let Some(with) = &filter.with {
         query.push(" and (t.initiator_id = ").bind(with).push(" or t.target_id = ").bind(with).push(")");
     }
@@ -129,8 +130,7 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         query.push(" escape '!'");
     }
     query.push(" order by t.created_at desc, t.id desc limit ").bind(filter.limit);
-    let (rows, cut) = tx.page(&query.sql, &query.params)?;
-    let tasks: Vec<Task> = rows.into_iter().map(from_row).collect::<Result<_, _>>()?;
+    let (tasks, cut) = tx.list_page::<Task>(&query.sql, &query.params)?;
     if cut {
         let stopped_at = tasks.last().map(|last| (last.created_at, last.id.clone()));
         return Ok(Found { tasks, stopped_at });
@@ -150,12 +150,8 @@ fn last_looked_at(
     let mut query = Query::default();
     push_newest(&mut query, by, sides, filter);
     query.push(" limit 1 offset ").bind(SEARCH_SCAN_MAX - 1);
-    let row = tx.optional(&query.sql, &query.params)?;
-    row.map(|mut row| {
-        let (id, at) = (row.take()?, row.take()?);
-        Ok((at, id))
-    })
-    .transpose()
+    let last = tx.find::<(TaskId, Timestamp)>(&query.sql, &query.params)?;
+    Ok(last.map(|(id, at)| (at, id)))
 }
 
 /// Ids and times of all lanes' tasks, newest first. Every lane is in this order in its index, and has no limit of its
@@ -204,7 +200,7 @@ pub fn newest_open(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Op
         }
     }
     query.push(") found order by created_at desc, id desc limit 1");
-    tx.optional(&query.sql, &query.params)?.map(|mut row| row.take()).transpose()
+    tx.find(&query.sql, &query.params)
 }
 
 /// How many live tasks their target has before this one that waits for it, up to a hundred.
@@ -228,7 +224,7 @@ pub fn ahead(tx: &mut Tx<'_>, task: &Task) -> Result<i64, Error> {
         push_older(&mut query, task);
     }
     query.push(") before limit ").bind(AHEAD_MAX).push(") counted");
-    tx.one(&query.sql, &query.params)?.take()
+    tx.get(&query.sql, &query.params)
 }
 
 fn push_older(query: &mut Query, task: &Task) {
@@ -237,10 +233,12 @@ fn push_older(query: &mut Query, task: &Task) {
 
 /// The published tasks that are part of another, oldest first, without what is written in them: nobody sees that here.
 pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task>, Error> {
-    let columns = COLUMNS.replace("t.description,", "null,").replace("t.result,", "null,");
-    let sql = format!(
-        "select {columns} from tasks t{JOINED}where t.parent_id = ?1 and t.queued_at is not null
-         order by t.created_at, t.id limit ?2"
-    );
-    tx.rows(&sql, &[parent.into(), limit.into()])?.into_iter().map(from_row).collect()
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "select {} from tasks t {JOINED} where t.parent_id = ?1 and t.queued_at is not null
+             order by t.created_at, t.id limit ?2",
+            select_list_without::<Task>(&["description", "result"])
+        )
+    });
+    tx.list(&SQL, &[parent.into(), limit.into()])
 }

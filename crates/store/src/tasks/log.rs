@@ -2,10 +2,11 @@
 
 use tandem_core::{Status, TaskId, Timestamp};
 
+use crate::table::{columns, insert, sql};
 use crate::{Error, Tx};
 
 /// One line of a task's history.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
     /// Where it stood; nothing at its creation.
     pub from: Option<Status>,
@@ -21,41 +22,29 @@ pub struct LogLine {
     pub at: Timestamp,
 }
 
+columns! {
+    "l", line: LogLine {
+        from: from_status,
+        to: to_status,
+        actor,
+        detail,
+        attempt,
+        at: created_at,
+    }
+}
+
 /// Adds a line to a task's history, under its number there.
 pub fn log(tx: &mut Tx<'_>, id: &TaskId, number: i64, line: &LogLine) -> Result<(), Error> {
-    tx.send(
-        "insert into task_log (task_id, number, from_status, to_status, actor, detail, attempt, created_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        &[
-            id.into(),
-            number.into(),
-            line.from.into(),
-            line.to.into(),
-            (&line.actor).into(),
-            line.detail.as_ref().into(),
-            line.attempt.into(),
-            line.at.into(),
-        ],
-    )
+    insert!(task_log { ..line: LogLine, task_id: id, number: number }).send(tx)
 }
 
 /// A task's history, oldest first, from after a line's number.
 pub fn log_lines(tx: &mut Tx<'_>, id: &TaskId, after: i64, limit: i64) -> Result<Vec<LogLine>, Error> {
-    let rows = tx.rows(
-        "select from_status, to_status, actor, detail, attempt, created_at from task_log
-         where task_id = ?1 and number > ?2 order by number limit ?3",
+    tx.list(
+        sql!(
+            "select {} from task_log l where l.task_id = ?1 and l.number > ?2 order by l.number limit ?3",
+            LogLine
+        ),
         &[id.into(), after.into(), limit.into()],
-    )?;
-    rows.into_iter()
-        .map(|mut row| {
-            Ok(LogLine {
-                from: row.take()?,
-                to: row.take()?,
-                actor: row.take()?,
-                detail: row.take()?,
-                attempt: row.take()?,
-                at: row.take()?,
-            })
-        })
-        .collect()
+    )
 }

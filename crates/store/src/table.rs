@@ -1,0 +1,377 @@
+//! Columns by name. Each table and each projection is declared once, by [`columns!`]: a line has a field and its column.
+//! The list to select, the reading of a row and the statements that write are generated from these lines, so a field
+//! cannot get another one's column. Rows are still read by position, in the order of the declaration.
+//!
+//! Statements are built once and their text never changes: both databases keep prepared statements by it.
+
+use crate::{Error, FromValue, Row, Tx, Value};
+
+/// The set of the columns that a new row is given: all but those that are marked [`LATER`].
+pub(crate) const INSERT: u8 = 1;
+/// Marks a column that a new row has by its default: nothing or zero.
+pub(crate) const LATER: u8 = 128;
+
+/// One line of a declaration.
+#[derive(Debug)]
+pub(crate) enum Column {
+    /// A column of the table itself. `sets` are the sets of columns that it is written with.
+    Own { name: &'static str, sets: u8 },
+    /// A column that is written and never read.
+    Written { name: &'static str, sets: u8 },
+    /// An expression that is read and never written.
+    Read(&'static str),
+    /// More columns of the same table, with the beginning of their names.
+    Part { prefix: &'static str, columns: &'static [Column] },
+    /// The row of another table that the query joins.
+    Joined { alias: &'static str, columns: &'static [Column] },
+}
+
+/// What a row is read as: a type with declared columns, a single value, or a pair of values.
+pub(crate) trait FromRow: Sized {
+    fn from_row(row: &mut Row) -> Result<Self, Error>;
+}
+
+/// A type with declared columns; implemented by [`columns!`].
+pub(crate) trait Columns: FromRow {
+    /// What queries call the table.
+    const ALIAS: &'static str;
+    const COLUMNS: &'static [Column];
+
+    /// Adds the values of one set of columns, in the order of their names.
+    fn push_values<'v>(&'v self, set: u8, values: &mut Vec<Value<'v>>);
+}
+
+impl<T: FromValue> FromRow for T {
+    fn from_row(row: &mut Row) -> Result<Self, Error> {
+        row.take()
+    }
+}
+
+impl<A: FromValue, B: FromValue> FromRow for (A, B) {
+    fn from_row(row: &mut Row) -> Result<Self, Error> {
+        Ok((row.take()?, row.take()?))
+    }
+}
+
+/// Declares the columns of a type: `columns! { "t", row: Type { lines } }` with the alias that queries use, a name for
+/// the row in computed values, and lines of these forms:
+///
+/// - `title,` or `initiator: initiator_id,` – a field and its column, read and written;
+/// - `title [STATE],` – the same, written also by an update of that set; or [`LATER`], not written by an insertion;
+/// - `initiator_name: "i.name",` – an expression, read and never written;
+/// - `terms: ..Terms,` or `initiator_side: ..Side "initiator_",` – a struct whose columns are in the same table;
+/// - `peer: join Agent,` – a struct from a joined table, read and never written;
+/// - `= search_title [STATE]: searchable(&row.title),` – a computed column, written and never read.
+macro_rules! columns {
+    ($alias:literal, $row:ident: $type:ty { $($lines:tt)* }) => {
+        impl $crate::table::Columns for $type {
+            const ALIAS: &'static str = $alias;
+            const COLUMNS: &'static [$crate::table::Column] = $crate::table::columns!(@names [] $($lines)*);
+
+            fn push_values<'v>(&'v self, set: u8, values: &mut Vec<$crate::Value<'v>>) {
+                let $row = self;
+                $crate::table::columns!(@values $row set values $($lines)*);
+                // A projection may have nothing that can be written.
+                let _ = ($row, set, values);
+            }
+        }
+
+        impl $crate::table::FromRow for $type {
+            fn from_row(row: &mut $crate::Row) -> Result<Self, $crate::Error> {
+                Ok($crate::table::columns!(@read row [] $($lines)*))
+            }
+        }
+    };
+
+    (@names [$($done:tt)*]) => { &[$($done)*] };
+    (@names [$($done:tt)*] $field:ident : .. $part:ident $($prefix:literal)? , $($rest:tt)*) => {
+        $crate::table::columns!(@names [$($done)* $crate::table::Column::Part {
+            prefix: concat!($($prefix)?), columns: <$part as $crate::table::Columns>::COLUMNS,
+        },] $($rest)*)
+    };
+    (@names [$($done:tt)*] $field:ident : join $other:ident , $($rest:tt)*) => {
+        $crate::table::columns!(@names [$($done)* $crate::table::Column::Joined {
+            alias: <$other as $crate::table::Columns>::ALIAS,
+            columns: <$other as $crate::table::Columns>::COLUMNS,
+        },] $($rest)*)
+    };
+    (@names [$($done:tt)*] $field:ident : $expression:literal , $($rest:tt)*) => {
+        $crate::table::columns!(@names [$($done)* $crate::table::Column::Read($expression),] $($rest)*)
+    };
+    (@names [$($done:tt)*] = $column:ident $([$sets:expr])? : $value:expr , $($rest:tt)*) => {
+        $crate::table::columns!(@names [$($done)* $crate::table::Column::Written {
+            name: stringify!($column), sets: 0 $(| $sets)?,
+        },] $($rest)*)
+    };
+    (@names [$($done:tt)*] $field:ident : $column:ident $([$sets:expr])? , $($rest:tt)*) => {
+        $crate::table::columns!(@names [$($done)* $crate::table::Column::Own {
+            name: stringify!($column), sets: 0 $(| $sets)?,
+        },] $($rest)*)
+    };
+    (@names [$($done:tt)*] $field:ident $([$sets:expr])? , $($rest:tt)*) => {
+        $crate::table::columns!(@names [$($done)*] $field : $field $([$sets])? , $($rest)*)
+    };
+
+    (@read $row:ident [$($done:tt)*]) => { Self { $($done)* } };
+    (@read $row:ident [$($done:tt)*] = $column:ident $([$sets:expr])? : $value:expr , $($rest:tt)*) => {
+        $crate::table::columns!(@read $row [$($done)*] $($rest)*)
+    };
+    (@read $row:ident [$($done:tt)*] $field:ident : .. $part:ident $($prefix:literal)? , $($rest:tt)*) => {
+        $crate::table::columns!(@read $row [$($done)* $field: $crate::table::FromRow::from_row($row)?,] $($rest)*)
+    };
+    (@read $row:ident [$($done:tt)*] $field:ident : join $other:ident , $($rest:tt)*) => {
+        $crate::table::columns!(@read $row [$($done)* $field: $crate::table::FromRow::from_row($row)?,] $($rest)*)
+    };
+    (@read $row:ident [$($done:tt)*] $field:ident $(: $from:tt)? $([$sets:expr])? , $($rest:tt)*) => {
+        $crate::table::columns!(@read $row [$($done)* $field: $row.take()?,] $($rest)*)
+    };
+
+    (@values $row:ident $set:ident $out:ident) => {};
+    (@values $row:ident $set:ident $out:ident $field:ident : .. $part:ident $($prefix:literal)? , $($rest:tt)*) => {
+        $crate::table::Columns::push_values(&$row.$field, $set, $out);
+        $crate::table::columns!(@values $row $set $out $($rest)*);
+    };
+    (@values $row:ident $set:ident $out:ident $field:ident : join $other:ident , $($rest:tt)*) => {
+        $crate::table::columns!(@values $row $set $out $($rest)*);
+    };
+    (@values $row:ident $set:ident $out:ident $field:ident : $expression:literal , $($rest:tt)*) => {
+        $crate::table::columns!(@values $row $set $out $($rest)*);
+    };
+    (@values $row:ident $set:ident $out:ident = $column:ident $([$sets:expr])? : $value:expr , $($rest:tt)*) => {
+        $crate::table::push_value($out, 0 $(| $sets)?, $set, || $crate::Value::from($value));
+        $crate::table::columns!(@values $row $set $out $($rest)*);
+    };
+    (@values $row:ident $set:ident $out:ident $field:ident $(: $column:ident)? $([$sets:expr])? , $($rest:tt)*) => {
+        $crate::table::push_value($out, 0 $(| $sets)?, $set, || $crate::value::ToValue::to_value(&$row.$field));
+        $crate::table::columns!(@values $row $set $out $($rest)*);
+    };
+}
+
+/// The text of a query; each `{}` is the list of a type's columns: `sql!("select {} from agents a", Agent)`.
+macro_rules! sql {
+    ($text:literal $(, $type:ty)* $(,)?) => {{
+        static SQL: std::sync::LazyLock<String> =
+            std::sync::LazyLock::new(|| format!($text $(, $crate::table::select_list::<$type>())*));
+        SQL.as_str()
+    }};
+}
+
+/// A new row, from a row with declared columns and from columns with their values:
+/// `insert!(agents { ..agent: Agent, key_hash: hash })`, and `on conflict (keys) ignore` or `replace` if wanted.
+macro_rules! insert {
+    ($table:ident { .. $row:ident : $type:ident $(, $column:ident : $value:expr)* $(,)? } $($conflict:tt)*) => {{
+        const WIDTH: usize = $crate::table::width::<$type, { $crate::table::INSERT }>(&[$(stringify!($column)),*]);
+        let mut params = Vec::with_capacity(WIDTH);
+        <$type as $crate::table::Columns>::push_values($row, $crate::table::INSERT, &mut params);
+        $(params.push($crate::Value::from($value));)*
+        $crate::table::Statement { sql: insert!(@sql $table [$type] [$($column),*] $($conflict)*), params }
+    }};
+    ($table:ident { $($column:ident : $value:expr),+ $(,)? } $($conflict:tt)*) => {
+        $crate::table::Statement {
+            sql: insert!(@sql $table [] [$($column),+] $($conflict)*),
+            params: [$($crate::Value::from($value)),+],
+        }
+    };
+    (@sql $table:ident [$($type:ident)?] [$($column:ident),*] $(, on conflict ($($key:ident),+) $what:ident)?) => {{
+        static SQL: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+            let mut columns: Vec<String> = Vec::new();
+            $($crate::table::push_names::<$type>($crate::table::INSERT, &mut columns);)?
+            columns.extend([$(stringify!($column).to_owned()),*]);
+            let sql = $crate::table::insert_text(stringify!($table), &columns);
+            $(let sql = sql + &$crate::table::$what(&columns, &[$(stringify!($key)),+]);)?
+            sql
+        });
+        SQL.as_str()
+    }};
+}
+
+/// A change of the rows with these keys, by a set of a row's declared columns or by columns with their values:
+/// `update!(tasks { ..task: Task[STATE] } where { id: &task.id })`, and one more condition if wanted.
+macro_rules! update {
+    ($table:ident { .. $row:ident : $type:ident [$set:expr] } where { $($key:ident : $is:expr),+ $(,)? }) => {{
+        static SQL: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+            let mut columns = Vec::new();
+            $crate::table::push_names::<$type>($set, &mut columns);
+            $crate::table::update_text(stringify!($table), &columns, &[$(stringify!($key)),+])
+        });
+        let mut params = Vec::with_capacity($crate::table::width::<$type, { $set }>(&[$(stringify!($key)),+]));
+        <$type as $crate::table::Columns>::push_values($row, $set, &mut params);
+        $(params.push($crate::Value::from($is));)+
+        $crate::table::Statement { sql: &SQL, params }
+    }};
+    ($table:ident { $($column:ident : $value:expr),+ $(,)? } where { $($key:ident : $is:expr),+ $(,)? }
+        $(and $condition:literal)?) => {{
+        static SQL: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+            let columns = [$(stringify!($column).to_owned()),+];
+            let sql = $crate::table::update_text(stringify!($table), &columns, &[$(stringify!($key)),+]);
+            $(let sql = sql + concat!(" and ", $condition);)?
+            sql
+        });
+        $crate::table::Statement {
+            sql: &SQL,
+            params: [$($crate::Value::from($value),)+ $($crate::Value::from($is)),+],
+        }
+    }};
+}
+
+pub(crate) use {columns, insert, sql, update};
+
+/// A statement with its parameters, ready to run.
+#[derive(Debug)]
+pub(crate) struct Statement<P> {
+    pub(crate) sql: &'static str,
+    pub(crate) params: P,
+}
+
+impl<'v, P: AsRef<[Value<'v>]>> Statement<P> {
+    /// Runs it without waiting for the outcome.
+    pub(crate) fn send(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
+        tx.send(self.sql, self.params.as_ref())
+    }
+
+    /// Runs it and tells whether it changed a row.
+    pub(crate) fn execute(&self, tx: &mut Tx<'_>) -> Result<bool, Error> {
+        Ok(tx.execute(self.sql, self.params.as_ref())? > 0)
+    }
+}
+
+/// Whether a column is in a set.
+const fn is_in(sets: u8, set: u8) -> bool {
+    let sets = if sets & LATER == 0 { sets | INSERT } else { sets };
+    sets & set != 0
+}
+
+/// Adds the value of a column that is in the set.
+pub(crate) fn push_value<'v>(
+    values: &mut Vec<Value<'v>>,
+    sets: u8,
+    set: u8,
+    value: impl FnOnce() -> Value<'v>,
+) {
+    if is_in(sets, set) {
+        values.push(value());
+    } else {
+        debug_assert!(
+            set != INSERT || matches!(value(), Value::Null | Value::Int(0)),
+            "a new row has it by default"
+        );
+    }
+}
+
+/// How many parameters a statement has, with one set of a row's columns and some more.
+pub(crate) const fn width<T: Columns, const SET: u8>(more: &[&str]) -> usize {
+    const fn count(columns: &[Column], set: u8) -> usize {
+        let (mut sum, mut rest) = (0, columns);
+        while let [first, others @ ..] = rest {
+            sum += match first {
+                Column::Own { sets, .. } | Column::Written { sets, .. } if is_in(*sets, set) => 1,
+                Column::Part { columns, .. } => count(columns, set),
+                _ => 0,
+            };
+            rest = others;
+        }
+        sum
+    }
+    const { count(T::COLUMNS, SET) }.saturating_add(more.len())
+}
+
+/// The list of a type's columns, for a query that calls its table by the declared alias.
+pub(crate) fn select_list<T: Columns>() -> String {
+    select_list_without::<T>(&[])
+}
+
+/// The same, with nothing in place of some columns.
+pub(crate) fn select_list_without<T: Columns>(left_out: &[&str]) -> String {
+    fn push(list: &mut Vec<String>, alias: &str, prefix: &str, columns: &[Column], left_out: &[&str]) {
+        for column in columns {
+            match column {
+                Column::Own { name, .. } if left_out.contains(name) => list.push("null".into()),
+                Column::Own { name, .. } => list.push(format!("{alias}.{prefix}{name}")),
+                Column::Written { .. } => {}
+                Column::Read(expression) => list.push((*expression).into()),
+                Column::Part { prefix: more, columns } => {
+                    push(list, alias, &format!("{prefix}{more}"), columns, left_out);
+                }
+                Column::Joined { alias, columns } => push(list, alias, "", columns, &[]),
+            }
+        }
+    }
+    let mut list = Vec::new();
+    push(&mut list, T::ALIAS, "", T::COLUMNS, left_out);
+    list.join(", ")
+}
+
+/// Adds the names of one set of columns, in the order of [`Columns::push_values`].
+pub(crate) fn push_names<T: Columns>(set: u8, names: &mut Vec<String>) {
+    fn push(names: &mut Vec<String>, prefix: &str, columns: &[Column], set: u8) {
+        for column in columns {
+            match column {
+                Column::Own { name, sets } | Column::Written { name, sets } if is_in(*sets, set) => {
+                    names.push(format!("{prefix}{name}"));
+                }
+                Column::Part { prefix: more, columns } => {
+                    push(names, &format!("{prefix}{more}"), columns, set)
+                }
+                Column::Own { .. } | Column::Written { .. } | Column::Read(_) | Column::Joined { .. } => {}
+            }
+        }
+    }
+    push(names, "", T::COLUMNS, set);
+}
+
+pub(crate) fn insert_text(table: &str, columns: &[String]) -> String {
+    let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
+    format!("insert into {table} ({}) values ({})", columns.join(", "), places.join(", "))
+}
+
+/// The end of an insertion that leaves a row with the same key as it is.
+pub(crate) fn ignore(_: &[String], keys: &[&str]) -> String {
+    format!(" on conflict ({}) do nothing", keys.join(", "))
+}
+
+/// The end of an insertion that writes over a row with the same key.
+pub(crate) fn replace(columns: &[String], keys: &[&str]) -> String {
+    let others = columns.iter().filter(|column| !keys.contains(&column.as_str()));
+    let set: Vec<String> = others.map(|column| format!("{column} = excluded.{column}")).collect();
+    format!(" on conflict ({}) do update set {}", keys.join(", "), set.join(", "))
+}
+
+/// An update whose first parameters are the values and whose last ones are the keys.
+pub(crate) fn update_text(table: &str, columns: &[String], keys: &[&str]) -> String {
+    let mut place = 0;
+    let mut equal = |name: &str| {
+        place += 1;
+        format!("{name} = ?{place}")
+    };
+    let set: Vec<String> = columns.iter().map(|column| equal(column)).collect();
+    let keys: Vec<String> = keys.iter().map(|key| equal(key)).collect();
+    format!("update {table} set {} where {}", set.join(", "), keys.join(" and "))
+}
+
+impl Tx<'_> {
+    /// All that a query finds; every query carries its own limit.
+    pub(crate) fn list<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<T>, Error> {
+        self.rows(sql, params)?.iter_mut().map(T::from_row).collect()
+    }
+
+    /// What a query finds until it fills a page, and whether there is more.
+    pub(crate) fn list_page<T: FromRow>(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+    ) -> Result<(Vec<T>, bool), Error> {
+        let (mut rows, cut) = self.page(sql, params)?;
+        let found: Result<Vec<T>, Error> = rows.iter_mut().map(T::from_row).collect();
+        Ok((found?, cut))
+    }
+
+    /// What a query finds, if there is something.
+    pub(crate) fn find<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<T>, Error> {
+        self.optional(sql, params)?.as_mut().map(T::from_row).transpose()
+    }
+
+    /// What a query finds that always finds something.
+    pub(crate) fn get<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<T, Error> {
+        T::from_row(&mut self.one(sql, params)?)
+    }
+}

@@ -1,0 +1,475 @@
+//! Every column of tasks, their histories, messages and deadlines, by its name in the database.
+
+use rstest::rstest;
+use tandem_core::deadlines::{Deadline, Due, Facts};
+use tandem_core::messages::{ContentType, Kind, Message};
+use tandem_core::tasks::{OnStall, Priority, Side, Task, Terms, Unseen};
+use tandem_core::{Approval, Role, Status, Timestamp};
+
+use super::place::{Db, Place};
+use super::tables::{agent, id, text};
+use crate::tasks::LogLine;
+use crate::updates::News;
+use crate::{Value, admin, agents, deadlines, inbox, messages, tasks, updates};
+
+/// What is set for a new task has its own value in every field; the rest comes later.
+pub(super) fn new_task() -> Task {
+    let side = Side { session_key: text("initiator session"), unread: 31, ..Side::default() };
+    Task {
+        id: id("task"),
+        initiator: id("ada"),
+        initiator_name: "Ada".into(),
+        target: id("bob"),
+        target_name: "Bob".into(),
+        title: "A Title".into(),
+        description: text("description"),
+        encrypted: true,
+        description_keys: text("description keys"),
+        sender_signature: text("signature"),
+        status: Status::Submitted,
+        status_reason: None,
+        approval: Some(Approval::Pending),
+        requires_review: false,
+        priority: Priority::Low,
+        attempt: 11,
+        terms: Terms {
+            ttl_seconds: Some(21),
+            check_in_seconds: 22,
+            lease_seconds: Some(23),
+            on_stall: OnStall::Retry,
+            max_attempts: 24,
+            max_messages: 25,
+        },
+        initiator_side: side,
+        target_side: Side { session_key: text("target session"), unread: 41, ..Side::default() },
+        message_count: 51,
+        spoken_count: 0,
+        log_count: 53,
+        version: 54,
+        queued_at: Some(Timestamp(61)),
+        pushed_at: None,
+        fetched_at: None,
+        acknowledged_at: None,
+        expires_at: Some(Timestamp(65)),
+        lease_until: None,
+        parent: Some(id("parent")),
+        parent_shared: false,
+        network: Some(id("network")),
+        result: None,
+        progress: None,
+        progress_note: None,
+        usage_micro: 0,
+        started_at: None,
+        completed_at: None,
+        created_at: Timestamp(69),
+        updated_at: Timestamp(70),
+    }
+}
+
+/// The same with another value in every field but its id and parties.
+fn changed_task() -> Task {
+    let mut task = new_task();
+    task.title = "Another".into();
+    task.description = text("other description");
+    task.encrypted = false;
+    task.description_keys = text("other keys");
+    task.sender_signature = text("other signature");
+    task.status = Status::Working;
+    task.status_reason = text("reason");
+    task.approval = Some(Approval::Approved);
+    task.requires_review = true;
+    task.priority = Priority::High;
+    task.attempt = 111;
+    task.terms = Terms {
+        ttl_seconds: Some(121),
+        check_in_seconds: 122,
+        lease_seconds: Some(123),
+        on_stall: OnStall::Expire,
+        max_attempts: 124,
+        max_messages: 125,
+    };
+    let side = |name: &str, first: i64| Side {
+        session_key: text(name),
+        unread: first,
+        unread_since: Some(Timestamp(first + 1)),
+        said: first + 2,
+        read: first + 3,
+        acked: first + 4,
+        unseen: Unseen { count: first + 5, first: Some(first + 6), last: Some(first + 7) },
+    };
+    task.initiator_side = side("other initiator session", 131);
+    task.target_side = side("other target session", 141);
+    (task.message_count, task.spoken_count, task.log_count, task.version) = (151, 152, 153, 154);
+    task.queued_at = Some(Timestamp(161));
+    (task.pushed_at, task.fetched_at) = (Some(Timestamp(162)), Some(Timestamp(163)));
+    (task.acknowledged_at, task.expires_at) = (Some(Timestamp(164)), Some(Timestamp(165)));
+    task.lease_until = Some(Timestamp(166));
+    (task.parent, task.parent_shared, task.network) = (Some(id("parent2")), true, Some(id("network2")));
+    (task.result, task.progress, task.progress_note) = (text("result"), Some(171), text("note"));
+    task.usage_micro = 172;
+    (task.started_at, task.completed_at) = (Some(Timestamp(167)), Some(Timestamp(168)));
+    (task.created_at, task.updated_at) = (Timestamp(169), Timestamp(170));
+    task
+}
+
+fn started(db: Db) -> Place {
+    let mut place = Place::new(db);
+    place.run(|tx| agents::insert(tx, &agent("ada", "Ada"), b"1"));
+    place.run(|tx| agents::insert(tx, &agent("bob", "Bob"), b"2"));
+    place.run(|tx| tasks::insert(tx, &new_task()));
+    place
+}
+
+fn expect_task(place: &mut Place, first: &Task, now: &Task, search_title: &str, lane: i64) {
+    let (initiator, target) = (&now.initiator_side, &now.target_side);
+    place.expect(
+        "tasks",
+        [
+            ("id", "task".into()),
+            ("initiator_id", "ada".into()),
+            ("target_id", (&now.target).into()),
+            ("title", (&now.title).into()),
+            ("search_title", search_title.into()),
+            ("description", now.description.as_ref().into()),
+            ("encrypted", first.encrypted.into()),
+            ("description_keys", now.description_keys.as_ref().into()),
+            ("sender_signature", now.sender_signature.as_ref().into()),
+            ("status", now.status.into()),
+            ("status_reason", now.status_reason.as_ref().into()),
+            ("approval", now.approval.into()),
+            ("requires_review", first.requires_review.into()),
+            ("priority", first.priority.into()),
+            ("rank", first.priority.rank().into()),
+            ("lane", lane.into()),
+            ("attempt", now.attempt.into()),
+            ("ttl_seconds", first.terms.ttl_seconds.into()),
+            ("check_in_seconds", first.terms.check_in_seconds.into()),
+            ("lease_seconds", first.terms.lease_seconds.into()),
+            ("on_stall", first.terms.on_stall.into()),
+            ("max_attempts", first.terms.max_attempts.into()),
+            ("max_messages", now.terms.max_messages.into()),
+            ("initiator_session_key", initiator.session_key.as_ref().into()),
+            ("initiator_unread", initiator.unread.into()),
+            ("initiator_unread_since", initiator.unread_since.into()),
+            ("initiator_said", initiator.said.into()),
+            ("initiator_read", initiator.read.into()),
+            ("initiator_acked", initiator.acked.into()),
+            ("initiator_unseen", initiator.unseen.count.into()),
+            ("initiator_unseen_first", initiator.unseen.first.into()),
+            ("initiator_unseen_last", initiator.unseen.last.into()),
+            ("target_session_key", target.session_key.as_ref().into()),
+            ("target_unread", target.unread.into()),
+            ("target_unread_since", target.unread_since.into()),
+            ("target_said", target.said.into()),
+            ("target_read", target.read.into()),
+            ("target_acked", target.acked.into()),
+            ("target_unseen", target.unseen.count.into()),
+            ("target_unseen_first", target.unseen.first.into()),
+            ("target_unseen_last", target.unseen.last.into()),
+            ("message_count", now.message_count.into()),
+            ("spoken_count", now.spoken_count.into()),
+            ("log_count", now.log_count.into()),
+            ("version", now.version.into()),
+            ("queued_at", now.queued_at.into()),
+            ("pushed_at", now.pushed_at.into()),
+            ("fetched_at", now.fetched_at.into()),
+            ("acknowledged_at", now.acknowledged_at.into()),
+            ("expires_at", now.expires_at.into()),
+            ("lease_until", now.lease_until.into()),
+            ("parent_id", first.parent.as_ref().into()),
+            ("parent_shared", now.parent_shared.into()),
+            ("network_id", now.network.as_ref().into()),
+            ("result", now.result.as_ref().into()),
+            ("progress", now.progress.into()),
+            ("progress_note", now.progress_note.as_ref().into()),
+            ("usage_micro", now.usage_micro.into()),
+            ("started_at", now.started_at.into()),
+            ("completed_at", now.completed_at.into()),
+            ("created_at", first.created_at.into()),
+            ("updated_at", now.updated_at.into()),
+        ],
+    );
+}
+
+#[rstest]
+fn a_task_has_every_value_in_its_own_column(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = started(db);
+    let (first, changed) = (new_task(), changed_task());
+    expect_task(&mut place, &first, &first, "a title", 5);
+    assert_eq!(place.run(|tx| tasks::find(tx, &first.id)), Some(first.clone()));
+
+    place.run(|tx| tasks::mark_pushed(tx, &first.id, &first.target, Timestamp(162)));
+    place.run(|tx| tasks::mark_fetched(tx, &first.id, &first.target, Timestamp(163)));
+    place.run(|tx| tasks::update(tx, &changed));
+    place.run(|tx| tasks::set_target(tx, &changed));
+    expect_task(&mut place, &first, &changed, "another", 0);
+    // What no update writes is as it was made.
+    let found = Task {
+        encrypted: first.encrypted,
+        requires_review: first.requires_review,
+        priority: first.priority,
+        terms: Terms { max_messages: changed.terms.max_messages, ..first.terms },
+        parent: first.parent,
+        created_at: first.created_at,
+        ..changed
+    };
+    assert_eq!(place.run(|tx| tasks::find(tx, &found.id)), Some(found));
+}
+
+#[rstest]
+fn each_flag_of_a_task_has_its_own_column(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    for set in 0..3 {
+        let mut place = Place::new(db);
+        let task =
+            Task { encrypted: set == 0, requires_review: set == 1, parent_shared: set == 2, ..new_task() };
+        place.run(|tx| tasks::insert(tx, &task));
+        let row = &place.raw("tasks")[0];
+        for (number, name) in ["encrypted", "requires_review", "parent_shared"].into_iter().enumerate() {
+            assert_eq!(row[name], Value::from(number == set), "{name}");
+        }
+    }
+}
+
+#[rstest]
+fn a_change_of_the_thread_writes_nothing_else(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = started(db);
+    let (first, changed) = (new_task(), changed_task());
+    place.run(|tx| tasks::update_thread(tx, &changed));
+    let side = |of: &Side, key: &Side| Side { session_key: key.session_key.clone(), ..of.clone() };
+    let expected = Task {
+        initiator_side: side(&changed.initiator_side, &first.initiator_side),
+        target_side: side(&changed.target_side, &first.target_side),
+        message_count: changed.message_count,
+        spoken_count: changed.spoken_count,
+        acknowledged_at: changed.acknowledged_at,
+        lease_until: changed.lease_until,
+        progress: changed.progress,
+        progress_note: changed.progress_note,
+        updated_at: changed.updated_at,
+        ..first
+    };
+    assert_eq!(place.run(|tx| tasks::find(tx, &expected.id)), Some(expected));
+}
+
+#[rstest]
+fn parts_are_read_without_what_is_written_in_them(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = started(db);
+    let mut changed = changed_task();
+    place.run(|tx| tasks::update(tx, &changed));
+    let parts = place.run(|tx| tasks::children(tx, &id("parent"), 10));
+    changed = place.run(|tx| tasks::find(tx, &changed.id)).unwrap();
+    assert!(changed.description.is_some() && changed.result.is_some());
+    assert_eq!(parts, [Task { description: None, result: None, ..changed }]);
+}
+
+#[rstest]
+fn lists_of_tasks_show_the_right_columns(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = started(db);
+    let task = new_task();
+    let rows = place.run(|tx| admin::list_tasks(tx, None, 10));
+    let row = admin::TaskRow {
+        id: id("task"),
+        status: Status::Submitted,
+        priority: Priority::Low,
+        attempt: 11,
+        encrypted: true,
+        initiator: id("ada"),
+        target: id("bob"),
+        messages: 51,
+        created_at: Timestamp(69),
+        updated_at: Timestamp(70),
+    };
+    assert_eq!(rows, [row]);
+
+    let item = inbox::Item {
+        kind: inbox::Kind::Approval,
+        rank: 2,
+        task: Some(id("task")),
+        message: None,
+        network: None,
+        title: "A Title".into(),
+        from: id("ada"),
+        from_name: "Ada".into(),
+        unread: 41,
+        at: Timestamp(69),
+        overdue: true,
+        unfetched: true,
+    };
+    let held =
+        place.run(|tx| inbox::waiting(tx, &task.target, inbox::Kind::Approval, None, 9, Timestamp(99)));
+    assert_eq!(held, std::slice::from_ref(&item));
+
+    place.run(|tx| tasks::update(tx, &changed_task()));
+    let thread = inbox::Item {
+        kind: inbox::Kind::Messages,
+        title: "Another".into(),
+        unread: 141,
+        at: Timestamp(142),
+        overdue: false,
+        unfetched: false,
+        ..item
+    };
+    let found = place.run(|tx| inbox::threads(tx, &task.target, Role::Target, None, 9));
+    assert_eq!(found, std::slice::from_ref(&thread));
+    let other =
+        inbox::Item { from: id("bob"), from_name: "Bob".into(), unread: 131, at: Timestamp(132), ..thread };
+    assert_eq!(place.run(|tx| inbox::threads(tx, &task.initiator, Role::Initiator, None, 9)), [other]);
+}
+
+#[rstest]
+fn what_updates_show_of_a_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = started(db);
+    let task = new_task();
+    place.run(|tx| tasks::mark_fetched(tx, &task.id, &task.target, Timestamp(163)));
+    let changed = Task {
+        status: Status::Submitted,
+        approval: Some(Approval::Pending),
+        queued_at: task.queued_at,
+        ..changed_task()
+    };
+    place.run(|tx| tasks::update(tx, &changed));
+    let news = News {
+        task: id("task"),
+        title: "Another".into(),
+        status: Status::Submitted,
+        held: true,
+        initiator: id("ada"),
+        initiator_name: "Ada".into(),
+        created_at: task.created_at,
+        acknowledged_at: Some(Timestamp(164)),
+        expires_at: Some(Timestamp(165)),
+        fetched_at: Some(Timestamp(163)),
+    };
+    assert_eq!(place.run(|tx| updates::submitted(tx, &task.target, 9)), [news]);
+    let thread = updates::Thread { task: id("task"), title: "Another".into(), count: 146, first: 147 };
+    let found = place.run(|tx| updates::unseen(tx, &task.target, Role::Target, 0, 9));
+    assert_eq!(found, std::slice::from_ref(&thread));
+    let other = updates::Thread { count: 136, first: 137, ..thread };
+    assert_eq!(place.run(|tx| updates::unseen(tx, &task.initiator, Role::Initiator, 0, 9)), [other]);
+}
+
+#[rstest]
+fn a_line_of_the_history(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = Place::new(db);
+    let line = LogLine {
+        from: Some(Status::Submitted),
+        to: Status::Working,
+        actor: "bob".into(),
+        detail: text("detail"),
+        attempt: 3,
+        at: Timestamp(4),
+    };
+    place.run(|tx| tasks::log(tx, &id("task"), 2, &line));
+    place.expect(
+        "task_log",
+        [
+            ("task_id", "task".into()),
+            ("number", 2.into()),
+            ("from_status", "submitted".into()),
+            ("to_status", "working".into()),
+            ("actor", "bob".into()),
+            ("detail", "detail".into()),
+            ("attempt", 3.into()),
+            ("created_at", 4.into()),
+        ],
+    );
+    assert_eq!(place.run(|tx| tasks::log_lines(tx, &id("task"), 0, 10)), [line]);
+}
+
+#[rstest]
+fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = started(db);
+    let message = Message {
+        id: id("message"),
+        task: id("task"),
+        number: 1,
+        sender: Some(id("bob")),
+        sender_name: text("Bob"),
+        kind: Kind::Reply,
+        content: "content".into(),
+        content_type: ContentType::Json,
+        encrypted_keys: text("keys"),
+        sender_signature: text("signature"),
+        read_at: Some(Timestamp(2)),
+        acknowledged_at: Some(Timestamp(3)),
+        created_at: Timestamp(4),
+    };
+    place.run(|tx| messages::insert(tx, &message, Some(5)));
+    place.expect(
+        "messages",
+        [
+            ("id", "message".into()),
+            ("task_id", "task".into()),
+            ("number", 1.into()),
+            ("sender_id", "bob".into()),
+            ("kind", "reply".into()),
+            ("content", "content".into()),
+            ("content_type", "json".into()),
+            ("encrypted_keys", "keys".into()),
+            ("sender_signature", "signature".into()),
+            ("deleted", 0.into()),
+            ("read_at", 2.into()),
+            ("acknowledged_at", 3.into()),
+            ("created_at", 4.into()),
+            ("event_seq", 5.into()),
+        ],
+    );
+    assert_eq!(place.run(|tx| messages::find(tx, &message.task, &message.id)), Some(message.clone()));
+    assert!(place.run(|tx| messages::bury(tx, &message.id)));
+    let buried = place.run(|tx| messages::find(tx, &message.task, &message.id)).unwrap();
+    let expected = Message {
+        content: tandem_core::messages::DELETED.into(),
+        content_type: ContentType::Text,
+        encrypted_keys: None,
+        sender_signature: None,
+        ..message
+    };
+    assert_eq!(buried, expected);
+    assert!(!place.run(|tx| messages::bury(tx, &expected.id)));
+}
+
+#[rstest]
+fn a_deadline_and_what_it_is_judged_by(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = started(db);
+    place.run(|tx| tasks::update(tx, &changed_task()));
+    let deadline = |task: &str, attempt: i64| Deadline {
+        due_at: Timestamp(1),
+        task: id(task),
+        due: Due::CheckIn,
+        number: 2,
+        attempt,
+        task_made_at: Some(Timestamp(attempt + 1)),
+    };
+    let columns = |attempt: i64, lease_until: i64| {
+        [
+            ("due_at", Value::Int(1)),
+            ("task_id", "task".into()),
+            ("kind", "check-in".into()),
+            ("number", 2.into()),
+            ("attempt", attempt.into()),
+            ("task_made_at", (attempt + 1).into()),
+            ("lease_until", lease_until.into()),
+        ]
+    };
+    place.run(|tx| deadlines::insert(tx, &deadline("task", 3)));
+    place.expect("deadlines", columns(3, 0));
+    place.run(|tx| deadlines::claim(tx, &deadline("task", 3), Timestamp(9)));
+    place.expect("deadlines", columns(3, 9));
+    // A later attempt's takes its place, and nobody has claimed that one.
+    place.run(|tx| deadlines::insert(tx, &deadline("task", 5)));
+    place.expect("deadlines", columns(5, 0));
+
+    place.run(|tx| deadlines::insert(tx, &deadline("zone", 7)));
+    let facts = Facts {
+        status: Status::Working,
+        approval: Some(Approval::Approved),
+        attempt: 111,
+        made_at: Timestamp(69),
+        acknowledged_at: Some(Timestamp(164)),
+        expires_at: Some(Timestamp(165)),
+        lease_until: Some(Timestamp(166)),
+        message_waits: false,
+    };
+    let due = place.run(|tx| deadlines::due(tx, Timestamp(10), 10));
+    assert_eq!(due, [(deadline("task", 5), Some(facts)), (deadline("zone", 7), None)]);
+}
