@@ -1,73 +1,82 @@
-//! An agent that goes: at once for everybody else, and with everything of its own, a part at a time.
+//! Account deletion. Closing an account ends its key at once; its rows are then erased in batches, so that no
+//! transaction is long. Knows nothing of HTTP or of the loop that calls it.
 
-use tandem_core::{AgentId, FileId, Now};
-use tandem_store::{Tx, accounts as rows, agents, connections, networks, tasks as task_rows};
+use tandem_core::{AgentId, Now};
+use tandem_store::{Effect, Tx, accounts as rows, agents, connections, networks, tasks as task_rows};
 
-use crate::connections::part;
-use crate::messages::bury_all_of;
+use crate::connections::end_connection;
+use crate::messages::delete_content_by;
 use crate::tasks::erase;
 use crate::{Error, networks as network_cases};
 
-/// How much one transaction removes.
-const PART: i64 = 200;
-/// On how many tasks, that it has no longer, one transaction removes what it wrote.
-const FORMER_PART: i64 = 10;
+/// Rows that one transaction removes at most.
+const BATCH: i64 = 200;
+/// Former tasks per transaction: each may have many messages.
+const FORMER_BATCH: i64 = 10;
 
-/// What has gone so far.
+/// The number of rows erased, by kind.
 #[derive(Debug, Clone, Default)]
-pub struct Gone {
-    /// Connections.
+pub struct Erased {
+    /// Connections that ended.
     pub connections: u64,
-    /// Tasks.
+    /// Tasks that were deleted.
     pub tasks: u64,
-    /// Messages.
+    /// Messages that were deleted with their tasks, or replaced by tombstones.
     pub messages: u64,
-    /// Files: the caller removes their bytes.
-    pub files: Vec<FileId>,
-    /// Whether anything is left to remove.
+    /// Files that were deleted.
+    pub files: u64,
+    /// Whether rows of this account remain.
     pub more: bool,
 }
 
-/// Closes the caller's account: from now on its key is nobody's.
+/// Closes the caller's account. Its API key stops working at the commit.
 pub fn close(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<(), Error> {
     agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
-    Ok(rows::close(tx, by, now.at)?)
+    rows::close(tx, by, now.at)?;
+    tx.after_commit(Effect::KeyEnded(by.clone()));
+    tx.after_commit(Effect::WebhookChanged(by.clone()));
+    Ok(())
 }
 
-/// Removes a part of what a closed account has: connections first, of which its peers are told, then tasks with
-/// all that belongs to them, what it wrote on tasks that were taken from it, networks, the log, and at last the agent.
-pub fn erase_part(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Gone, Error> {
-    let mut gone = Gone { more: true, ..Gone::default() };
-    let connected = connections::list(tx, agent, None, PART)?;
+/// Refuses to add rows for an account that is closed or deleted: its removal could miss them.
+pub(crate) fn check_open(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+    if rows::is_open(tx, agent)? { Ok(()) } else { Err(Error::NotFound("agent")) }
+}
+
+/// Erases one batch of a closed account. The order is: connections (the peers get an event), tasks with their
+/// content, messages on tasks that were reassigned away, the event log, networks, and last the agent itself.
+pub fn erase_batch(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Erased, Error> {
+    let mut erased = Erased { more: true, ..Erased::default() };
+    let connected = connections::list(tx, agent, None, BATCH)?;
     if !connected.is_empty() {
         for connection in connected {
-            part(tx, agent, &connection.peer.id, &connection.id, now)?;
-            gone.connections += 1;
+            end_connection(tx, agent, &connection.peer.id, &connection.id, now)?;
+            erased.connections += 1;
         }
-        return Ok(gone);
+        return Ok(erased);
     }
-    let tasks = rows::some_tasks(tx, agent, PART)?;
+    let tasks = rows::some_tasks(tx, agent, BATCH)?;
     if !tasks.is_empty() {
         for (task, known) in tasks {
             let deleted = erase(tx, &task)?;
-            gone.tasks += u64::from(known);
-            gone.messages += if known { deleted.messages } else { 0 };
-            gone.files.extend(deleted.files);
+            erased.tasks += u64::from(known);
+            erased.messages += if known { deleted.messages } else { 0 };
+            erased.files += deleted.files;
         }
-        return Ok(gone);
+        return Ok(erased);
     }
-    let former = task_rows::formerly_of(tx, agent, FORMER_PART)?;
+    let former = task_rows::formerly_of(tx, agent, FORMER_BATCH)?;
     if !former.is_empty() {
         for task in former {
-            let (messages, files) = bury_all_of(tx, agent, &task)?;
+            let (messages, files) = delete_content_by(tx, agent, &task)?;
             task_rows::remove_former_target(tx, agent, &task)?;
-            gone.messages += messages;
-            gone.files.extend(files);
+            erased.messages += messages;
+            erased.files += files;
         }
-        return Ok(gone);
+        return Ok(erased);
     }
-    if rows::remove_events(tx, agent, PART)? {
-        return Ok(gone);
+    if rows::remove_events(tx, agent, BATCH)? {
+        return Ok(erased);
     }
     for network in network_cases::list(tx, agent)? {
         if network.owner == *agent {
@@ -77,11 +86,11 @@ pub fn erase_part(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Gone, E
         }
     }
     rows::remove(tx, agent)?;
-    gone.more = false;
-    Ok(gone)
+    erased.more = false;
+    Ok(erased)
 }
 
-/// Accounts whose removal was begun and not finished.
+/// Accounts that are closed but not yet erased.
 pub fn closed(tx: &mut Tx<'_>) -> Result<Vec<AgentId>, Error> {
-    Ok(rows::closed(tx, PART)?)
+    Ok(rows::closed(tx, BATCH)?)
 }

@@ -1,19 +1,19 @@
-//! What an operator may see.
+//! Use cases of the operator: statistics, lists without content, and the terms of an agent.
 
 use tandem_core::agents::Agent;
 use tandem_core::credits::Usd;
 use tandem_core::{AgentId, DeliveryId, TaskId, Timestamp};
 use tandem_store::admin::{self as rows, DeliveryRow, EventRow, TaskRow, Totals};
-use tandem_store::{Tx, agents};
+use tandem_store::{Effect, Tx, agents};
 
 use crate::{Error, Page};
 
-/// How much there is of everything. Costly on a large hub; the answer is worth keeping for a while.
+/// Counts all rows. This is slow on a large hub; callers should cache the result.
 pub fn totals(tx: &mut Tx<'_>) -> Result<Totals, Error> {
     Ok(rows::totals(tx)?)
 }
 
-/// Every agent, newest first.
+/// All agents, newest first.
 pub fn list_agents(
     tx: &mut Tx<'_>,
     before: Option<&(Timestamp, AgentId)>,
@@ -23,13 +23,13 @@ pub fn list_agents(
     Ok(Page::cut(found, limit, |agent| (agent.created_at, agent.id.clone())))
 }
 
-/// Tasks, newest first, without a word of what they say.
+/// All tasks, newest first, without their content.
 pub fn tasks(tx: &mut Tx<'_>, before: Option<&TaskId>, limit: i64) -> Result<Page<TaskRow, TaskId>, Error> {
     let found = rows::list_tasks(tx, before, limit + 1)?;
     Ok(Page::cut(found, limit, |task| task.id.clone()))
 }
 
-/// An agent's log, or everybody's log by log, newest first, without what the events hold.
+/// Events of one agent, or of all agents, newest first, without their data.
 pub fn events(
     tx: &mut Tx<'_>,
     agent: Option<&AgentId>,
@@ -43,7 +43,7 @@ pub fn events(
     Ok(Page::cut(found, limit, |event| (event.agent.clone(), event.seq)))
 }
 
-/// Webhook deliveries of everybody, newest first.
+/// Webhook deliveries of all agents, newest first.
 pub fn deliveries(
     tx: &mut Tx<'_>,
     before: Option<&DeliveryId>,
@@ -53,33 +53,36 @@ pub fn deliveries(
     Ok(Page::cut(found, limit, |delivery| delivery.id.clone()))
 }
 
-/// What the operator changes about an agent; what is nothing stays as it is.
+/// Changes to an agent by the operator. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default)]
 pub struct AgentTerms {
     /// Whether tasks for it cost credits.
     pub costs_credits: Option<bool>,
-    /// Its balance.
+    /// The balance in US dollars.
     pub credits: Option<Usd>,
-    /// Whether its key is refused.
+    /// Whether requests with its key are refused.
     pub suspended: Option<bool>,
 }
 
-/// Changes what only the operator may.
+/// Applies the operator's changes to an agent. A suspension ends its key at the commit.
 pub fn change_agent(tx: &mut Tx<'_>, id: &AgentId, terms: &AgentTerms) -> Result<Agent, Error> {
     let mut agent = agents::find(tx, id)?.ok_or(Error::NotFound("agent"))?;
     agent.costs_credits = terms.costs_credits.unwrap_or(agent.costs_credits);
     agent.credits_micro = terms.credits.map_or(agent.credits_micro, Usd::micro);
     agent.suspended = terms.suspended.unwrap_or(agent.suspended);
     agents::set_terms(tx, id, agent.costs_credits, agent.credits_micro, agent.suspended)?;
+    if agent.suspended {
+        tx.after_commit(Effect::KeyEnded(id.clone()));
+    }
     Ok(agent)
 }
 
-/// Whether the database answers.
+/// Checks that the database answers.
 pub fn ping(tx: &mut Tx<'_>) -> Result<(), Error> {
     Ok(rows::ping(tx)?)
 }
 
-/// A secret of the hub itself, made by the first who asks.
+/// Returns a secret of the hub by name. The first call stores `fresh`; later calls return the stored value.
 pub fn hub_secret(tx: &mut Tx<'_>, name: &str, fresh: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(tandem_store::pairing::hub_secret(tx, name, fresh)?)
 }

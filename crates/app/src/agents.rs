@@ -1,34 +1,34 @@
-//! Registering, changing and finding agents.
+//! Agents: registration, profile, keys and the directory.
 
 use tandem_core::agents::Agent;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
 use tandem_core::{AgentId, Now, Rule, Timestamp};
 use tandem_store::agents::{self as rows, Listed, Search};
-use tandem_store::{Tx, networks, pairing};
+use tandem_store::{Effect, Tx, networks, pairing};
 
 use crate::challenge::Solved;
-use crate::keys::KeyHash;
+use crate::keys::{KeyHash, same_hash};
 use crate::{Error, Invalid};
 
-/// What a new agent brings. Its key has been made and hashed, its public key and its proof of work have
-/// been checked.
+/// Input of a registration. The caller has created and hashed the API key, and has checked the public key and the
+/// proof of work.
 #[derive(Debug, Clone)]
 pub struct NewAgent {
-    /// What it is called.
+    /// The display name.
     pub name: AgentName,
-    /// What it says about itself.
+    /// A description for the directory.
     pub description: Option<AgentDescription>,
-    /// Its tags.
+    /// Tags by which others find the agent.
     pub capabilities: Capabilities,
     /// A JSON object, as text.
     pub metadata: Option<String>,
-    /// Its public key.
+    /// RSA public key, SPKI PEM.
     pub public_key: Option<String>,
     /// The hash of its API key.
     pub key_hash: KeyHash,
-    /// The challenge it solved.
+    /// The solved challenge, if the hub requires proof of work.
     pub solved: Option<Solved>,
-    /// Its first balance.
+    /// The initial balance, in millionths of a US dollar.
     pub credits_micro: i64,
 }
 
@@ -36,7 +36,7 @@ fn tags(capabilities: &Capabilities) -> Vec<String> {
     capabilities.as_slice().iter().map(ToString::to_string).collect()
 }
 
-/// Adds an agent.
+/// Registers an agent.
 pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Error> {
     if let Some(solved) = &new.solved
         && !pairing::use_challenge(tx, &solved.challenge, solved.expires_at)?
@@ -71,22 +71,22 @@ pub fn profile(tx: &mut Tx<'_>, by: &AgentId) -> Result<Agent, Error> {
     rows::find(tx, by)?.ok_or(Error::NotFound("agent"))
 }
 
-/// What an agent changes about itself; what is nothing stays as it is.
+/// Changes to the caller's profile. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
     /// A new name.
     pub name: Option<AgentName>,
-    /// A new description, or none any more.
+    /// A new description.
     pub description: Option<Option<AgentDescription>>,
-    /// New tags.
+    /// New capability tags.
     pub capabilities: Option<Capabilities>,
-    /// New metadata, or none any more.
+    /// New metadata, a JSON object as text.
     pub metadata: Option<Option<String>>,
-    /// Whether the directory shows it.
+    /// Whether the directory lists the agent.
     pub discoverable: Option<bool>,
-    /// Whether others may connect without a code.
+    /// Whether other agents may connect without a pairing code.
     pub auto_accept: Option<bool>,
-    /// What it does with tasks, or nothing in particular.
+    /// The approval rule for tasks on connections without a rule of their own.
     pub default_approval: Option<Option<Rule>>,
 }
 
@@ -115,12 +115,24 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, E
     Ok(agent)
 }
 
-/// Gives the caller another key; tells the hash of the one that ended.
-pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<Vec<u8>, Error> {
-    rows::set_key_hash(tx, by, key_hash)?.ok_or(Error::NotFound("agent"))
+/// Replaces the caller's API key. The old key stops working at the commit.
+pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<(), Error> {
+    rows::set_key_hash(tx, by, key_hash)?.ok_or(Error::NotFound("agent"))?;
+    tx.after_commit(Effect::KeyEnded(by.clone()));
+    Ok(())
 }
 
-/// Whose key has this hash.
+/// Checks inside the transaction that the caller's key is still valid. Every write starts with this check, because
+/// the key may have been rotated, suspended or deleted after the request was authenticated.
+pub fn check_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<(), Error> {
+    match rows::key_of(tx, by)? {
+        Some((_, true)) => Err(Error::Suspended),
+        Some((current, false)) if same_hash(&current, key_hash) => Ok(()),
+        _ => Err(Error::KeyEnded),
+    }
+}
+
+/// Finds the agent with this key hash.
 pub fn by_key(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<Option<AgentId>, Error> {
     match rows::by_key_hash(tx, key_hash)? {
         Some((_, true)) => Err(Error::Suspended),
@@ -128,7 +140,7 @@ pub fn by_key(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<Option<AgentId>, Er
     }
 }
 
-/// Writes down when agents were last heard of.
+/// Stores when agents were last seen.
 pub fn write_last_seen(tx: &mut Tx<'_>, seen: &[(AgentId, Timestamp)]) -> Result<(), Error> {
     for (agent, at) in seen {
         rows::set_last_seen(tx, agent, *at)?;
@@ -136,22 +148,22 @@ pub fn write_last_seen(tx: &mut Tx<'_>, seen: &[(AgentId, Timestamp)]) -> Result
     Ok(())
 }
 
-/// What the directory is asked.
+/// A search in the directory.
 #[derive(Debug, Clone)]
 pub struct Discover {
-    /// Only agents with this tag.
+    /// Only agents with this capability.
     pub capability: Option<Capability>,
-    /// Only agents with this in their name or description.
+    /// Only agents whose name or description contains this text.
     pub text: Option<SearchText>,
-    /// How many at most.
+    /// Page size.
     pub limit: i64,
-    /// How many to pass over.
+    /// Number of matches to skip.
     pub offset: i64,
-    /// How long an agent must have been registered.
+    /// Minimum age of the account, in hours.
     pub age_hours_min: i64,
 }
 
-/// Looks into the directory.
+/// Searches the directory. Returns the total number of matches and one page of them.
 pub fn discover(
     tx: &mut Tx<'_>,
     by: &AgentId,

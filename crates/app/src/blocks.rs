@@ -1,35 +1,35 @@
-//! Blocking: no discovery, no connection, no task, in either direction.
+//! Blocks: two agents of which one has blocked the other cannot find each other, connect or exchange tasks.
 
 use tandem_core::{AgentId, Now};
 use tandem_store::blocks::{self as rows, Block};
-use tandem_store::{Tx, agents, connections};
+use tandem_store::{Tx, connections};
 
-use crate::connections::{ENDED, part};
-use crate::tasks::Which;
+use crate::accounts::check_open;
+use crate::connections::{CONNECTION_ENDED, end_connection};
+use crate::tasks::CancelScope;
 use crate::{Error, Invalid, Page, tasks};
 
-/// Blocks an agent; an existing connection ends. Tells how many tasks were cancelled.
+/// Blocks an agent and ends an existing connection. Returns the number of cancelled tasks.
 pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Result<i64, Error> {
     if agent == by {
         return Err(Invalid::field("agentId", "is your own").into());
     }
-    if agents::find(tx, agent)?.is_none() {
-        return Err(Error::NotFound("agent"));
-    }
+    check_open(tx, by)?;
+    check_open(tx, agent)?;
     rows::insert(tx, by, agent, now.at)?;
     if let Some(id) = connections::between(tx, by, agent)? {
-        part(tx, by, agent, &id, now)?;
+        end_connection(tx, by, agent, &id, now)?;
     }
-    // They may have reached each other through a network, too.
-    tasks::cancel_between(tx, by, agent, Which::All, ENDED, now)
+    // The two may also share tasks through a network.
+    tasks::cancel_between(tx, by, agent, CancelScope::All, CONNECTION_ENDED, now)
 }
 
-/// Takes a block back.
+/// Removes a block.
 pub fn unblock(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId) -> Result<(), Error> {
     if rows::remove(tx, by, agent)? { Ok(()) } else { Err(Error::NotFound("block")) }
 }
 
-/// Whom the caller has blocked.
+/// The agents that the caller has blocked.
 pub fn list(
     tx: &mut Tx<'_>,
     by: &AgentId,

@@ -1,6 +1,7 @@
-//! Proof of work before registration: off by default, one setting turns it on.
+//! Proof of work before registration. Off by default; one setting turns it on.
 //!
-//! A challenge carries its own end and a MAC, so handing one out writes nothing; only using one does.
+//! A challenge contains its expiry time and a MAC, so issuing one writes nothing to the database. Only a solved
+//! challenge is stored, so that it cannot be used twice.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -9,37 +10,37 @@ use tandem_core::Timestamp;
 
 use crate::{Invalid, keys};
 
-/// How long a challenge can be used.
+/// How long a challenge is valid.
 const LIFETIME_SECONDS: i64 = 600;
 const NONCE_BYTES: usize = 16;
 const TIME_BYTES: usize = 8;
 const SIGNED_BYTES: usize = NONCE_BYTES + TIME_BYTES;
 
-/// Hands out challenges and takes solutions.
+/// Issues challenges and checks solutions.
 #[derive(Debug)]
 pub struct Challenges {
     key: hmac::Key,
-    /// How many leading zero bits a solution must reach; zero asks for none.
+    /// Required number of leading zero bits; 0 turns the proof of work off.
     pub difficulty: u32,
 }
 
-/// A challenge that was solved and must not be used again.
+/// A solved challenge. The registration stores it, so that it cannot be used again.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// Its text.
+    /// The text of the challenge.
     pub challenge: String,
-    /// When it would have run out.
+    /// When the challenge expires.
     pub expires_at: Timestamp,
 }
 
 impl Challenges {
-    /// Challenges under the hub's own secret.
+    /// Creates an issuer that signs with the hub's secret.
     #[must_use]
     pub fn new(secret: &[u8], difficulty: u32) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret), difficulty }
     }
 
-    /// A new challenge.
+    /// Issues a new challenge.
     #[must_use]
     pub fn issue(&self, now: Timestamp) -> String {
         let mut bytes = vec![0; NONCE_BYTES];
@@ -49,7 +50,7 @@ impl Challenges {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Checks a solution. Nothing to use up when no work is asked for.
+    /// Checks a solution. Returns `None` when proof of work is off.
     pub fn check(
         &self,
         challenge: Option<&str>,
@@ -65,10 +66,11 @@ impl Challenges {
         let Some(solution) = solution else {
             return Err(Invalid::field("solution", "is required together with the challenge"));
         };
-        let expires_at =
-            self.expiry(challenge).ok_or_else(|| Invalid::field("challenge", "was not made by this hub"))?;
+        let expires_at = self
+            .expiry(challenge)
+            .ok_or_else(|| Invalid::field("challenge", "was not issued by this hub"))?;
         if expires_at <= now {
-            return Err(Invalid::field("challenge", "has run out: get a new one"));
+            return Err(Invalid::field("challenge", "has expired: get a new one"));
         }
         let work = keys::sha256(format!("{challenge}{solution}").as_bytes());
         if leading_zero_bits(&work) < self.difficulty {
@@ -90,7 +92,7 @@ impl Challenges {
     }
 }
 
-/// How many zero bits a hash begins with.
+/// Counts the leading zero bits of a hash.
 #[must_use]
 pub fn leading_zero_bits(hash: &[u8]) -> u32 {
     let zero_bytes = hash.iter().take_while(|byte| **byte == 0).count();

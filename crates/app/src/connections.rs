@@ -1,4 +1,5 @@
-//! Connections: begun by a code or directly, changed by either side, ended with everything live on them.
+//! Connections between two agents: created by a pairing code or directly, changed by each side for itself, ended
+//! together with the live tasks on them.
 
 use tandem_core::agents::{Agent, Connection};
 use tandem_core::approval::rule_for_a_stranger;
@@ -8,23 +9,24 @@ use tandem_core::text::Alias;
 use tandem_core::{AgentId, ConnectionId, Now, Rule, Timestamp};
 use tandem_store::{Tx, agents, blocks, connections as rows};
 
-use crate::events::{Event, tell};
-use crate::tasks::Which;
+use crate::accounts::check_open;
+use crate::events::{Event, append_event};
+use crate::tasks::CancelScope;
 use crate::{Error, Invalid, Page, tasks};
 
-/// What both parties read on tasks that end with their connection, whether by a block or not.
-pub(crate) const ENDED: &str = "the connection was ended";
+/// The reason on tasks that are cancelled because their connection ended or a block was set.
+pub(crate) const CONNECTION_ENDED: &str = "the connection was ended";
 
-/// A connection as the one who made it sees it.
+/// A new connection, as the caller sees it.
 #[derive(Debug, Clone)]
 pub struct Connected {
-    /// The connection.
+    /// The id of the connection.
     pub id: ConnectionId,
     /// The other agent.
     pub peer: Agent,
 }
 
-/// Connects directly to an agent that takes everybody.
+/// Connects to an agent that accepts direct connections.
 pub fn connect_directly(tx: &mut Tx<'_>, by: &AgentId, to: &AgentId, now: &Now) -> Result<Connected, Error> {
     if to == by {
         return Err(Invalid::field("agentId", "is your own").into());
@@ -34,17 +36,19 @@ pub fn connect_directly(tx: &mut Tx<'_>, by: &AgentId, to: &AgentId, now: &Now) 
         return Err(Error::NotAutoAccept);
     }
     let stranger = rule_for_a_stranger(peer.default_approval);
-    join(tx, by, peer, stranger, now)
+    create_connection(tx, by, peer, stranger, now)
 }
 
-/// Connects two agents; `peer_rule` is what the other side does with the caller's tasks.
-pub(crate) fn join(
+/// Creates a connection. `peer_rule` is the approval rule that the peer applies to the caller's tasks.
+pub(crate) fn create_connection(
     tx: &mut Tx<'_>,
     by: &AgentId,
     peer: Agent,
     peer_rule: Option<Rule>,
     now: &Now,
 ) -> Result<Connected, Error> {
+    check_open(tx, by)?;
+    check_open(tx, &peer.id)?;
     if blocks::between(tx, by, &peer.id)? {
         return Err(Error::Blocked);
     }
@@ -54,7 +58,8 @@ pub(crate) fn join(
     let me = agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     let id = now.new_id();
     rows::insert(tx, &id, (by, &peer.id), (None, peer_rule), now.at)?;
-    // In the order of ids, so that two such transactions meet the counters in the same order.
+    // Both logs are written in the order of agent ids, so that concurrent transactions lock the counters in one
+    // order.
     let mut sides = [(&me, &peer), (&peer, &me)];
     sides.sort_by(|a, b| a.0.id.cmp(&b.0.id));
     for (to, with) in sides {
@@ -63,7 +68,7 @@ pub(crate) fn join(
             .with("withAgentId", with.id.as_str())
             .with("withAgentName", with.name.as_str())
             .with("withPublicKey", with.public_key.as_deref());
-        tell(tx, &to.id, event, now)?;
+        append_event(tx, &to.id, event, now)?;
     }
     Ok(Connected { id, peer })
 }
@@ -79,12 +84,12 @@ pub fn list(
     Ok(Page::cut(found, limit, |connection| (connection.created_at, connection.id.clone())))
 }
 
-/// What a side changes about a connection; what is nothing stays as it is.
+/// Changes to the caller's side of a connection. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
-    /// What to call the other agent.
+    /// The caller's alias for the peer.
     pub alias: Option<Option<Alias>>,
-    /// What to do with its tasks.
+    /// The approval rule for tasks from the peer.
     pub approval: Option<Option<Rule>>,
 }
 
@@ -114,16 +119,16 @@ pub fn change(
     Ok(connection)
 }
 
-/// Ends a connection and cancels what is live on it; tells how many tasks that were.
+/// Ends a connection and cancels the live tasks on it. Returns the number of cancelled tasks.
 pub fn disconnect(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId, now: &Now) -> Result<i64, Error> {
     let connection = rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))?;
-    part(tx, by, &connection.peer.id, id, now)?;
-    // What was sent inside a network is not the connection's.
-    tasks::cancel_between(tx, by, &connection.peer.id, Which::OfConnection, ENDED, now)
+    end_connection(tx, by, &connection.peer.id, id, now)?;
+    // Tasks sent inside a network do not depend on the connection.
+    tasks::cancel_between(tx, by, &connection.peer.id, CancelScope::Connection, CONNECTION_ENDED, now)
 }
 
-/// Ends a connection. The other side is told of it first, then of each task that ends with it.
-pub(crate) fn part(
+/// Removes a connection and notifies the peer. The events of the cancelled tasks follow this one.
+pub(crate) fn end_connection(
     tx: &mut Tx<'_>,
     by: &AgentId,
     peer: &AgentId,
@@ -135,6 +140,6 @@ pub(crate) fn part(
     let event = Event::from_agent(EventKind::AgentDisconnected, (&me.id, &me.name))
         .with("connectionId", id.as_str())
         .with("byAgentId", by.as_str());
-    tell(tx, peer, event, now)?;
+    append_event(tx, peer, event, now)?;
     Ok(())
 }

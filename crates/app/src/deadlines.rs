@@ -1,4 +1,4 @@
-//! Due work: found by its time, claimed by a lease, and handled once.
+//! Deadlines: found by their due time, claimed with a lease, handled once.
 
 use tandem_core::Now;
 use tandem_core::deadlines::{Deadline, Due, Facts};
@@ -7,30 +7,30 @@ use tandem_core::{Role, Task};
 use tandem_store::{Tx, deadlines as rows, messages, tasks as task_rows};
 
 use crate::Error;
-use crate::events::{Event, tell};
+use crate::events::{Event, append_event};
 use crate::tasks;
 
-/// How many deadlines one pass looks at.
+/// Deadlines per pass.
 const BATCH: i64 = 200;
-/// How long a claim is good for; if its holder is gone by then, another handles it.
+/// Lease of a claim. When the holder does not finish in time, another node handles the deadline.
 const CLAIM_SECONDS: i64 = 5;
 
-/// Whether there is anything to claim.
+/// Whether any deadline is due.
 pub fn any_due(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> {
     Ok(rows::any_due(tx, now.at)?)
 }
 
-/// What one pass found.
+/// The result of one pass.
 #[derive(Debug, Clone, Default)]
 pub struct Claimed {
-    /// What has to be handled, and that no other node handles too.
+    /// Deadlines that this node must handle now.
     pub deadlines: Vec<Deadline>,
-    /// Whether there may be more that is due.
+    /// Whether more deadlines may be due.
     pub more: bool,
 }
 
-/// Claims what is due. Most deadlines have lost their meaning when they come, because somebody did in time what
-/// they watched for; those go at once.
+/// Claims the deadlines that are due. Most of them no longer apply, because the awaited action happened in time;
+/// those are removed at once.
 pub fn claim(tx: &mut Tx<'_>, now: &Now) -> Result<Claimed, Error> {
     let due = rows::due(tx, now.at, BATCH)?;
     let more = i64::try_from(due.len()).unwrap_or(0) == BATCH;
@@ -46,8 +46,8 @@ pub fn claim(tx: &mut Tx<'_>, now: &Now) -> Result<Claimed, Error> {
     Ok(claimed)
 }
 
-/// Handles a deadline that has been claimed, unless it has lost its meaning since.
-pub fn meet(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Error> {
+/// Handles a claimed deadline, unless it no longer applies.
+pub fn handle(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Error> {
     if !rows::remove(tx, deadline)? {
         return Ok(());
     }
@@ -72,17 +72,17 @@ pub fn meet(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Error
     match (deadline.due, message) {
         (Due::Expiry, _) => tasks::expire(tx, &[task.id], now),
         (Due::Lease, _) => tasks::stall(tx, &mut task, now),
-        (Due::CheckIn, None) => tell_silence(tx, &task, Role::Target, None, now),
+        (Due::CheckIn, None) => append_no_ack(tx, &task, Role::Target, None, now),
         (Due::CheckIn, Some(message)) => {
             let by_initiator = message.sender.as_ref() == Some(&task.initiator);
             let silent = if by_initiator { Role::Target } else { Role::Initiator };
-            tell_silence(tx, &task, silent, Some(&message.id), now)
+            append_no_ack(tx, &task, silent, Some(&message.id), now)
         }
     }
 }
 
-/// Tells the author of a message, or of the task itself, that the other party has not acknowledged it.
-fn tell_silence(
+/// Notifies the author of a message, or of the task, that the other party has not acknowledged it.
+fn append_no_ack(
     tx: &mut Tx<'_>,
     task: &Task,
     silent: Role,
@@ -94,6 +94,6 @@ fn tell_silence(
     if let Some(id) = message {
         event = event.with_message(id);
     }
-    tell(tx, task.other(silent).0, event, now)?;
+    append_event(tx, task.other(silent).0, event, now)?;
     Ok(())
 }

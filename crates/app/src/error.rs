@@ -1,116 +1,135 @@
-//! Why a use case did not happen. Knows no transport; each surface has one mapping of its own.
+//! Errors of the use cases. They know no transport: each surface maps them once.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use tandem_core::{Refusal, Standing, TaskId};
 
-/// What is wrong with a request, by field.
+/// Validation errors, by field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invalid(pub BTreeMap<String, Vec<String>>);
 
+/// Names the first wrong field, because many clients show this sentence and no details.
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Validation failed")?;
+        match self.0.first_key_value() {
+            Some((field, why)) => write!(f, ": {field} {}", why.first().map_or("is wrong", String::as_str)),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Invalid {
-    /// One field with one complaint.
+    /// One error on one field.
     #[must_use]
     pub fn field(name: &str, why: impl Into<String>) -> Self {
         Self(BTreeMap::from([(name.to_owned(), vec![why.into()])]))
     }
 }
 
-/// Why a use case did not happen.
+/// Why a use case was not carried out. The caller's data is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Unknown, or none of the caller's business.
+    /// The object does not exist, or the caller may not see it.
     #[error("no such {0}")]
     NotFound(&'static str),
-    /// The input does not fit.
-    #[error("Validation failed")]
+    /// The pairing code or invitation does not exist, was used or has expired.
+    #[error("no such {0}; it may have expired or been used")]
+    UnknownCode(&'static str),
+    /// The input is invalid.
+    #[error("{0}")]
     Invalid(Invalid),
-    /// The task machine says no.
+    /// The rules of the task life cycle do not allow it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The task changed since the caller looked.
+    /// The task has another version than the caller expected.
     #[error("the task has changed since you read it")]
     Changed,
-    /// The text is longer than the hub takes.
+    /// The text exceeds the size limit.
     #[error("the {0} is larger than 256 KiB")]
     TooLarge(&'static str),
-    /// No way to that agent.
+    /// There is no connection to that agent and no shared network.
     #[error("you are not connected to that agent; pair with it first")]
     NotConnected,
-    /// The agent cannot be reached through the network that was named.
+    /// The agent is not a member of the named network.
     #[error("you cannot reach that agent through that network")]
     NotInNetwork,
-    /// The other agent does not take connections without a code.
+    /// The other agent requires a pairing code.
     #[error("that agent does not accept direct connections; ask its owner for a pairing code")]
     NotAutoAccept,
     /// One of the two has blocked the other.
     #[error("one of you has blocked the other")]
     Blocked,
-    /// They are connected.
+    /// The two agents are already connected.
     #[error("you are already connected to that agent")]
     AlreadyConnected,
-    /// The client's own id for a task is in use.
+    /// The id that the client chose for its task is in use.
     #[error("that task id is taken")]
     IdTaken,
     /// Another connection has that alias.
     #[error("another of your connections has that alias")]
     AliasTaken,
-    /// Only who wrote a message can take it back.
-    #[error("only who sent it may delete it")]
+    /// Only the sender may delete a message or file.
+    #[error("only the sender may delete it")]
     NotSender,
-    /// More live tasks than two agents may have.
+    /// The limit of live tasks between two agents is reached.
     #[error("there are {0} live tasks between you and that agent; finish some first")]
     TooManyOpenTasks(i64),
-    /// More open pairing codes than an agent may have.
-    #[error("you have {0} open pairing codes; wait until some run out")]
+    /// The limit of open pairing codes is reached.
+    #[error("you have {0} open pairing codes; wait until some expire")]
     TooManyCodes(i64),
-    /// The caller has no webhook that is switched on.
-    #[error("you have no active webhook; set webhookUrl by PATCH /agents/me first")]
+    /// The caller has no active webhook.
+    #[error("you have no active webhook; set webhookUrl with PATCH /agents/me first")]
     NoWebhook,
-    /// The idempotency key stands for another request.
-    #[error("that Idempotency-Key was used for another request")]
+    /// The idempotency key was used for a different request.
+    #[error("that Idempotency-Key was used for a different request")]
     KeyReused,
-    /// The file is larger than the hub takes.
+    /// The file exceeds the size limit.
     #[error("the file is larger than 50 MiB")]
     FileTooLarge,
-    /// More bytes of files than an agent may have.
-    #[error("your files have the {0} bytes they may have together; delete some first")]
+    /// The caller's storage quota for files is used up.
+    #[error("your files have reached the limit of {0} bytes; delete some first")]
     FileQuota(i64),
-    /// A file that a plain task does not take.
+    /// Unencrypted tasks accept a fixed list of media types.
     #[error(
-        "files of type {0} are not taken: send image/*, application/pdf, application/json, text/plain or text/csv"
+        "files of type {0} are not accepted: send image/*, application/pdf, application/json, text/plain or text/csv"
     )]
     FileType(String),
-    /// A signature that the task has seen before.
+    /// The signature was already used on this task.
     #[error("that signature was used on this task before")]
     Replayed,
-    /// Tasks for that agent cost credits, and the caller has none.
+    /// Tasks for that agent cost credits, and the caller's balance is zero.
     #[error("tasks for that agent cost credits, and you have none left")]
     NoCredits,
-    /// The operator has suspended the caller.
+    /// The caller's key was rotated or its account deleted after the request started.
+    #[error("this API key is no longer valid")]
+    KeyEnded,
+    /// The operator has suspended the caller's account.
     #[error("this agent is suspended; ask the operator of the hub")]
     Suspended,
-    /// Only a network's owner may do that.
+    /// Only the owner of the network may do that.
     #[error("only the owner of the network may do that")]
     NotOwner,
-    /// The owner of a network wants to leave it.
+    /// The owner cannot leave its own network.
     #[error("the owner cannot leave its network; delete it instead")]
     OwnerStays,
-    /// The caller is in the network.
+    /// The caller is already a member of the network.
     #[error("you are already a member of that network")]
     AlreadyMember,
-    /// More of something than a network, or an agent in networks, may have.
-    #[error("there are {0} {1} already, which is as many as there may be")]
+    /// A limit of networks is reached.
+    #[error("the limit of {0} {1} is reached")]
     NetworkFull(i64, &'static str),
-    /// Tasks have expired that the timer has not come by yet: [`crate::tasks::expire`] them, and ask again.
+    /// These tasks have expired, but the timer has not handled them yet. Run [`crate::tasks::expire`] on them and
+    /// repeat the use case.
     #[error("a task has just expired; try again")]
     Overdue(Vec<TaskId>),
-    /// Any of the others, about a task the caller may see.
+    /// Another error, with the state of the task that it concerns.
     #[error("{error}")]
     OnTask {
-        /// Where the task stands for the caller.
+        /// The status of the task and the statuses that the caller may set.
         standing: Standing,
-        /// What went wrong.
+        /// The error itself.
         error: Box<Error>,
     },
     /// The database failed.
@@ -119,11 +138,11 @@ pub enum Error {
 }
 
 impl Error {
-    /// Adds where the task stands, unless it is there already or the failure is not the caller's.
+    /// Adds the state of the task, unless it is present or the error is not about the task.
     #[must_use]
     pub fn on_task(self, standing: Standing) -> Self {
         match self {
-            Self::OnTask { .. } | Self::Store(_) | Self::Overdue(_) => self,
+            Self::OnTask { .. } | Self::Store(_) | Self::Overdue(_) | Self::KeyEnded => self,
             error => Self::OnTask { standing, error: Box::new(error) },
         }
     }

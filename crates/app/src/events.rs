@@ -1,42 +1,42 @@
-//! Telling agents what happened, and letting them read it.
+//! The event log: use cases append events to the recipient's log, and agents read their own log by cursor.
 
 use serde::Serialize;
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, MessageId, Now, Task, TaskId};
 use tandem_store::Tx;
-use tandem_store::events::{self as log, Logged, NewEvent};
+use tandem_store::events::{self as log, Appended, Logged, NewEvent};
 
 use crate::Error;
 
-/// How many events one look into the log gives at most.
+/// Page size when the log is read.
 pub const PAGE_MAX: i64 = 100;
 
-/// An event on its way into a log.
+/// An event before it is stored.
 #[derive(Debug)]
 pub(crate) struct Event<'a> {
     kind: EventKind,
     task: Option<&'a Task>,
     message: Option<&'a MessageId>,
     from: Option<(&'a AgentId, &'a str)>,
-    /// Its own fields, as the inside of a JSON object.
+    /// The fields of `data`, as the inside of a JSON object.
     fields: String,
 }
 
 impl<'a> Event<'a> {
-    /// An event about a task; `from` is who caused it, nobody for the hub.
+    /// An event about a task. `from` is the party that caused it; `None` means the hub.
     pub(crate) fn on_task(kind: EventKind, task: &'a Task, from: Option<(&'a AgentId, &'a str)>) -> Self {
         Self { kind, task: Some(task), message: None, from, fields: String::new() }
             .with("initiatorSessionKey", task.initiator_side.session_key.as_deref())
             .with("targetSessionKey", task.target_side.session_key.as_deref())
     }
 
-    /// An event about an agent, and no task.
+    /// An event about an agent, without a task.
     pub(crate) fn from_agent(kind: EventKind, from: (&'a AgentId, &'a str)) -> Self {
         Self { kind, task: None, message: None, from: Some(from), fields: String::new() }
     }
 
-    /// Adds a field, if it has a value. What the log keeps beside an event's fields needs none: its type, its task, its
-    /// message and who caused it.
+    /// Adds a field, unless its value is null. The event's type, task, message and sender have columns of their own
+    /// and are not added here.
     pub(crate) fn with(mut self, name: &str, value: impl Serialize) -> Self {
         match serde_json::to_string(&value) {
             Ok(value) if value != "null" => {
@@ -48,14 +48,14 @@ impl<'a> Event<'a> {
         self
     }
 
-    /// Adds the message it is about.
+    /// Sets the message that the event is about.
     pub(crate) fn with_message(mut self, id: &'a MessageId) -> Self {
         self.message = Some(id);
         self
     }
 
-    /// The event as it is stored.
-    fn finished(self, now: &Now) -> NewEvent<'a> {
+    /// Converts the event into a row.
+    fn into_new_event(self, now: &Now) -> NewEvent<'a> {
         let event = match self.from {
             Some((_, name)) => self.with("fromAgentName", name),
             None => self,
@@ -71,55 +71,60 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Writes an event into an agent's log; tells its number there.
-pub(crate) fn tell(tx: &mut Tx<'_>, to: &AgentId, event: Event<'_>, now: &Now) -> Result<i64, Error> {
-    tell_all(tx, to, vec![event], now)
+/// Appends an event to an agent's log.
+pub(crate) fn append_event(
+    tx: &mut Tx<'_>,
+    to: &AgentId,
+    event: Event<'_>,
+    now: &Now,
+) -> Result<Appended, Error> {
+    append_events(tx, to, vec![event], now)
 }
 
-/// Writes events into an agent's log, in their order; tells the number of the last.
-pub(crate) fn tell_all(
+/// Appends events to an agent's log, in the given order.
+pub(crate) fn append_events(
     tx: &mut Tx<'_>,
     to: &AgentId,
     events: Vec<Event<'_>>,
     now: &Now,
-) -> Result<i64, Error> {
-    let new: Vec<NewEvent<'_>> = events.into_iter().map(|event| event.finished(now)).collect();
+) -> Result<Appended, Error> {
+    let new: Vec<NewEvent<'_>> = events.into_iter().map(|event| event.into_new_event(now)).collect();
     Ok(log::append(tx, to, &new)?)
 }
 
-/// Whether an event hands a task to the agent it is told to.
-fn hands_over(event: &Logged) -> bool {
+/// Whether an event gives its recipient a task.
+fn assigns_task(event: &Logged) -> bool {
     [EventKind::TaskCreated, EventKind::TaskApprovalRequired].iter().any(|kind| kind.as_str() == event.kind)
 }
 
-/// The tasks that these events hand over.
+/// The tasks that these events give to their recipient.
 #[must_use]
-pub fn handed_over(events: &[Logged]) -> Vec<TaskId> {
-    events.iter().filter(|event| hands_over(event)).filter_map(|event| event.task.clone()).collect()
+pub fn assigned_tasks(events: &[Logged]) -> Vec<TaskId> {
+    events.iter().filter(|event| assigns_task(event)).filter_map(|event| event.task.clone()).collect()
 }
 
-/// One look into the log.
+/// A page of an agent's event log.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct LogPage {
     /// The events, oldest first.
     pub events: Vec<Logged>,
-    /// Where the next look begins.
+    /// Cursor of the next page.
     pub cursor: i64,
-    /// Whether there is more behind it already.
+    /// Whether more events follow.
     pub has_more: bool,
-    /// Whether the caller has come further by this than it ever was.
+    /// Whether this page reaches beyond what the agent has fetched before.
     pub is_new: bool,
 }
 
-/// Where a feed of the caller's events begins: after a number, but not beyond the end; at the end where
-/// none is given.
-pub fn start(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<i64, Error> {
+/// Start cursor of a stream of the caller's events. It is never beyond the end of the log; without `after` it is the
+/// end.
+pub fn start_cursor(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<i64, Error> {
     let last = log::cursors(tx, by)?.last;
     Ok(after.map_or(last, |after| after.min(last)))
 }
 
-/// The caller's events after a number, or after what it has acknowledged.
-pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<Look, Error> {
+/// Reads the caller's log after a cursor, or after the acknowledged cursor.
+pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<LogPage, Error> {
     let cursors = log::cursors(tx, by)?;
     let start = after.unwrap_or(cursors.events_acked);
     let mut events = log::after(tx, by, start, PAGE_MAX + 1)?;
@@ -128,11 +133,11 @@ pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<Look, E
     events.truncate(page);
     let cursor = events.last().map_or(start, |event| event.seq);
     let is_new = !events.is_empty() && cursor > cursors.fetched;
-    Ok(Look { events, cursor, has_more, is_new })
+    Ok(LogPage { events, cursor, has_more, is_new })
 }
 
-/// Notes that the caller has read its log by polling up to a number, and fetched these tasks with it.
-pub fn note_fetched(
+/// Records how far the caller has read its log by polling, and which tasks it fetched by that.
+pub fn mark_fetched(
     tx: &mut Tx<'_>,
     by: &AgentId,
     to: i64,
@@ -143,7 +148,7 @@ pub fn note_fetched(
     Ok(log::set_fetched(tx, by, to)?)
 }
 
-/// Acknowledges the log up to a number; tells where the cursor stands.
+/// Acknowledges the log up to a cursor. Returns the acknowledged cursor, which never moves back.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Error> {
     Ok(log::acknowledge_events(tx, by, cursor)?)
 }

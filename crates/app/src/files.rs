@@ -1,5 +1,5 @@
-//! Files within a task: each comes with a message, and goes with it. The bytes are somebody else's business;
-//! they are there before a file is added, and go after it is removed.
+//! Files on a task. Each file belongs to one message and is deleted with it. This module handles rows only: the bytes
+//! are stored before a file is added and deleted after it is removed.
 
 use tandem_core::events::EventKind;
 use tandem_core::files::{ENCRYPTED_NAME, ENCRYPTED_TYPE, File, essence, is_allowed, safe_name};
@@ -7,29 +7,29 @@ use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::{AgentId, FileId, Now, Refusal, Role, Task, TaskId};
 use tandem_store::{Tx, files as rows, messages, tasks as task_rows};
 
-use crate::events::{Event, tell};
-use crate::messages::{NewMessage, add, check_message, check_open, pause_if_spent};
+use crate::events::{Event, append_event};
+use crate::messages::{NewMessage, add, check_message, check_open, pause_if_budget_spent};
 use crate::sealed::Sealed;
-use crate::tasks::on_task;
+use crate::tasks::{on_task, take_from_unread};
 use crate::{Error, Invalid};
 
-/// A file that is about to be added; its bytes are stored already.
+/// A new file. Its bytes are already stored.
 #[derive(Debug, Clone)]
 pub struct NewFile {
-    /// Its id.
+    /// The id under which the bytes are stored.
     pub id: FileId,
-    /// What its sender calls it.
+    /// The file name given by the sender.
     pub name: String,
-    /// What its sender says it is.
+    /// The media type given by the sender.
     pub mime_type: String,
-    /// How large it is.
+    /// The size of the stored bytes.
     pub size_bytes: i64,
-    /// The keys and the signature that come with an encrypted one.
+    /// Wrapped keys and signature, if the task is encrypted.
     pub sealed: Option<Sealed>,
 }
 
-/// Whether a caller may add a file to a task at all; asked before its bytes are taken. `quota` is how many bytes
-/// an agent's files may have together, 0 for any number.
+/// Checks that the caller may add a file to a task, before its bytes are read. `quota` limits the bytes of all files
+/// of an agent; 0 means no limit.
 pub fn check(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -46,7 +46,7 @@ pub fn check(
     })
 }
 
-/// Adds a file to a task by a message, and tells the other party.
+/// Adds a file with its message to a task, and notifies the other party.
 pub fn attach(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -56,7 +56,7 @@ pub fn attach(
     now: &Now,
 ) -> Result<(File, Message), Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
-        let (name, mime_type) = described(&task, new)?;
+        let (name, mime_type) = name_and_type(&task, new)?;
         let content_type = if task.encrypted { ContentType::Encrypted } else { ContentType::File };
         let content = new.id.to_string().try_into().map_err(|_| Error::NotFound("file"))?;
         let message =
@@ -78,13 +78,13 @@ pub fn attach(
         };
         rows::insert(tx, &file)?;
         task_rows::update_thread(tx, &task)?;
-        pause_if_spent(tx, &mut task, role, now)?;
+        pause_if_budget_spent(tx, &mut task, role, now)?;
         Ok((file, message))
     })
 }
 
-/// What a file is called and what it is: on an encrypted task nobody but its readers knows.
-fn described(task: &Task, new: &NewFile) -> Result<(String, String), Error> {
+/// The stored name and media type. On an encrypted task both are hidden from the hub.
+fn name_and_type(task: &Task, new: &NewFile) -> Result<(String, String), Error> {
     if task.encrypted {
         return Ok((ENCRYPTED_NAME.to_owned(), ENCRYPTED_TYPE.to_owned()));
     }
@@ -93,17 +93,18 @@ fn described(task: &Task, new: &NewFile) -> Result<(String, String), Error> {
     if !is_allowed(&essence) {
         return Err(Error::FileType(essence));
     }
-    Ok((safe_name(&new.name), essence))
+    let name = safe_name(&new.name).ok_or_else(|| Invalid::field("filename", "must not be empty"))?;
+    Ok((name, essence))
 }
 
-/// A file of a task that the caller takes part in.
+/// A file on one of the caller's tasks.
 pub fn find(tx: &mut Tx<'_>, by: &AgentId, id: &FileId) -> Result<(File, Task), Error> {
     let file = rows::find(tx, id)?.ok_or(Error::NotFound("file"))?;
     let task = task_rows::find(tx, &file.task)?.filter(|task| task.role_of(by).is_some());
     Ok((file, task.ok_or(Error::NotFound("file"))?))
 }
 
-/// Takes back a file of the caller's; its message stays as a tombstone. The caller of this removes the bytes.
+/// Deletes one of the caller's files. Its message becomes a tombstone.
 pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<File, Error> {
     let (file, mut task) = find(tx, by, id)?;
     let role = task.role_of(by).ok_or(Refusal::NotYourMove)?;
@@ -113,23 +114,23 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<F
     let event = Event::on_task(EventKind::FileDeleted, &task, task.party(role))
         .with_message(&file.message)
         .with("fileId", file.id.as_str());
-    tell(tx, task.other(role).0, event, now)?;
+    append_event(tx, task.other(role).0, event, now)?;
     let message = messages::find(tx, &task.id, &file.message)?;
     messages::bury(tx, &file.message)?;
     rows::remove(tx, &file)?;
     if message.is_some_and(|message| message.read_at.is_none()) {
-        task.unread_less(role.opposite());
+        take_from_unread(tx, &mut task, role.opposite(), 1)?;
         task_rows::update_thread(tx, &task)?;
     }
     Ok(file)
 }
 
-/// The files of a task; whether the caller may see them has been decided already.
-pub fn of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<Vec<File>, Error> {
-    Ok(rows::of_task(tx, task)?)
+/// The files of a task of the caller.
+pub fn of_task(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Vec<File>, Error> {
+    on_task(tx, by, id, now, |tx, task, _| Ok(rows::of_task(tx, &task.id)?))
 }
 
-/// Which of these files are known; the bytes of all others belong to nobody.
-pub fn known(tx: &mut Tx<'_>, ids: &[FileId]) -> Result<Vec<FileId>, Error> {
+/// Which of these files exist. Stored bytes of any other id are orphaned.
+pub fn existing(tx: &mut Tx<'_>, ids: &[FileId]) -> Result<Vec<FileId>, Error> {
     Ok(rows::known(tx, ids)?)
 }

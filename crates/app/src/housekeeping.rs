@@ -1,21 +1,21 @@
-//! Removing what has run out and what has been kept long enough, a little at a time.
+//! Retention: removes expired and old rows, a bounded number per transaction.
 
 use tandem_core::{AgentId, Timestamp};
 use tandem_store::retention::{self, Deliveries, Logs};
 use tandem_store::{Tx, idempotency, networks, pairing};
 
 use crate::Error;
-use crate::idempotency::KEPT_SECONDS;
+use crate::idempotency::RETENTION_SECONDS;
 
-/// How many rows of a kind one pass removes.
+/// Rows of one kind that a pass removes at most.
 const ROWS_MAX: i64 = 500;
-/// How many logs one pass looks at.
+/// Event logs that a pass inspects at most.
 const LOGS_MAX: i64 = 200;
 
-/// What one pass removed of what had run out.
+/// The number of expired rows that a pass removed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Swept {
-    /// Answers kept for requests that may be sent twice.
+    /// Stored answers of idempotent requests.
     pub answers: u64,
     /// Invitations to networks.
     pub invites: u64,
@@ -24,35 +24,36 @@ pub struct Swept {
 }
 
 impl Swept {
-    /// Whether there may be more.
+    /// Whether more rows may be left.
     #[must_use]
     pub fn is_full(&self) -> bool {
         [self.answers, self.invites, self.codes].into_iter().any(is_full)
     }
 }
 
-/// Whether a pass removed as much as it may.
+/// Whether a pass removed as many rows as it may.
 #[must_use]
 pub fn is_full(rows: u64) -> bool {
     rows >= ROWS_MAX.unsigned_abs()
 }
 
-/// One pass over what has run out.
+/// Removes expired rows, one pass.
 pub fn sweep(tx: &mut Tx<'_>, now: Timestamp) -> Result<Swept, Error> {
     Ok(Swept {
-        answers: idempotency::sweep(tx, now.plus_seconds(-KEPT_SECONDS), ROWS_MAX)?,
+        answers: idempotency::sweep(tx, now.plus_seconds(-RETENTION_SECONDS), ROWS_MAX)?,
         invites: networks::sweep_invites(tx, now, ROWS_MAX)?,
         codes: pairing::sweep(tx, now, ROWS_MAX)?,
     })
 }
 
-/// Which of the next logs begin with an event from before `until`.
+/// Among the next logs, those whose first event is older than `until`.
 pub fn old_logs(tx: &mut Tx<'_>, after: &str, until: Timestamp) -> Result<Logs, Error> {
     Ok(retention::logs_from(tx, after, until, LOGS_MAX)?)
 }
 
-/// Removes the beginning of an agent's log: what is from before `until` and behind every cursor that the agent has
-/// ever moved, and behind its webhook's where that is on. An agent that has acknowledged nothing keeps all of it.
+/// Trims the start of an agent's log. It removes events that are older than `until`, acknowledged by every cursor
+/// that the agent uses, and delivered to its webhook if that is active. An agent that never acknowledged anything
+/// keeps its whole log.
 pub fn trim_log(tx: &mut Tx<'_>, agent: &AgentId, until: Timestamp) -> Result<u64, Error> {
     let Some(reached) = retention::reached(tx, agent)? else { return Ok(0) };
     let acknowledged =
@@ -62,7 +63,7 @@ pub fn trim_log(tx: &mut Tx<'_>, agent: &AgentId, until: Timestamp) -> Result<u6
     Ok(retention::remove_events(tx, agent, up_to, until, ROWS_MAX)?)
 }
 
-/// Removes webhook deliveries from before `until` that were taken or given up, from after one of them on.
+/// Removes finished webhook deliveries that are older than `until`, starting after a given one.
 pub fn trim_deliveries(tx: &mut Tx<'_>, after: &str, until: Timestamp) -> Result<Deliveries, Error> {
     Ok(retention::remove_deliveries(tx, after, until, ROWS_MAX)?)
 }

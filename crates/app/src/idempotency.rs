@@ -1,64 +1,67 @@
-//! Requests that may be sent twice and happen once.
+//! Idempotency keys: a request that is sent twice with the same key takes effect once.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tandem_core::{AgentId, Now};
 use tandem_store::Tx;
 use tandem_store::idempotency::{self as rows, Kept};
 
 use crate::Error;
 
-/// How long an answer is kept.
-pub const KEPT_SECONDS: i64 = 24 * 3_600;
+/// How long an answer is stored.
+pub const RETENTION_SECONDS: i64 = 24 * 3_600;
 
-/// The key a request came with, and what it asked.
+/// The idempotency key of a request, and a hash that identifies the request.
 #[derive(Debug, Clone)]
 pub struct Key {
-    /// The client's key.
+    /// The key sent by the client.
     pub key: String,
     /// The hash of method, path and body.
     pub request_hash: [u8; 32],
 }
 
-/// An answer, and whether it is a repetition.
+/// An answer, and whether it was replayed.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    /// The HTTP status.
-    pub status: u16,
-    /// The JSON body.
-    pub body: String,
-    /// Whether it was given before.
+pub struct Answer<T> {
+    /// The answer.
+    pub value: T,
+    /// Whether this is the stored answer of an earlier request.
     pub replayed: bool,
 }
 
-/// The answer that was kept under a key; refused when the key stands for another request.
-pub fn kept(tx: &mut Tx<'_>, by: &AgentId, key: &Key, now: &Now) -> Result<Option<Answer>, Error> {
-    let Some(kept) = rows::find(tx, by, &key.key, now.at.plus_seconds(-KEPT_SECONDS))? else {
+/// Finds the stored answer of a key. It is an error if the key was used for a different request.
+pub fn find_answer<T: DeserializeOwned>(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    key: &Key,
+    now: &Now,
+) -> Result<Option<Answer<T>>, Error> {
+    let Some(kept) = rows::find(tx, by, &key.key, now.at.plus_seconds(-RETENTION_SECONDS))? else {
         return Ok(None);
     };
     if kept.request_hash != key.request_hash {
         return Err(Error::KeyReused);
     }
-    let status = u16::try_from(kept.status).unwrap_or(200);
-    Ok(Some(Answer { status, body: kept.body, replayed: true }))
+    // An answer of an older version may be unreadable now; treat the key as used for another request.
+    let value = serde_json::from_str(&kept.body).map_err(|_| Error::KeyReused)?;
+    Ok(Some(Answer { value, replayed: true }))
 }
 
-/// Runs `run` once for each key and keeps its answer in the same transaction. Refusals are not kept:
-/// they changed nothing, so asking again is harmless.
-pub fn once(
+/// Runs `run` once per key and stores its answer in the same transaction. Errors are not stored: they changed
+/// nothing, so the request can be repeated.
+pub fn once<T: Serialize + DeserializeOwned>(
     tx: &mut Tx<'_>,
     by: &AgentId,
-    key: Option<&Key>,
+    key: &Key,
     now: &Now,
-    status: u16,
-    run: impl FnOnce(&mut Tx<'_>) -> Result<String, Error>,
-) -> Result<Answer, Error> {
-    let Some(key) = key else {
-        return Ok(Answer { status, body: run(tx)?, replayed: false });
-    };
-    if let Some(kept) = kept(tx, by, key, now)? {
-        return Ok(kept);
+    run: impl FnOnce(&mut Tx<'_>) -> Result<T, Error>,
+) -> Result<Answer<T>, Error> {
+    if let Some(answer) = find_answer(tx, by, key, now)? {
+        return Ok(answer);
     }
-    let body = run(tx)?;
-    let kept = Kept { request_hash: key.request_hash.to_vec(), status: status.into(), body };
+    let value = run(tx)?;
+    let body = serde_json::to_string(&value).unwrap_or_default();
+    let kept = Kept { request_hash: key.request_hash.to_vec(), status: 200, body };
     rows::keep(tx, by, &key.key, &kept, now.at)?;
-    Ok(Answer { status, body: kept.body, replayed: false })
+    Ok(Answer { value, replayed: false })
 }

@@ -1,15 +1,15 @@
-//! What waits for the caller: tasks to take, approvals, unread threads, broadcasts.
+//! The inbox: tasks and approvals that wait for the caller, unread threads and broadcasts.
 
 use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Now, Role};
 use tandem_store::inbox::{self as rows, Item, Kind, Place};
 use tandem_store::{Tx, events};
 
-use crate::tasks::overdue_or;
+use crate::tasks::refuse_overdue;
 use crate::{Error, Page};
 
-/// The inbox from after a place in it: by priority, then oldest first. A broadcast has no priority of its own
-/// and leaves the inbox when its event has been acknowledged.
+/// A page of the inbox, by priority and then oldest first. Broadcasts have normal priority and leave the inbox when
+/// their event is acknowledged.
 pub fn list(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -21,7 +21,7 @@ pub fn list(
     let mut items = rows::waiting(tx, by, Kind::Task, after, more, now.at)?;
     items.extend(rows::waiting(tx, by, Kind::Approval, after, more, now.at)?);
     let overdue = items.iter().filter(|item| item.overdue).filter_map(|item| item.task.clone());
-    overdue_or(overdue.collect())?;
+    refuse_overdue(overdue.collect())?;
     for role in [Role::Initiator, Role::Target] {
         items.extend(rows::threads(tx, by, role, after, more)?);
     }

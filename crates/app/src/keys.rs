@@ -1,17 +1,18 @@
-//! Secrets and keys: made, hashed and checked here, and never inside a store closure.
+//! API keys, hashes and random bytes. Nothing here runs inside a transaction.
 
 use aws_lc_rs::{constant_time, digest, rand};
 use tandem_seal::PublicKey;
 
 use crate::Invalid;
 
-/// The SHA-256 of an API key: all that is ever stored of it.
+/// SHA-256 of an API key. The key itself is never stored.
 pub type KeyHash = [u8; 32];
 
-/// Fills a buffer with random bytes of the operating system.
+/// Fills a buffer with random bytes from the operating system.
 ///
 /// # Panics
-/// When the operating system has no randomness to give; nothing can be done safely then.
+///
+/// Panics if the operating system provides no random bytes: without them nothing is secure.
 pub fn fill_random(bytes: &mut [u8]) {
     #[expect(clippy::expect_used, reason = "without randomness there are no keys")]
     rand::fill(bytes).expect("the operating system gives random bytes");
@@ -20,18 +21,18 @@ pub fn fill_random(bytes: &mut [u8]) {
 /// Bytes as hexadecimal text.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    // Every request gets an id by this, so it allocates once.
+    // Every request id is formatted here, so this allocates only once.
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// A new API key: 192 random bits behind the product's prefix.
+/// Creates an API key: the prefix `tdm_` and 192 random bits.
 #[must_use]
 pub fn new_api_key() -> String {
     format!("tdm_{}", random_hex::<24>())
 }
 
-/// So many random bytes, as hexadecimal text.
+/// `N` random bytes as hexadecimal text.
 #[must_use]
 pub fn random_hex<const N: usize>() -> String {
     let mut bytes = [0; N];
@@ -39,7 +40,7 @@ pub fn random_hex<const N: usize>() -> String {
     hex(&bytes)
 }
 
-/// The hash under which a key, or any other secret, is known.
+/// SHA-256 of a key or another secret.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> KeyHash {
     let mut hash = [0; 32];
@@ -47,7 +48,7 @@ pub fn sha256(bytes: &[u8]) -> KeyHash {
     hash
 }
 
-/// A SHA-256 of what comes piece by piece.
+/// Incremental SHA-256.
 #[derive(Clone)]
 pub struct Hashing(digest::Context);
 
@@ -64,12 +65,12 @@ impl std::fmt::Debug for Hashing {
 }
 
 impl Hashing {
-    /// Adds a piece.
+    /// Adds bytes.
     pub fn add(&mut self, piece: &[u8]) {
         self.0.update(piece);
     }
 
-    /// The hash of all of it.
+    /// Returns the hash of all added bytes.
     #[must_use]
     pub fn finish(self) -> KeyHash {
         let mut hash = [0; 32];
@@ -78,9 +79,9 @@ impl Hashing {
     }
 }
 
-/// Whether two hashes are the same, in a time that does not tell where they differ.
+/// Compares two hashes in constant time.
 #[must_use]
-pub fn same_hash(one: &KeyHash, other: &KeyHash) -> bool {
+pub fn same_hash(one: &[u8], other: &[u8]) -> bool {
     constant_time::verify_slices_are_equal(one, other).is_ok()
 }
 

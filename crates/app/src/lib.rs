@@ -1,7 +1,7 @@
-//! The use cases: each a synchronous function over a transaction, the caller and its input.
+//! The use cases. Each is a synchronous function of a transaction, the caller and its input.
 //!
-//! This is the only crate that changes anything, and the only one that decides who may. It knows no
-//! HTTP, no clock and no configuration file; whatever it needs is handed in.
+//! This is the only crate that changes data and the only one that decides who may change it. It knows no HTTP, no
+//! clock and no configuration file: all of that is passed in.
 
 pub mod accounts;
 pub mod admin;
@@ -29,17 +29,17 @@ pub mod webhooks;
 
 pub use error::{Error, Invalid};
 
-/// Rows of a list, and where the next page begins.
+/// A page of a list, and the cursor of the next page.
 #[derive(Debug, Clone)]
 pub struct Page<T, C> {
     /// The rows.
     pub items: Vec<T>,
-    /// The place of the last row, when there are more behind it.
+    /// Cursor of the next page, if there is one.
     pub next: Option<C>,
 }
 
 impl<T, C> Page<T, C> {
-    /// A page out of rows that were asked for with one more than `limit`.
+    /// Builds a page from rows that were queried with `limit + 1`.
     fn cut(mut items: Vec<T>, limit: i64, place: impl Fn(&T) -> C) -> Self {
         let limit = usize::try_from(limit).unwrap_or_default();
         let next =
@@ -48,8 +48,8 @@ impl<T, C> Page<T, C> {
         Self { items, next }
     }
 
-    /// A page out of the newest rows of a list, oldest first, that were asked for with one more than `limit`:
-    /// the next page is the one before it.
+    /// Builds a page from the newest rows of a list, oldest first, that were queried with `limit + 1`. The next page
+    /// holds older rows.
     fn newest(mut items: Vec<T>, limit: i64, place: impl Fn(&T) -> C) -> Self {
         let more = i64::try_from(items.len()).unwrap_or(i64::MAX) > limit;
         if more {

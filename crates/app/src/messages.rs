@@ -1,39 +1,42 @@
-//! Talking within a task.
+//! Messages on a task.
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::{ContentType, DELETED, Kind, Message};
 use tandem_core::tasks::CheckInSeconds;
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
-use tandem_core::{AgentId, FileId, MessageId, Now, Refusal, Role, Task, TaskId};
+use tandem_core::{AgentId, MessageId, Now, Refusal, Role, Task, TaskId};
 use tandem_store::{Tx, connections, files, messages as rows, tasks};
 
-use crate::events::{Event, tell};
+use crate::events::{Event, append_event};
 use crate::sealed::Sealed;
-use crate::tasks::{PLAIN_ON_ENCRYPTED, check_time, note_signature, on_task, pause, present, set_check_in};
+use crate::tasks::{
+    PLAIN_ON_ENCRYPTED, acknowledge_all, check_not_overdue, on_task, pause, record_signature, set_check_in,
+    take_from_unread,
+};
 use crate::{Error, Invalid, Page};
 
-/// What somebody wants to say.
+/// A new message.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
     /// The text.
     pub content: Body,
-    /// How to read it.
+    /// The type of the content.
     pub content_type: ContentType,
-    /// How soon it should be acknowledged; as the task says, where it says nothing itself.
+    /// Acknowledgement window of this message; `None` uses the task's window.
     pub check_in_seconds: Option<CheckInSeconds>,
-    /// The keys and the signature that come with encrypted content.
+    /// Wrapped keys and signature of encrypted content.
     pub sealed: Option<Sealed>,
 }
 
 impl NewMessage {
-    /// Plain text.
+    /// A message of plain text.
     #[must_use]
     pub fn plain(content: Body) -> Self {
         Self { content, content_type: ContentType::Text, check_in_seconds: None, sealed: None }
     }
 }
 
-/// Adds a message to a task and tells the other party.
+/// Adds a message to a task and notifies the other party.
 pub fn send(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -45,12 +48,12 @@ pub fn send(
         check_message(&task, new)?;
         let message = add(tx, &mut task, role, new, Kind::Message, now)?;
         tasks::update_thread(tx, &task)?;
-        pause_if_spent(tx, &mut task, role, now)?;
+        pause_if_budget_spent(tx, &mut task, role, now)?;
         Ok(message)
     })
 }
 
-/// The newest task with an agent that is open to messages: where a message to the agent itself goes.
+/// The newest task with an agent that accepts messages. A message that names only the agent goes there.
 pub fn newest_open_task(tx: &mut Tx<'_>, by: &AgentId, named: &Alias, now: &Now) -> Result<TaskId, Error> {
     let mut found = match named.as_str().parse() {
         Ok(agent) => tasks::newest_open(tx, by, &agent)?,
@@ -62,12 +65,12 @@ pub fn newest_open_task(tx: &mut Tx<'_>, by: &AgentId, named: &Alias, now: &Now)
         found = tasks::newest_open(tx, by, &agent)?;
     }
     if let Some(task) = &found {
-        check_time(tasks::find(tx, task)?.as_ref(), now)?;
+        check_not_overdue(tasks::find(tx, task)?.as_ref(), now)?;
     }
     found.ok_or(Error::NotFound("open task with that agent; create one with POST /tasks"))
 }
 
-/// Whether a message may be added.
+/// Checks that a message may be added.
 pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> {
     if task.encrypted != (new.content_type == ContentType::Encrypted) {
         let why = if task.encrypted { PLAIN_ON_ENCRYPTED } else { "must be text or json on this task" };
@@ -79,15 +82,14 @@ pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> 
     check_open(task)
 }
 
-/// Whether anything may be said on a task, whatever it is.
+/// Checks that the task accepts messages of any kind.
 pub(crate) fn check_open(task: &Task) -> Result<(), Error> {
     task.position().check_open()?;
     let max = task.terms.max_messages;
     if task.spoken_count >= max { Err(Refusal::MessageBudget(max).into()) } else { Ok(()) }
 }
 
-/// Adds a message of a party and tells the other. The caller has asked whether it may, and writes the task
-/// back.
+/// Adds a message of a party and notifies the other. The caller has checked that it may be added, and saves the task.
 pub(crate) fn add(
     tx: &mut Tx<'_>,
     task: &mut Task,
@@ -97,9 +99,9 @@ pub(crate) fn add(
     now: &Now,
 ) -> Result<Message, Error> {
     if let Some(sealed) = &new.sealed {
-        note_signature(tx, &task.id, sealed)?;
+        record_signature(tx, &task.id, sealed)?;
     }
-    present(tx, task, role, now)?;
+    acknowledge_all(tx, task, role, now)?;
     let message = Message {
         id: now.new_id(),
         task: task.id.clone(),
@@ -113,12 +115,12 @@ pub(crate) fn add(
         sender_signature: new.sealed.as_ref().map(|sealed| sealed.signature.clone()),
         read_at: None,
         acknowledged_at: None,
-        // Requests may be decided in another order than they came in; the thread reads in time's order.
+        // Requests may commit in another order than they arrived; the times in a thread never go back.
         created_at: now.at.max(task.updated_at),
     };
     let event = Event::on_task(EventKind::MessageCreated, task, task.party(role)).with_message(&message.id);
-    tell(tx, task.other(role).0, event, now)?;
-    rows::insert(tx, &message)?;
+    let appended = append_event(tx, task.other(role).0, event, now)?;
+    rows::insert(tx, &message, Some(appended.last))?;
     let window = new.check_in_seconds.map_or(task.terms.check_in_seconds, CheckInSeconds::get);
     set_check_in(tx, task, message.number, window, now)?;
     task.message_count += 1;
@@ -130,21 +132,29 @@ pub(crate) fn add(
     if let Some(reader) = task.side_mut(role.opposite()) {
         reader.unread += 1;
         reader.unread_since.get_or_insert(message.created_at);
+        reader.unseen.add(appended.last, appended.updates_acked);
     }
     Ok(message)
 }
 
-/// Stops two agents that talk and talk: at the agreed number of messages the initiator is asked.
-pub(crate) fn pause_if_spent(tx: &mut Tx<'_>, task: &mut Task, by: Role, now: &Now) -> Result<(), Error> {
+/// Pauses a task whose message budget is used up. This stops two agents that answer each other forever; the initiator
+/// can raise the budget.
+pub(crate) fn pause_if_budget_spent(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    by: Role,
+    now: &Now,
+) -> Result<(), Error> {
     let max = task.terms.max_messages;
     if task.spoken_count < max || task.status.is_terminal() {
         return Ok(());
     }
-    let why = format!("it has had the {max} messages it may have; its initiator can raise maxMessages");
-    pause(tx, task, by, &why, now)
+    let why = format!("the limit of {max} messages is reached; the initiator can raise maxMessages");
+    pause(tx, task, by, &why, now)?;
+    Ok(())
 }
 
-/// Adds the hub's own message. The caller writes the task back.
+/// Adds a message from the hub. The caller saves the task.
 pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &Now) -> Result<(), Error> {
     task.message_count += 1;
     let message = Message {
@@ -162,10 +172,10 @@ pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &N
         acknowledged_at: None,
         created_at: now.at,
     };
-    Ok(rows::insert(tx, &message)?)
+    Ok(rows::insert(tx, &message, None)?)
 }
 
-/// A page of a task's thread, oldest first; the next page is the one before it.
+/// A page of a thread, oldest first. The next page holds older messages.
 pub fn list(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -182,45 +192,50 @@ pub fn list(
     })
 }
 
-/// Takes a message back; a tombstone stays. Tells which file went with it: the caller removes its bytes.
+/// Deletes one of the caller's messages with its file. A tombstone remains.
 pub fn delete(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
     message: &MessageId,
     now: &Now,
-) -> Result<Option<FileId>, Error> {
+) -> Result<(), Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         let found = rows::find(tx, &task.id, message)?.ok_or(Error::NotFound("message"))?;
         if found.sender.as_ref() != Some(by) {
             return Err(Error::NotSender);
         }
-        let (buried, file) = bury(tx, &mut task, role, &found)?;
-        if buried {
+        if delete_content(tx, &mut task, role, &found)?.existed {
             let event =
                 Event::on_task(EventKind::MessageDeleted, &task, task.party(role)).with_message(message);
-            tell(tx, task.other(role).0, event, now)?;
+            append_event(tx, task.other(role).0, event, now)?;
         }
-        Ok(file)
+        Ok(())
     })
 }
 
-/// Leaves only a tombstone of a message, and nothing of its file; tells whether it was none before, and which file.
-fn bury(
+/// What [`delete_content`] removed.
+struct DeletedContent {
+    existed: bool,
+    had_file: bool,
+}
+
+/// Replaces a message by a tombstone and deletes its file.
+fn delete_content(
     tx: &mut Tx<'_>,
     task: &mut Task,
     writer: Role,
     message: &Message,
-) -> Result<(bool, Option<FileId>), Error> {
-    let buried = rows::bury(tx, &message.id)?;
-    if buried {
+) -> Result<DeletedContent, Error> {
+    let existed = rows::bury(tx, &message.id)?;
+    if existed {
         if message.kind == Kind::Reply && task.result.as_ref() == Some(&message.content) {
             task.result = Some(DELETED.to_owned());
             tasks::update(tx, task)?;
         }
-        // There is nothing left to read.
+        // The reader has one unread message less.
         if message.read_at.is_none() {
-            task.unread_less(writer.opposite());
+            take_from_unread(tx, task, writer.opposite(), 1)?;
             tasks::update_thread(tx, task)?;
         }
     }
@@ -228,21 +243,17 @@ fn bury(
     if let Some(file) = &file {
         files::remove(tx, file)?;
     }
-    Ok((buried, file.map(|file| file.id)))
+    Ok(DeletedContent { existed, had_file: file.is_some() })
 }
 
-/// Buries all that an agent wrote on a task while it was its target; tells how much that was, and which files.
-pub(crate) fn bury_all_of(
-    tx: &mut Tx<'_>,
-    target: &AgentId,
-    id: &TaskId,
-) -> Result<(u64, Vec<FileId>), Error> {
-    let (mut count, mut gone) = (0, Vec::new());
+/// Deletes what an agent wrote on a task while it was the target. Returns the number of messages and files.
+pub(crate) fn delete_content_by(tx: &mut Tx<'_>, target: &AgentId, id: &TaskId) -> Result<(u64, u64), Error> {
+    let (mut messages, mut files) = (0, 0);
     if let Some(mut task) = tasks::find(tx, id)? {
         for message in rows::of_sender(tx, id, target)? {
-            gone.extend(bury(tx, &mut task, Role::Target, &message)?.1);
-            count += 1;
+            files += u64::from(delete_content(tx, &mut task, Role::Target, &message)?.had_file);
+            messages += 1;
         }
     }
-    Ok((count, gone))
+    Ok((messages, files))
 }

@@ -1,4 +1,4 @@
-//! Networks: agents that reach each other without pairing, and can be spoken to all at once.
+//! Networks: groups whose members can send tasks to each other without pairing, and broadcast to all.
 
 use std::collections::HashSet;
 
@@ -12,28 +12,30 @@ use tandem_core::{AgentId, MessageId, NetworkId, Now, Timestamp};
 use tandem_store::networks::{self as rows, Member};
 use tandem_store::{Tx, agents, blocks};
 
-use crate::events::{Event, tell};
+use crate::accounts::check_open;
+use crate::events::{Event, append_event};
 use crate::{Error, Page, keys};
 
-/// What a new network is made of.
+/// Input of a new network.
 #[derive(Debug, Clone)]
 pub struct NewNetwork {
-    /// What it is called.
+    /// The name of the network.
     pub name: AgentName,
-    /// What it is for.
+    /// The purpose of the network.
     pub description: Option<AgentDescription>,
 }
 
-fn check_room_for(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+fn check_network_limit(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+    check_open(tx, agent)?;
     if rows::count_of(tx, agent)? >= NETWORKS_MAX {
-        return Err(Error::NetworkFull(NETWORKS_MAX, "networks that you are in"));
+        return Err(Error::NetworkFull(NETWORKS_MAX, "networks per agent"));
     }
     Ok(())
 }
 
-/// Makes a network with the caller as its owner and first member.
+/// Creates a network. The caller becomes its owner and first member.
 pub fn create(tx: &mut Tx<'_>, by: &AgentId, new: &NewNetwork, now: &Now) -> Result<Network, Error> {
-    check_room_for(tx, by)?;
+    check_network_limit(tx, by)?;
     let owner = agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     let network = Network {
         id: now.new_id(),
@@ -49,49 +51,49 @@ pub fn create(tx: &mut Tx<'_>, by: &AgentId, new: &NewNetwork, now: &Now) -> Res
     Ok(network)
 }
 
-/// The networks the caller is in, in the order in which it joined them.
+/// The caller's networks, in the order of joining.
 pub fn list(tx: &mut Tx<'_>, by: &AgentId) -> Result<Vec<Network>, Error> {
     Ok(rows::list(tx, by, NETWORKS_MAX)?)
 }
 
-/// A network that the caller is in; any other does not exist for it.
+/// A network of which the caller is a member. Other networks are not found.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<Network, Error> {
     rows::find(tx, by, id)?.ok_or(Error::NotFound("network"))
 }
 
 /// A network that the caller owns.
-fn own(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<Network, Error> {
+fn owned(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<Network, Error> {
     let network = view(tx, by, id)?;
     if network.owner == *by { Ok(network) } else { Err(Error::NotOwner) }
 }
 
-/// Removes a network, with everything that was said in it.
+/// Deletes a network with its broadcasts.
 pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<(), Error> {
-    own(tx, by, id)?;
+    owned(tx, by, id)?;
     Ok(rows::remove(tx, id)?)
 }
 
-/// How an invitation may be used.
+/// Input of a new invitation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NewInvite {
-    /// How often.
+    /// How many agents may use it.
     pub max_uses: Option<InviteUses>,
-    /// How long.
+    /// How long it is valid.
     pub expires_in: Option<InviteSeconds>,
 }
 
-/// An invitation.
+/// An invitation to a network.
 #[derive(Debug, Clone)]
 pub struct Invite {
-    /// Its code.
+    /// The code to pass on.
     pub code: InviteCode,
-    /// How often it may be used.
+    /// How many agents may use it.
     pub max_uses: i64,
-    /// Until when.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// Makes an invitation to a network of the caller's.
+/// Creates an invitation to one of the caller's networks.
 pub fn invite(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -99,8 +101,8 @@ pub fn invite(
     new: &NewInvite,
     now: &Now,
 ) -> Result<Invite, Error> {
-    own(tx, by, id)?;
-    let full = Error::NetworkFull(INVITES_MAX, "open invitations to that network");
+    owned(tx, by, id)?;
+    let full = Error::NetworkFull(INVITES_MAX, "open invitations per network");
     if rows::open_invites(tx, id, now.at)? >= INVITES_MAX {
         return Err(full);
     }
@@ -109,7 +111,7 @@ pub fn invite(
     let mut bits = [0; 8];
     keys::fill_random(&mut bits);
     let code = InviteCode::from_random(u64::from_le_bytes(bits));
-    // Sixty random bits that are in use already are not met in practice.
+    // A collision of 60 random bits does not happen in practice; if it does, the caller can repeat the request.
     if rows::insert_invite(tx, &code, id, max_uses, expires_at)? {
         Ok(Invite { code, max_uses, expires_at })
     } else {
@@ -117,24 +119,24 @@ pub fn invite(
     }
 }
 
-/// Joins the network that an invitation leads to.
+/// Joins the network of an invitation.
 pub fn join(tx: &mut Tx<'_>, by: &AgentId, code: &InviteCode, now: &Now) -> Result<Network, Error> {
-    const UNKNOWN: Error = Error::NotFound("invitation; it may have run out or been used up");
+    const UNKNOWN: Error = Error::UnknownCode("invitation");
     let id = rows::invited_to(tx, code, now.at)?.ok_or(UNKNOWN)?;
     if rows::is_member(tx, &id, by)? {
         return Err(Error::AlreadyMember);
     }
-    check_room_for(tx, by)?;
+    check_network_limit(tx, by)?;
     rows::add_member(tx, &id, by, now.at)?;
     rows::use_invite(tx, code)?;
     let network = rows::find(tx, by, &id)?.ok_or(UNKNOWN)?;
     if network.members > MEMBERS_MAX {
-        return Err(Error::NetworkFull(MEMBERS_MAX, "members in that network"));
+        return Err(Error::NetworkFull(MEMBERS_MAX, "members per network"));
     }
     Ok(network)
 }
 
-/// Takes the caller out of a network. What is under way with its members goes on.
+/// Leaves a network. Tasks with its members continue.
 pub fn leave(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<(), Error> {
     if view(tx, by, id)?.owner == *by {
         return Err(Error::OwnerStays);
@@ -143,9 +145,9 @@ pub fn leave(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<(), Error>
     Ok(())
 }
 
-/// Takes another agent out of a network of the caller's.
+/// Removes a member from one of the caller's networks.
 pub fn remove_member(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId, agent: &AgentId) -> Result<(), Error> {
-    own(tx, by, id)?;
+    owned(tx, by, id)?;
     if agent == by {
         return Err(Error::OwnerStays);
     }
@@ -155,7 +157,7 @@ pub fn remove_member(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId, agent: &Agen
 /// A page of a network's members.
 pub type Members = Page<Member, (Timestamp, AgentId)>;
 
-/// Who is in a network of the caller's, in the order in which they joined.
+/// The members of one of the caller's networks, in the order of joining.
 pub fn members(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -169,18 +171,19 @@ pub fn members(
     Ok((network, page))
 }
 
-/// What is said to a network, and to whom of it.
+/// Input of a broadcast.
 #[derive(Debug, Clone)]
 pub struct NewBroadcast {
-    /// What it says.
+    /// The text of the broadcast.
     pub content: Body,
-    /// Only to members with this tag.
+    /// Only members with this capability.
     pub capability: Option<Capability>,
-    /// Only to these: those that are online, or those that are not, if that was asked.
+    /// Only these agents, if the sender filtered by presence.
     pub only: Option<HashSet<AgentId>>,
 }
 
-/// Says something to every other member at once. It has no life cycle: it is told, and stands in their inboxes.
+/// Sends a message to all other members. A broadcast has no life cycle: it appears in the log and the inbox of each
+/// recipient.
 pub fn broadcast(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -192,6 +195,7 @@ pub fn broadcast(
     if new.content.as_str().len() > BODY_BYTES_MAX {
         return Err(Error::TooLarge("message"));
     }
+    check_open(tx, by)?;
     let sender = agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     let mut audience = rows::audience(tx, id, by, new.capability.as_ref())?;
     if let Some(only) = &new.only {
@@ -212,12 +216,12 @@ pub fn broadcast(
         let event = Event::from_agent(EventKind::BroadcastCreated, (by, &message.sender_name))
             .with("networkId", id.as_str())
             .with_message(&message.id);
-        tell(tx, member, event, now)?;
+        append_event(tx, member, event, now)?;
     }
     Ok(message)
 }
 
-/// One message that was said to a network of the caller's.
+/// One broadcast in one of the caller's networks.
 pub fn message(tx: &mut Tx<'_>, by: &AgentId, id: &MessageId) -> Result<Broadcast, Error> {
     let unknown = || Error::NotFound("message");
     let message = rows::find_message(tx, id)?.ok_or_else(unknown)?;
@@ -225,7 +229,7 @@ pub fn message(tx: &mut Tx<'_>, by: &AgentId, id: &MessageId) -> Result<Broadcas
     if may_see { Ok(message) } else { Err(unknown()) }
 }
 
-/// What was said to a network of the caller's: oldest first; the next page is the one before it.
+/// A page of a network's broadcasts, oldest first. The next page holds older ones.
 pub fn messages(
     tx: &mut Tx<'_>,
     by: &AgentId,

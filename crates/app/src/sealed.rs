@@ -1,5 +1,5 @@
-//! Encrypted content, as far as the hub can know it: for whom its keys are wrapped, and that its sender signed
-//! it. It can never be read here, and nothing here is done inside a transaction.
+//! Encrypted content. The hub cannot read it; it checks only for whom the keys are wrapped and that the sender signed
+//! it. The checks run outside the transaction, because they are slow.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,51 +11,51 @@ use tandem_seal::{
 };
 use tandem_store::{Tx, agents};
 
-use crate::tasks::{on_task, way};
+use crate::tasks::{find_route, on_task};
 use crate::{Error, Invalid, keys};
 
-/// By agent: the content's key, wrapped for it.
+/// The wrapped content key of each agent, by agent id.
 pub type WrappedKeys = BTreeMap<String, String>;
 
-/// The keys and the signature that came with encrypted content, and were found good.
+/// Keys and signature of encrypted content, after the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
-    /// Each party's wrapped key, a JSON object as text.
+    /// The wrapped keys, a JSON object as text.
     pub keys: String,
-    /// The sender's signature.
+    /// The sender's signature, base64.
     pub signature: String,
-    /// What the signature is known by.
+    /// Hash of the signature, to detect a replay.
     pub signature_hash: [u8; 32],
 }
 
-/// What the fields of encrypted content are called where it comes from.
+/// The field names of the request, for error messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields {
-    /// The content itself.
+    /// Name of the content field.
     pub content: &'static str,
-    /// Its wrapped keys.
+    /// Name of the field with the wrapped keys.
     pub keys: &'static str,
 }
 
-/// The sender of something, and who it is for, with their public keys.
+/// The sender and the recipient, with their public keys.
 #[derive(Debug, Clone)]
 pub struct Parties {
     sender: (AgentId, PublicKey),
     other: (AgentId, PublicKey),
 }
 
-/// The parties of a task that is about to be made.
+/// The parties of a new task.
 pub fn parties_of_new(
     tx: &mut Tx<'_>,
     by: &AgentId,
     target: &Alias,
     network: Option<&NetworkId>,
 ) -> Result<Parties, Error> {
-    let target = way(tx, by, target, network)?.target;
+    let target = find_route(tx, by, target, network)?.target;
     parties(tx, by, &target)
 }
 
-/// The parties of a task that the caller takes part in, if its content is encrypted.
+/// The parties of an existing task, or `None` if the task is not encrypted.
 pub fn parties_of(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Option<Parties>, Error> {
     on_task(tx, by, id, now, |tx, task, role| {
         if task.encrypted { parties(tx, by, task.other(role).0).map(Some) } else { Ok(None) }
@@ -73,7 +73,7 @@ fn key_of(tx: &mut Tx<'_>, agent: &AgentId) -> Result<PublicKey, Error> {
 }
 
 impl Parties {
-    /// Checks everything that can be checked of encrypted content: its shape, for whom it is, who signed it.
+    /// Checks the format, the recipients and the signature of encrypted content.
     pub fn check(
         &self,
         task: &TaskId,
@@ -90,7 +90,7 @@ impl Parties {
         Ok(sealed(keys, signature))
     }
 
-    /// The same for the bytes of a file, read from where they are stored.
+    /// The same check for a stored file.
     pub fn check_stored(
         &self,
         task: &TaskId,
@@ -111,7 +111,7 @@ impl Parties {
         signature: Option<&'a str>,
         fields: Fields,
     ) -> Result<(&'a WrappedKeys, &'a str), Error> {
-        let missing = |field| Error::from(Invalid::field(field, "is needed for encrypted content"));
+        let missing = |field| Error::from(Invalid::field(field, "is required for encrypted content"));
         let keys = keys.ok_or_else(|| missing(fields.keys))?;
         let signature = signature.ok_or_else(|| missing("senderSignature"))?;
         let lens = [self.sender.1.modulus_len(), self.other.1.modulus_len()];
@@ -131,7 +131,7 @@ fn sealed(keys: &WrappedKeys, signature: &str) -> Sealed {
 }
 
 fn signed(good: bool) -> Result<(), Error> {
-    let why = "is not yours, or not for this content in this task";
+    let why = "does not match your public key, this content and this task";
     if good { Ok(()) } else { Err(Invalid::field("senderSignature", why).into()) }
 }
 

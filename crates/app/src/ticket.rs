@@ -1,5 +1,6 @@
-//! Tickets that stand for a key where a key cannot be sent. A ticket carries who, until when, by which key and a MAC;
-//! only using one writes anything. It ends with the key that bought it.
+//! Tickets: one-time tokens for connections that cannot send an API key in a header. A ticket contains the agent, the
+//! expiry time, a fingerprint of the key and a MAC, so only its use writes to the database. It becomes invalid when
+//! the key is rotated.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -9,42 +10,42 @@ use tandem_store::{Tx, agents, pairing};
 
 use crate::{Error, keys};
 
-/// How long a ticket can be used.
+/// How long a ticket is valid.
 const LIFETIME_SECONDS: i64 = 30;
 const MAC_BYTES: usize = 32;
 
-/// Sells tickets and checks them.
+/// Issues and checks tickets.
 #[derive(Debug)]
 pub struct Tickets(hmac::Key);
 
-/// A ticket that is genuine and has not run out.
+/// A genuine ticket that has not expired. It may have been used.
 #[derive(Debug, Clone)]
 pub struct Ticket {
-    /// Whose it is.
+    /// The agent that it authenticates.
     pub agent: AgentId,
-    key_mark: String,
+    key_fingerprint: String,
     text: String,
     expires_at: Timestamp,
 }
 
 impl Tickets {
-    /// Tickets under the hub's own secret.
+    /// Creates an issuer that signs with the hub's secret.
     #[must_use]
     pub fn new(secret: &[u8]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    /// A ticket for whoever has this key, and until when it is good.
+    /// Issues a ticket. Returns it with its expiry time.
     #[must_use]
-    pub fn issue(&self, agent: &AgentId, key_mark: &str, now: Timestamp) -> (String, Timestamp) {
+    pub fn issue(&self, agent: &AgentId, key_fingerprint: &str, now: Timestamp) -> (String, Timestamp) {
         let expires_at = now.plus_seconds(LIFETIME_SECONDS);
         let nonce = keys::random_hex::<8>();
-        let mut bytes = format!("{nonce} {} {agent} {key_mark}", expires_at.0).into_bytes();
+        let mut bytes = format!("{nonce} {} {agent} {key_fingerprint}", expires_at.0).into_bytes();
         bytes.extend(hmac::sign(&self.0, &bytes).as_ref());
         (URL_SAFE_NO_PAD.encode(bytes), expires_at)
     }
 
-    /// What a text is worth as a ticket.
+    /// Checks the MAC and the expiry time.
     #[must_use]
     pub fn check(&self, text: &str, now: Timestamp) -> Option<Ticket> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -53,13 +54,13 @@ impl Tickets {
         let mut parts = std::str::from_utf8(signed).ok()?.split(' ').skip(1);
         let expires_at = Timestamp(parts.next()?.parse().ok()?);
         let agent = parts.next()?.parse().ok()?;
-        let key_mark = parts.next()?.to_owned();
-        (expires_at > now).then(|| Ticket { agent, key_mark, text: text.to_owned(), expires_at })
+        let key_fingerprint = parts.next()?.to_owned();
+        (expires_at > now).then(|| Ticket { agent, key_fingerprint, text: text.to_owned(), expires_at })
     }
 }
 
-/// What tells an agent's key from the one before it, and nothing else about it.
-pub fn key_mark(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<String>, Error> {
+/// A fingerprint of the agent's current key. It differs for each key and reveals nothing about it.
+pub fn key_fingerprint(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<String>, Error> {
     let Some((key_hash, suspended)) = agents::key_of(tx, agent)? else { return Ok(None) };
     if suspended {
         return Err(Error::Suspended);
@@ -68,8 +69,12 @@ pub fn key_mark(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<String>, Erro
     Ok(Some(URL_SAFE_NO_PAD.encode(&mark[..12])))
 }
 
-/// Uses a ticket up; false when it was used before, or its agent or key is gone.
+/// Whether the key that a ticket was issued for is still its agent's.
+pub fn is_of_key(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<bool, Error> {
+    Ok(key_fingerprint(tx, &ticket.agent)?.is_some_and(|mark| mark == ticket.key_fingerprint))
+}
+
+/// Uses a ticket. Returns false if it was used before, or if its agent or key no longer exists.
 pub fn redeem(tx: &mut Tx<'_>, ticket: &Ticket) -> Result<bool, Error> {
-    Ok(key_mark(tx, &ticket.agent)?.is_some_and(|mark| mark == ticket.key_mark)
-        && pairing::use_challenge(tx, &ticket.text, ticket.expires_at)?)
+    Ok(is_of_key(tx, ticket)? && pairing::use_challenge(tx, &ticket.text, ticket.expires_at)?)
 }

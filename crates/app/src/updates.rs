@@ -1,94 +1,146 @@
-//! What waits for the caller since it last said "seen". The caller's log knows what it was told; this only
-//! asks what of it still holds.
+//! `/updates`: submitted tasks, pending approvals and unseen messages, answered from indexed state and not from the
+//! log.
 
 use std::collections::HashSet;
 
+use tandem_core::events::EventKind;
 use tandem_core::tasks::is_overdue;
-use tandem_core::{AgentId, Approval, Now, Status, TaskId};
-use tandem_store::updates::{self as rows, News};
-use tandem_store::{Tx, events};
+use tandem_core::{AgentId, Now, Role, Status, Task, TaskId};
+use tandem_store::events::Cursors;
+use tandem_store::updates::{self as rows, News, Thread};
+use tandem_store::{Tx, events, tasks as task_rows};
 
 use crate::Error;
-use crate::tasks::overdue_or;
+use crate::tasks::{recount_unseen, refuse_overdue};
 
-/// How many lines of the log one look goes through; what is beyond shows once these are acknowledged.
-const LINES_MAX: i64 = 1_000;
+/// Tasks, approvals and threads in one response, each. It shows the newest tasks and the oldest threads, and the
+/// cursor then stops before the threads that are not shown. `GET /tasks` and `GET /inbox` page through all.
+const SHOWN_MAX: usize = 500;
+/// One row more, to detect whether there are others.
+const ROWS_MAX: i64 = 501;
+/// Log entries that one request with `after` reads.
+const ENTRIES_MAX: i64 = 1_000;
 
-/// A thread with something new.
+/// A thread with unseen messages.
 #[derive(Debug, Clone)]
 pub struct Unread {
-    /// The task.
+    /// The task of the thread.
     pub task: TaskId,
-    /// Its title.
+    /// The title of the task.
     pub title: String,
-    /// How many messages.
+    /// Number of unseen messages.
     pub count: i64,
 }
 
-/// What waits.
+/// The state that waits for the caller.
 #[derive(Debug, Clone)]
 pub struct Updates {
-    /// Tasks to take.
+    /// Submitted tasks.
     pub tasks: Vec<News>,
-    /// Tasks to let in or decline.
+    /// Tasks that need the caller's approval.
     pub approvals: Vec<News>,
-    /// Threads with something new.
+    /// Threads with unseen messages.
     pub unread: Vec<Unread>,
-    /// After which line of the log was looked.
+    /// The cursor after which messages count as unseen.
     pub since: i64,
-    /// What to acknowledge to have seen all this.
+    /// Acknowledging this cursor marks all of the above as seen.
     pub cursor: i64,
 }
 
-/// What waits for the caller: of all that it has not acknowledged, or of what came after a line of its log.
+/// Returns all submitted tasks, pending approvals and unseen messages. With `after`, only what a later entry of the
+/// caller's log is about; long polls use this.
 pub fn check(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>, now: &Now) -> Result<Updates, Error> {
     let cursors = events::cursors(tx, by)?;
-    let since = after.unwrap_or(cursors.updates_acked);
-    let news = rows::after(tx, by, since, LINES_MAX)?;
-    let overdue = news
-        .iter()
-        .filter(|line| is_overdue(line.status, line.acknowledged_at, line.expires_at, now.at))
-        .map(|line| line.task.clone());
-    overdue_or(overdue.collect())?;
-    let full = i64::try_from(news.len()).unwrap_or(0) == LINES_MAX;
-    let cursor = news.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
-    let mut found = Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), since, cursor };
-    let mut handed_over = HashSet::new();
-    for line in news {
-        if line.is_message {
-            count_unread(&mut found.unread, &line, i64::from(line.unread_message));
-            continue;
-        }
-        if line.target == *by && handed_over.insert(line.task.clone()) {
-            count_unread(&mut found.unread, &line, line.inherited);
-        }
-        // A task may have been told of more than once: held first, then let in.
-        let known = found.tasks.iter().chain(&found.approvals).any(|known| known.task == line.task);
-        if known || line.status != Status::Submitted || line.target != *by {
-            continue;
-        }
-        let held = line.approval == Some(Approval::Pending);
-        if held { found.approvals.push(line) } else { found.tasks.push(line) }
+    let mut found = match after {
+        None => all(tx, by, cursors)?,
+        Some(after) => newer(tx, by, after, cursors)?,
+    };
+    let waiting = found.tasks.iter().chain(&found.approvals);
+    let overdue =
+        waiting.filter(|task| is_overdue(task.status, task.acknowledged_at, task.expires_at, now.at));
+    refuse_overdue(overdue.map(|task| task.task.clone()).collect())?;
+    for list in [&mut found.tasks, &mut found.approvals] {
+        list.sort_by(|a, b| (a.created_at, &a.task).cmp(&(b.created_at, &b.task)));
+        list.drain(..list.len().saturating_sub(SHOWN_MAX));
     }
     Ok(found)
 }
 
-fn count_unread(unread: &mut Vec<Unread>, line: &News, more: i64) {
-    if more == 0 {
-        return;
-    }
-    match unread.iter_mut().find(|thread| thread.task == line.task) {
-        Some(thread) => thread.count += more,
-        None => unread.push(Unread { task: line.task.clone(), title: line.title.clone(), count: more }),
-    }
+fn all(tx: &mut Tx<'_>, by: &AgentId, cursors: Cursors) -> Result<Updates, Error> {
+    let since = cursors.updates_acked;
+    let (approvals, tasks) = rows::submitted(tx, by, ROWS_MAX)?.into_iter().partition(|task| task.held);
+    let mut threads = rows::unseen(tx, by, Role::Initiator, since, ROWS_MAX)?;
+    threads.extend(rows::unseen(tx, by, Role::Target, since, ROWS_MAX)?);
+    threads.sort_by_key(|thread| thread.first);
+    // The cursor must not cover a thread that is not shown.
+    let cursor = threads.get(SHOWN_MAX).map_or(cursors.last, |hidden| hidden.first - 1);
+    threads.truncate(SHOWN_MAX);
+    let unread = threads.into_iter().map(|Thread { task, title, count, .. }| Unread { task, title, count });
+    Ok(Updates { tasks, approvals, unread: unread.collect(), since, cursor })
 }
 
-/// Up to where the caller has said "seen".
+fn newer(tx: &mut Tx<'_>, by: &AgentId, after: i64, cursors: Cursors) -> Result<Updates, Error> {
+    let entries = events::after(tx, by, after, ENTRIES_MAX)?;
+    let full = i64::try_from(entries.len()).is_ok_and(|count| count == ENTRIES_MAX);
+    let cursor = entries.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
+    let mut found =
+        Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), since: after, cursor };
+    // A task may have many log entries, but is shown once.
+    let mut known = HashSet::new();
+    let about_tasks = entries.into_iter().filter(|entry| brings_work(&entry.kind));
+    for id in about_tasks.filter_map(|entry| entry.task).filter(|id| known.insert(id.clone())) {
+        let Some(mut task) = task_rows::find(tx, &id)? else { continue };
+        let Some(role) = task.role_of(by) else { continue };
+        let count = unseen_after(tx, &mut task, role, after, cursors)?;
+        if count > 0 {
+            found.unread.push(Unread { task: id, title: task.title.clone(), count });
+        }
+        if role == Role::Target && task.status == Status::Submitted {
+            let list = if task.position().held { &mut found.approvals } else { &mut found.tasks };
+            list.push(task.into());
+        }
+    }
+    Ok(found)
+}
+
+fn brings_work(kind: &str) -> bool {
+    [EventKind::TaskCreated, EventKind::TaskApprovalRequired, EventKind::MessageCreated]
+        .iter()
+        .any(|known| known.as_str() == kind)
+}
+
+/// Counts a party's unread messages after a log entry.
+fn unseen_after(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    role: Role,
+    after: i64,
+    cursors: Cursors,
+) -> Result<i64, Error> {
+    let count = |task: &Task| task.side(role).map_or(0, |side| side.unseen.count);
+    let kept = task.side(role).and_then(|side| side.unseen.first);
+    // The stored count starts at the acknowledged cursor. For any other cursor, count again.
+    if after < cursors.updates_acked || kept.is_some_and(|first| first <= after) {
+        recount_unseen(tx, task, role, after.saturating_add(1))?;
+    }
+    Ok(count(task))
+}
+
+/// The cursor up to which the caller has acknowledged updates.
 pub fn acknowledged(tx: &mut Tx<'_>, by: &AgentId) -> Result<i64, Error> {
     Ok(events::cursors(tx, by)?.updates_acked)
 }
 
-/// Marks everything up to a cursor as seen; tells where the cursor stands.
+/// Marks messages up to a cursor as seen. Returns the acknowledged cursor. Submitted tasks and approvals stay listed.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Error> {
-    Ok(events::acknowledge_updates(tx, by, cursor)?)
+    let before = events::cursors(tx, by)?.updates_acked;
+    let cursor = events::acknowledge_updates(tx, by, cursor)?;
+    for role in [Role::Initiator, Role::Target] {
+        for id in rows::seen_in_part(tx, by, role, before, cursor)? {
+            let Some(mut task) = task_rows::find(tx, &id)? else { continue };
+            recount_unseen(tx, &mut task, role, cursor + 1)?;
+            task_rows::update_thread(tx, &task)?;
+        }
+    }
+    Ok(cursor)
 }

@@ -1,4 +1,5 @@
-//! Webhooks: setting one, turning the log into deliveries, and what follows from each try.
+//! Webhooks: settings, turning log entries into deliveries, and recording the result of each attempt. Sending is not
+//! done here.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -6,33 +7,33 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tandem_core::webhooks::{DATA_BYTES_MAX, GIVE_UP_AFTER_SECONDS, State, retry_at, wants};
 use tandem_core::{AgentId, DeliveryId, Now, Timestamp};
-use tandem_store::Tx;
 use tandem_store::events::{self, Logged};
 use tandem_store::webhooks::{self as rows, Delivery, Webhook};
+use tandem_store::{Effect, Tx};
 
-use crate::events::handed_over;
+use crate::events::assigned_tasks;
 use crate::{Error, Page, tasks};
 
-/// How many events are turned into deliveries at a time.
+/// Events that one transaction turns into deliveries.
 const ENQUEUED_MAX: i64 = 100;
-/// How many deliveries a worker takes at a time.
-const TAKEN_MAX: i64 = 8;
-/// How long a worker has its deliveries for itself.
+/// Deliveries that a worker claims at once.
+const BATCH_MAX: i64 = 8;
+/// Lease of a worker on the deliveries of one agent.
 const LEASE_SECONDS: i64 = 30;
-const SWITCHED_OFF: &str = "switched off after failing for a day; set webhookUrl again to switch it on";
+const SWITCHED_OFF: &str = "deactivated after failing for a day; set webhookUrl again to activate it";
 
-/// What an agent changes about its webhook; what is nothing stays as it is.
+/// Changes to the caller's webhook. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
-    /// A new address, or none any more.
+    /// The URL of the receiver.
     pub url: Option<Option<String>>,
-    /// What to sign with, or nothing.
+    /// The secret for the signatures.
     pub secret: Option<Option<String>>,
-    /// Which events; none named means all.
+    /// Event types to deliver; empty means all.
     pub events: Option<Vec<String>>,
 }
 
-/// Changes the caller's webhook. Setting an address switches it on, from the next event on.
+/// Changes the caller's webhook. Setting a URL activates it, starting with the next event.
 pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<(), Error> {
     if change.url.is_none() && change.secret.is_none() && change.events.is_none() {
         return Ok(());
@@ -57,55 +58,57 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<(), Erro
             (webhook.url, webhook.active, webhook.failing_since) = (Some(url.clone()), true, None);
         }
     }
-    Ok(rows::update(tx, by, &webhook)?)
+    rows::update(tx, by, &webhook)?;
+    tx.after_commit(Effect::WebhookChanged(by.clone()));
+    Ok(())
 }
 
-/// What there is for a worker.
+/// The result of a claim.
 #[derive(Debug, Clone)]
-pub enum Taken {
-    /// Nothing, or another worker has it.
-    Nothing,
-    /// Nothing among the events that were looked at, but there are more.
+pub enum Claim {
+    /// The agent has no active webhook.
+    Off,
+    /// Nothing is due, or another worker holds the lease.
+    Idle,
+    /// The events read so far need no delivery, but there are more events.
     More,
-    /// Deliveries to try now.
+    /// Deliveries to attempt now.
     Batch(Batch),
 }
 
-/// Deliveries to try now.
+/// Deliveries to attempt now, with the settings of the webhook.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    /// Where to.
+    /// The URL of the receiver.
     pub url: String,
-    /// What to sign them with.
+    /// The secret for the signatures.
     pub secret: Option<String>,
-    /// What.
+    /// The deliveries, by due time.
     pub deliveries: Vec<Delivery>,
 }
 
-/// Takes what is due for an agent's receiver, for one worker.
-pub fn take(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Taken, Error> {
+/// Claims the due deliveries of an agent for one worker.
+pub fn claim(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Claim, Error> {
     if !rows::lease(tx, agent, now.at, now.at.plus_seconds(LEASE_SECONDS))? {
-        return Ok(Taken::Nothing);
+        return Ok(Claim::Idle);
     }
-    let mut taken = Taken::Nothing;
+    let mut claim = Claim::Off;
     let webhook = rows::find(tx, agent)?;
     if let Some(Webhook { url: Some(url), active: true, secret, .. }) = webhook.clone()
         && let Some(webhook) = webhook
     {
         let more = enqueue(tx, agent, webhook, &url, now)?;
-        let deliveries = rows::due(tx, agent, now.at, TAKEN_MAX)?;
+        let deliveries = rows::due(tx, agent, now.at, BATCH_MAX)?;
         if !deliveries.is_empty() {
-            return Ok(Taken::Batch(Batch { url, secret, deliveries }));
+            return Ok(Claim::Batch(Batch { url, secret, deliveries }));
         }
-        if more {
-            taken = Taken::More;
-        }
+        claim = if more { Claim::More } else { Claim::Idle };
     }
     rows::release(tx, agent)?;
-    Ok(taken)
+    Ok(claim)
 }
 
-/// Turns what the log has gained into deliveries; tells whether there may be more.
+/// Turns new log entries into deliveries. Returns whether there may be more.
 fn enqueue(
     tx: &mut Tx<'_>,
     agent: &AgentId,
@@ -144,7 +147,7 @@ fn delivery(agent: &AgentId, seq: Option<i64>, kind: &str, url: &str, body: Stri
     }
 }
 
-/// The event with its cursor, as on every other channel; without its fields when it is too large.
+/// The event's data with its cursor, as on every other channel; without the fields if it is too large.
 fn data(event: &Logged) -> Value {
     if event.data.len() > DATA_BYTES_MAX {
         return json!({ "type": event.kind, "truncated": true });
@@ -160,56 +163,54 @@ fn body(agent: &AgentId, kind: &str, at: Timestamp, data: Value) -> String {
     json!({ "event": kind, "timestamp": at, "agentId": agent, "data": data }).to_string()
 }
 
-/// How a try went.
+/// An attempt to deliver.
 #[derive(Debug, Clone)]
-pub struct Tried {
-    /// What was tried.
+pub struct Attempt {
+    /// The delivery that was sent.
     pub delivery: Delivery,
-    /// The receiver's status and the beginning of its answer, or why there was none.
+    /// Status and start of the response body, or the error.
     pub outcome: Result<(u16, String), String>,
-    /// How long it took.
+    /// Duration of the attempt.
     pub took_ms: i64,
-    /// Spreads retries; from 0 to 1.
+    /// Random number from 0 to 1 that spreads the retries.
     pub jitter: f64,
 }
 
-impl Tried {
-    /// Whether the receiver took it.
+impl Attempt {
+    /// Whether the receiver answered with a 2xx status.
     #[must_use]
     pub fn delivered(&self) -> bool {
         matches!(self.outcome, Ok((200..=299, _)))
     }
 }
 
-/// Writes down how tries went, and gives the agent's deliveries back. Tells whether the webhook is still
-/// switched on.
+/// Records attempts and releases the lease. The webhook is deactivated when it has failed for a day.
 pub fn record(
     tx: &mut Tx<'_>,
     agent: &AgentId,
     url: &str,
-    tried: &[Tried],
+    attempts: &[Attempt],
     now: &Now,
-) -> Result<bool, Error> {
-    for one in tried {
-        // What was given up meanwhile is not tried again; if it got through all the same, that is told.
-        if !one.delivered() {
-            let found = rows::find_delivery(tx, agent, &one.delivery.id)?;
+) -> Result<(), Error> {
+    for attempt in attempts {
+        // A delivery that was given up meanwhile is not retried; if it succeeded, that is recorded.
+        if !attempt.delivered() {
+            let found = rows::find_delivery(tx, agent, &attempt.delivery.id)?;
             if found.is_none_or(|found| found.state != State::Pending) {
                 continue;
             }
         }
-        rows::update_delivery(tx, &after_try(one, url, now.at))?;
-        if let Some(seq) = one.delivery.event_seq.filter(|_| one.delivered()) {
-            let mut told = events::after(tx, agent, seq - 1, 1)?;
-            // It may have gone with its task meanwhile.
-            told.retain(|event| event.seq == seq);
-            tasks::mark_pushed(tx, agent, &handed_over(&told), now)?;
+        rows::update_delivery(tx, &after_attempt(attempt, url, now.at))?;
+        if let Some(seq) = attempt.delivery.event_seq.filter(|_| attempt.delivered()) {
+            let mut delivered = events::after(tx, agent, seq - 1, 1)?;
+            // The event may have been deleted with its task.
+            delivered.retain(|event| event.seq == seq);
+            tasks::mark_pushed(tx, agent, &assigned_tasks(&delivered), now)?;
         }
     }
-    let mut active = false;
     if let Some(mut webhook) = rows::find(tx, agent)? {
         let before = (webhook.failing_since, webhook.active);
-        webhook.failing_since = match (tried.iter().any(Tried::delivered), webhook.failing_since) {
+        webhook.failing_since = match (attempts.iter().any(Attempt::delivered), webhook.failing_since) {
             (true, _) => None,
             (false, since) => since.or(Some(now.at)),
         };
@@ -218,27 +219,26 @@ pub fn record(
             webhook.active = false;
             rows::give_up(tx, agent, SWITCHED_OFF)?;
         }
-        active = webhook.active;
         if before != (webhook.failing_since, webhook.active) {
             rows::update(tx, agent, &webhook)?;
         }
     }
-    rows::release(tx, agent)?;
-    Ok(active)
+    Ok(rows::release(tx, agent)?)
 }
 
-fn after_try(tried: &Tried, url: &str, now: Timestamp) -> Delivery {
-    let mut delivery = tried.delivery.clone();
+fn after_attempt(attempts: &Attempt, url: &str, now: Timestamp) -> Delivery {
+    let mut delivery = attempts.delivery.clone();
     url.clone_into(&mut delivery.url);
     delivery.attempts += 1;
     delivery.answered_at = Some(now);
-    delivery.took_ms = Some(tried.took_ms);
-    (delivery.answer_status, delivery.answer, delivery.error) = match &tried.outcome {
+    delivery.took_ms = Some(attempts.took_ms);
+    (delivery.answer_status, delivery.answer, delivery.error) = match &attempts.outcome {
         Ok((status, answer)) => (Some(i64::from(*status)), Some(answer.clone()), None),
         Err(error) => (None, None, Some(error.clone())),
     };
-    delivery.next_at = if tried.delivered() { None } else { retry_at(delivery.attempts, now, tried.jitter) };
-    delivery.state = match (tried.delivered(), delivery.next_at) {
+    delivery.next_at =
+        if attempts.delivered() { None } else { retry_at(delivery.attempts, now, attempts.jitter) };
+    delivery.state = match (attempts.delivered(), delivery.next_at) {
         (true, _) => State::Delivered,
         (false, Some(_)) => State::Pending,
         (false, None) => State::Failed,
@@ -251,22 +251,24 @@ fn active_url(tx: &mut Tx<'_>, by: &AgentId) -> Result<String, Error> {
     webhook.and_then(|webhook| webhook.url).ok_or(Error::NoWebhook)
 }
 
-/// Sends the caller's receiver a test.
+/// Sends a test event to the caller's webhook.
 pub fn ping(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Delivery, Error> {
     let url = active_url(tx, by)?;
     let test = delivery(by, None, "ping", &url, body(by, "ping", now.at, json!({ "type": "ping" })), now);
     rows::insert(tx, &test)?;
     rows::wake(tx, by, now.at)?;
+    tx.after_commit(Effect::WebhookChanged(by.clone()));
     Ok(test)
 }
 
-/// Sends a delivery again, under the same id.
+/// Sends a delivery again, with the same id.
 pub fn replay(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId, now: &Now) -> Result<Delivery, Error> {
     let mut again = rows::find_delivery(tx, by, id)?.ok_or(Error::NotFound("delivery"))?;
     again.url = active_url(tx, by)?;
     (again.state, again.attempts, again.next_at) = (State::Pending, 0, Some(now.at));
     rows::update_delivery(tx, &again)?;
     rows::wake(tx, by, now.at)?;
+    tx.after_commit(Effect::WebhookChanged(by.clone()));
     Ok(again)
 }
 
@@ -281,22 +283,22 @@ pub fn list(
     Ok(Page::cut(found, limit, |delivery| (delivery.created_at, delivery.id.clone())))
 }
 
-/// Whether an agent's webhook is switched on.
+/// Whether an agent's webhook is active.
 pub fn is_active(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
     Ok(rows::find(tx, agent)?.is_some_and(|webhook| webhook.active))
 }
 
-/// Agents whose webhook is switched on, from after an id.
+/// Agents with an active webhook, after an id.
 pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<AgentId>, Error> {
     Ok(rows::active_agents(tx, after, limit)?)
 }
 
-/// Agents with a delivery that is due.
+/// Agents with a due delivery.
 pub fn due_agents(tx: &mut Tx<'_>, now: &Now, limit: i64) -> Result<Vec<AgentId>, Error> {
     Ok(rows::due_agents(tx, now.at, limit)?)
 }
 
-/// The two signatures of a request: in hexadecimal over `timestamp.body`, and by Standard Webhooks over
+/// The two signatures of a request: hexadecimal HMAC over `timestamp.body`, and Standard Webhooks over
 /// `id.timestamp.body`.
 #[must_use]
 pub fn sign(secret: &str, id: &DeliveryId, timestamp: i64, body: &str) -> (String, String) {

@@ -1,11 +1,11 @@
-//! New tasks, and how any task comes before its target.
+//! Creating a task, and submitting it to its target.
 
 use tandem_core::approval::gate;
 use tandem_core::deadlines::{Deadline, Due};
 use tandem_core::events::EventKind;
 use tandem_core::tasks::{
-    ATTEMPTS_DEFAULT, CheckInSeconds, LeaseSeconds, MaxAttempts, MaxMessages, OnStall, Priority, Side, Task,
-    Terms, TtlSeconds,
+    ATTEMPTS_DEFAULT, CheckInSeconds, LeaseSeconds, MaxAttempts, MaxMessages, OnStall, Priority,
+    REVIEWED_CHECK_IN_SECONDS, Side, Task, Terms, TtlSeconds,
 };
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, SessionKey, Title};
 use tandem_core::{AgentId, NetworkId, Now, Role, Status, TaskId};
@@ -15,64 +15,64 @@ use tandem_store::{Tx, blocks, deadlines, messages, networks, tasks as rows};
 
 use super::write_log;
 use crate::Error;
-use crate::events::{Event, tell};
+use crate::events::{Event, append_event};
 use crate::sealed::Sealed;
 
-/// How many live tasks two agents may have between them.
+/// Live tasks between two agents at most.
 pub const LIVE_TASKS_MAX: i64 = 10_000;
 
-/// What holds for tasks that do not say otherwise: the operator's settings.
+/// Defaults from the operator's settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Defaults {
-    /// How long a task waits to be taken.
+    /// Time until an untaken task expires.
     pub ttl_seconds: Option<i64>,
-    /// How soon it should be acknowledged; 0 for never.
-    pub check_in_seconds: i64,
-    /// How many messages it may have.
+    /// Acknowledgement window; 0 turns it off. `None` gives a window to reviewed tasks only.
+    pub check_in_seconds: Option<i64>,
+    /// Message budget.
     pub max_messages: i64,
 }
 
-/// What a new task is made of.
+/// Input of a new task.
 #[derive(Debug, Clone)]
 pub struct NewTask {
-    /// Whom it is for: an id, or the caller's alias.
+    /// The target: an agent id or the caller's alias for it.
     pub target: Alias,
-    /// What it is called.
+    /// The title.
     pub title: Title,
-    /// What is to be done.
+    /// The work to do.
     pub description: Option<Body>,
-    /// The client's own id for it.
+    /// An id chosen by the client.
     pub id: Option<TaskId>,
-    /// Whether it waits to be published.
+    /// Whether the task stays a draft.
     pub draft: bool,
-    /// Whether the initiator accepts the work.
+    /// Whether the initiator has to accept the result.
     pub requires_review: bool,
-    /// How soon it wants to be looked at.
+    /// Order in the target's inbox.
     pub priority: Priority,
-    /// The initiator's own session key.
+    /// The initiator's session key.
     pub session_key: Option<SessionKey>,
-    /// How long it waits to be taken.
+    /// Time until an untaken task expires.
     pub ttl_seconds: Option<TtlSeconds>,
-    /// How soon it should be acknowledged.
+    /// Acknowledgement window; 0 turns it off.
     pub check_in_seconds: Option<CheckInSeconds>,
-    /// How often its target must show a sign of life.
+    /// Time within which the target must send a heartbeat while working.
     pub lease_seconds: Option<LeaseSeconds>,
-    /// What happens when it does not.
+    /// What the hub does when no heartbeat arrives.
     pub on_stall: Option<OnStall>,
-    /// How many attempts it then has.
+    /// Attempts at most when `on_stall` retries.
     pub max_attempts: Option<MaxAttempts>,
-    /// How many messages it may have.
+    /// Message budget.
     pub max_messages: Option<MaxMessages>,
-    /// The task it is part of.
+    /// The parent task.
     pub parent: Option<TaskId>,
-    /// The network it is sent in.
+    /// The network to send it in.
     pub network: Option<NetworkId>,
-    /// The keys and the signature that come with an encrypted description.
+    /// Wrapped keys and signature of an encrypted description.
     pub sealed: Option<Sealed>,
 }
 
 impl NewTask {
-    /// A plain task.
+    /// A task with only a target and a title.
     #[must_use]
     pub fn plain(target: Alias, title: Title) -> Self {
         Self {
@@ -97,18 +97,69 @@ impl NewTask {
     }
 
     fn terms(&self, defaults: &Defaults) -> Terms {
+        let by_kind = if self.requires_review { REVIEWED_CHECK_IN_SECONDS } else { 0 };
+        let own_window = self.check_in_seconds.map(CheckInSeconds::get);
         Terms {
             ttl_seconds: self.ttl_seconds.map(TtlSeconds::get).or(defaults.ttl_seconds),
-            check_in_seconds: self.check_in_seconds.map_or(defaults.check_in_seconds, CheckInSeconds::get),
+            check_in_seconds: own_window.or(defaults.check_in_seconds).unwrap_or(by_kind),
             lease_seconds: self.lease_seconds.map(LeaseSeconds::get),
             on_stall: self.on_stall.unwrap_or(OnStall::Notify),
             max_attempts: self.max_attempts.map_or(ATTEMPTS_DEFAULT, MaxAttempts::get),
             max_messages: self.max_messages.map_or(defaults.max_messages, MaxMessages::get),
         }
     }
+
+    /// The new task, before it is submitted.
+    fn task(&self, by: &AgentId, route: &Route, parent_shared: bool, defaults: &Defaults, now: &Now) -> Task {
+        Task {
+            id: self.id.clone().unwrap_or_else(|| now.new_id()),
+            initiator: by.clone(),
+            initiator_name: route.reach.initiator_name.clone(),
+            target: route.target.clone(),
+            target_name: route.reach.target_name.clone(),
+            title: if self.sealed.is_some() { CLEAR_TITLE.to_owned() } else { self.title.to_string() },
+            description: self.description.as_ref().map(ToString::to_string),
+            encrypted: self.sealed.is_some(),
+            description_keys: self.sealed.as_ref().map(|sealed| sealed.keys.clone()),
+            sender_signature: self.sealed.as_ref().map(|sealed| sealed.signature.clone()),
+            status: Status::Draft,
+            status_reason: None,
+            approval: None,
+            requires_review: self.requires_review,
+            priority: self.priority,
+            attempt: 1,
+            terms: self.terms(defaults),
+            initiator_side: Side {
+                session_key: self.session_key.as_ref().map(ToString::to_string),
+                ..Side::default()
+            },
+            target_side: Side::default(),
+            message_count: 0,
+            spoken_count: 0,
+            log_count: 0,
+            version: 1,
+            queued_at: None,
+            pushed_at: None,
+            fetched_at: None,
+            acknowledged_at: None,
+            expires_at: None,
+            lease_until: None,
+            parent: self.parent.clone(),
+            parent_shared,
+            network: route.network.clone(),
+            result: None,
+            progress: None,
+            progress_note: None,
+            usage_micro: 0,
+            started_at: None,
+            completed_at: None,
+            created_at: now.at,
+            updated_at: now.at,
+        }
+    }
 }
 
-/// Makes a task and, unless it is a draft, publishes it.
+/// Creates a task and, unless it is a draft, submits it.
 pub fn create(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -117,76 +168,32 @@ pub fn create(
     now: &Now,
 ) -> Result<Task, Error> {
     check_size(new.description.as_ref())?;
-    let way = way(tx, by, &new.target, new.network.as_ref())?;
+    let route = find_route(tx, by, &new.target, new.network.as_ref())?;
     if let Some(id) = &new.id
         && rows::exists(tx, id)?
     {
         return Err(Error::IdTaken);
     }
-    let parent_shared = parent_shared(tx, by, &way.target, new.parent.as_ref())?;
-    let mut task = Task {
-        id: new.id.clone().unwrap_or_else(|| now.new_id()),
-        initiator: by.clone(),
-        initiator_name: way.reach.initiator_name.clone(),
-        target: way.target,
-        target_name: way.reach.target_name.clone(),
-        title: if new.sealed.is_some() { CLEAR_TITLE.to_owned() } else { new.title.to_string() },
-        description: new.description.as_ref().map(ToString::to_string),
-        encrypted: new.sealed.is_some(),
-        description_keys: new.sealed.as_ref().map(|sealed| sealed.keys.clone()),
-        sender_signature: new.sealed.as_ref().map(|sealed| sealed.signature.clone()),
-        status: Status::Draft,
-        status_reason: None,
-        approval: None,
-        requires_review: new.requires_review,
-        priority: new.priority,
-        attempt: 1,
-        terms: new.terms(defaults),
-        initiator_side: Side {
-            session_key: new.session_key.as_ref().map(ToString::to_string),
-            ..Side::default()
-        },
-        target_side: Side::default(),
-        message_count: 0,
-        spoken_count: 0,
-        log_count: 0,
-        version: 1,
-        queued_at: None,
-        pushed_at: None,
-        fetched_at: None,
-        acknowledged_at: None,
-        expires_at: None,
-        lease_until: None,
-        parent: new.parent.clone(),
-        parent_shared,
-        network: way.network,
-        result: None,
-        progress: None,
-        progress_note: None,
-        usage_micro: 0,
-        started_at: None,
-        completed_at: None,
-        created_at: now.at,
-        updated_at: now.at,
-    };
+    let parent_shared = parent_shared(tx, by, &route.target, new.parent.as_ref())?;
+    let mut task = new.task(by, &route, parent_shared, defaults, now);
     if let Some(sealed) = &new.sealed {
-        note_signature(tx, &task.id, sealed)?;
+        record_signature(tx, &task.id, sealed)?;
     }
     if !new.draft {
-        enter(tx, &task, &way.reach)?;
-        hand_over(tx, &mut task, &way.reach, now)?;
+        count_as_live(tx, &task, &route.reach)?;
+        submit(tx, &mut task, &route.reach, now)?;
     }
     write_log(tx, &mut task, None, by.as_str(), None, now)?;
     rows::insert(tx, &task)?;
     Ok(task)
 }
 
-/// No signature is taken twice on a task: a copy of something sealed is not a new message.
-pub(crate) fn note_signature(tx: &mut Tx<'_>, id: &TaskId, sealed: &Sealed) -> Result<(), Error> {
+/// Stores a signature. A signature that the task already has is a replay and is refused.
+pub(crate) fn record_signature(tx: &mut Tx<'_>, id: &TaskId, sealed: &Sealed) -> Result<(), Error> {
     if messages::insert_signature(tx, id, &sealed.signature_hash)? { Ok(()) } else { Err(Error::Replayed) }
 }
 
-/// A parent is a task that the creator takes part in; tells whether the target does too.
+/// Checks that the creator is a party of the parent task. Returns whether the target is one too.
 pub(super) fn parent_shared(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -205,54 +212,54 @@ pub(super) fn check_size(description: Option<&Body>) -> Result<(), Error> {
     }
 }
 
-/// How one agent reaches another.
+/// How one agent can reach another: by connection or through a network.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct Route {
     pub(crate) target: AgentId,
     pub(crate) reach: Reach,
-    /// The network through which it does, where that matters.
+    /// The network, if the route depends on one.
     pub(crate) network: Option<NetworkId>,
 }
 
-/// The way to the agent that an id or an alias of the caller's names; through a network, if it names one.
-pub(crate) fn way(
+/// Finds the route to an agent by its id or the caller's alias; through a given network, if there is one.
+pub(crate) fn find_route(
     tx: &mut Tx<'_>,
     by: &AgentId,
     named: &Alias,
     network: Option<&NetworkId>,
-) -> Result<Way, Error> {
+) -> Result<Route, Error> {
     if let Some(network) = network
         && !networks::is_member(tx, network, by)?
     {
         return Err(Error::NotFound("network"));
     }
     if let Ok(id) = named.as_str().parse::<AgentId>()
-        && let Some(way) = way_between(tx, by, id, network)?
+        && let Some(route) = route_between(tx, by, id, network)?
     {
-        return Ok(way);
+        return Ok(route);
     }
     let aliased = match connections::by_alias(tx, by, named.as_str())? {
-        Some(id) => way_between(tx, by, id, network)?,
+        Some(id) => route_between(tx, by, id, network)?,
         None => None,
     };
     aliased.ok_or(if network.is_some() { Error::NotInNetwork } else { Error::NotConnected })
 }
 
-/// The way from a task's initiator to its target.
-pub(crate) fn way_to(tx: &mut Tx<'_>, task: &Task) -> Result<Way, Error> {
-    way_between(tx, &task.initiator, task.target.clone(), None)?.ok_or(Error::NotConnected)
+/// The route from a task's initiator to its target.
+pub(crate) fn route_to_target(tx: &mut Tx<'_>, task: &Task) -> Result<Route, Error> {
+    route_between(tx, &task.initiator, task.target.clone(), None)?.ok_or(Error::NotConnected)
 }
 
-/// A connection is a way, and so is a network that both are in, unless one has blocked the other.
-fn way_between(
+/// A connection is a route. So is a shared network, unless one agent has blocked the other.
+fn route_between(
     tx: &mut Tx<'_>,
     by: &AgentId,
     target: AgentId,
     network: Option<&NetworkId>,
-) -> Result<Option<Way>, Error> {
+) -> Result<Option<Route>, Error> {
     let Some(reach) = connections::reach(tx, by, &target)? else { return Ok(None) };
     if reach.connected && network.is_none() {
-        return Ok(Some(Way { target, reach, network: None }));
+        return Ok(Some(Route { target, reach, network: None }));
     }
     if target == *by || (!reach.connected && blocks::between(tx, by, &target)?) {
         return Ok(None);
@@ -261,28 +268,28 @@ fn way_between(
         Some(network) => networks::is_member(tx, network, &target)?.then(|| network.clone()),
         None => networks::shared(tx, by, &target)?,
     };
-    Ok(shared.map(|network| Way { target, reach, network: Some(network) }))
+    Ok(shared.map(|network| Route { target, reach, network: Some(network) }))
 }
 
-/// Whether a task may be put before its target: two agents have only so many live ones, and some cost.
-pub(super) fn check_entry(reach: &Reach) -> Result<(), Error> {
-    check_room(reach)?;
+/// Checks the limit of live tasks and the caller's credits.
+pub(super) fn check_limits(reach: &Reach) -> Result<(), Error> {
+    check_live_limit(reach)?;
     if reach.costs_credits && reach.credits_micro <= 0 { Err(Error::NoCredits) } else { Ok(()) }
 }
 
-pub(super) fn check_room(reach: &Reach) -> Result<(), Error> {
+pub(super) fn check_live_limit(reach: &Reach) -> Result<(), Error> {
     if reach.live_tasks >= LIVE_TASKS_MAX { Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX)) } else { Ok(()) }
 }
 
-/// Counts a task among the live ones of its parties.
-pub(super) fn enter(tx: &mut Tx<'_>, task: &Task, reach: &Reach) -> Result<(), Error> {
-    check_entry(reach)?;
+/// Counts a task as live between its parties.
+pub(super) fn count_as_live(tx: &mut Tx<'_>, task: &Task, reach: &Reach) -> Result<(), Error> {
+    check_limits(reach)?;
     Ok(connections::count_live(tx, &task.initiator, &task.target, 1)?)
 }
 
-/// Puts a task before its target: asks the gate, sets its deadlines and tells the target. The caller
-/// writes the task and its log.
-pub(super) fn hand_over(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<(), Error> {
+/// Submits a task to its target: applies the approval gate, sets the deadlines and appends the event. The caller
+/// saves the task and its history. Returns the number of the event in the target's log.
+pub(super) fn submit(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<i64, Error> {
     task.status = Status::Submitted;
     task.approval = gate(reach.target_side, reach.target_default);
     task.queued_at = Some(now.at);
@@ -296,11 +303,11 @@ pub(super) fn hand_over(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &N
     }
     let kind = if held { EventKind::TaskApprovalRequired } else { EventKind::TaskCreated };
     let event = Event::on_task(kind, task, task.party(Role::Initiator)).with("attempt", task.attempt);
-    tell(tx, &task.target, event, now)?;
-    Ok(())
+    Ok(append_event(tx, &task.target, event, now)?.last)
 }
 
-/// Has the author told if a message, or with number 0 the task itself, is not acknowledged in time.
+/// Sets the deadline for the acknowledgement of a message, or with number 0 of the task. The author is notified when
+/// it passes.
 pub(crate) fn set_check_in(
     tx: &mut Tx<'_>,
     task: &Task,

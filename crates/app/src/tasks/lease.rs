@@ -1,4 +1,4 @@
-//! Signs of life of a task's target, and what happens when there are none.
+//! Heartbeats and leases: the target of a task renews its lease while it works; the hub acts when the lease runs out.
 
 use tandem_core::deadlines::{Deadline, Due};
 use tandem_core::events::EventKind;
@@ -8,24 +8,32 @@ use tandem_core::text::Reason;
 use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
 use tandem_store::{Tx, deadlines, tasks as rows};
 
-use super::{Cause, check_entry, hand_over, on_task, present, shift, way_to, write_log};
+use super::{
+    Cause, acknowledge_all, change_status, check_limits, on_task, route_to_target, submit, write_log,
+};
 use crate::Error;
-use crate::events::{Event, tell};
+use crate::events::{Event, append_event};
 
-/// What parties read about a target that fell silent.
-const SILENT: &str = "the target showed no sign of life in time";
+/// The reason shown when the lease has run out.
+const SILENT: &str = "the target sent no heartbeat in time";
 
-/// What the target says about its work.
+/// Input of a heartbeat.
 #[derive(Debug, Clone, Default)]
-pub struct Sign {
-    /// How far it is.
+pub struct HeartbeatInput {
+    /// Percentage of the work that is done.
     pub progress: Option<Progress>,
-    /// In words.
+    /// Progress as text.
     pub note: Option<Reason>,
 }
 
-/// A sign of life from the target, with what it wants to say about its progress. Nobody is told.
-pub fn heartbeat(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, sign: &Sign, now: &Now) -> Result<Task, Error> {
+/// Records a heartbeat of the target, with its progress. No event is sent.
+pub fn heartbeat(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    sign: &HeartbeatInput,
+    now: &Now,
+) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         if role != Role::Target {
             return Err(Refusal::NotYourMove.into());
@@ -33,7 +41,7 @@ pub fn heartbeat(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, sign: &Sign, now: &
         if task.status != Status::Working {
             return Err(Refusal::InvalidState(task.status).into());
         }
-        present(tx, &mut task, role, now)?;
+        acknowledge_all(tx, &mut task, role, now)?;
         if let Some(progress) = sign.progress {
             task.progress = Some(progress.get());
         }
@@ -46,59 +54,59 @@ pub fn heartbeat(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, sign: &Sign, now: &
     })
 }
 
-/// Gives the target of a task under way another span. A deadline that is set already is only moved: it looks
-/// at the lease when it falls due.
+/// Extends the lease of a working target. An existing deadline stays as it is: when it is due, it checks the lease
+/// again.
 pub(super) fn renew(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), Error> {
     let Some(seconds) = task.terms.lease_seconds.filter(|_| task.status == Status::Working) else {
         return Ok(());
     };
     let was_awaited = task.lease_until.is_some();
     task.lease_until = Some(now.at.plus_seconds(seconds));
-    if was_awaited { Ok(()) } else { await_sign(tx, task) }
+    if was_awaited { Ok(()) } else { set_lease_deadline(tx, task) }
 }
 
-fn await_sign(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
+fn set_lease_deadline(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     let Some(due_at) = task.lease_until else { return Ok(()) };
     Ok(deadlines::insert(tx, &Deadline::on(task, Due::Lease, 0, due_at))?)
 }
 
-/// Looks at a lease whose time may have run out.
+/// Handles a lease that may have run out, according to the task's `onStall`.
 pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), Error> {
     match task.lease_until {
         None => return Ok(()),
-        Some(until) if until > now.at => return await_sign(tx, task),
+        Some(until) if until > now.at => return set_lease_deadline(tx, task),
         Some(_) => {}
     }
     let event = Event::on_task(EventKind::TaskStalled, task, task.party(Role::Target))
         .with("status", task.status.as_str());
-    tell(tx, &task.initiator, event, now)?;
-    let cause = Cause { by: Role::Hub, reason: Some(SILENT), did: None };
+    append_event(tx, &task.initiator, event, now)?;
+    let cause = Cause { by: Role::Hub, reason: Some(SILENT), verb: None };
     match task.terms.on_stall {
         OnStall::Notify => {
-            // Until the next sign of life nothing more is awaited: one silence, one notice.
+            // No new deadline until the next heartbeat, so that a silent target causes one notification.
             task.lease_until = None;
             Ok(rows::update_thread(tx, task)?)
         }
         OnStall::Retry if task.attempt < task.terms.max_attempts => {
-            match way_to(tx, task).and_then(|way| check_entry(&way.reach).map(|()| way)) {
-                Ok(way) => {
+            match route_to_target(tx, task).and_then(|route| check_limits(&route.reach).map(|()| route)) {
+                Ok(route) => {
                     let from = task.status;
                     task.begin_again();
-                    hand_over(tx, task, &way.reach, now)?;
+                    submit(tx, task, &route.reach, now)?;
                     task.version += 1;
                     task.updated_at = now.at;
                     write_log(tx, task, Some(from), SYSTEM, Some(SILENT), now)?;
-                    let updated = super::shift::updated(task, &cause);
-                    tell(tx, &task.initiator, updated, now)?;
+                    let updated = super::status::updated_event(task, &cause);
+                    append_event(tx, &task.initiator, updated, now)?;
                     rows::update(tx, task)?;
                     Ok(rows::reset_delivery(tx, &task.id)?)
                 }
                 Err(Error::NotConnected | Error::NoCredits | Error::TooManyOpenTasks(_)) => {
-                    shift(tx, task, Status::Expired, &cause, now)
+                    change_status(tx, task, Status::Expired, &cause, now)
                 }
                 Err(other) => Err(other),
             }
         }
-        OnStall::Retry | OnStall::Expire => shift(tx, task, Status::Expired, &cause, now),
+        OnStall::Retry | OnStall::Expire => change_status(tx, task, Status::Expired, &cause, now),
     }
 }

@@ -1,39 +1,39 @@
-//! Tasks: made, published, moved, changed and deleted.
+//! Tasks: create, change, delete and list. Status rules are in `core`; this module applies them.
 
-mod again;
 mod create;
 mod lease;
 mod receipts;
 mod reply;
-mod shift;
+mod resubmit;
+mod status;
 mod tree;
 mod usage;
 
 use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
-use tandem_core::{AgentId, FileId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::tasks::{self as rows, Filter, LogLine};
 use tandem_store::{Tx, deadlines, events as event_rows, files};
 
 use crate::sealed::Sealed;
 use crate::{Error, Invalid, Page};
 
-pub use again::{reassign, retry};
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
-pub use lease::{Sign, heartbeat};
-pub use receipts::{Acknowledged, Read, acknowledge, read};
-pub use reply::{NewReply, Outcome, Replied, reply};
+pub use lease::{HeartbeatInput, heartbeat};
+pub use receipts::{Acknowledged, NewlyRead, acknowledge, read};
+pub use reply::{NewReply, Outcome, ReplyResult, reply};
+pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};
 pub use usage::{Usage, report_usage};
 
-use create::{check_entry, check_room, check_size, enter, hand_over};
-pub(crate) use create::{note_signature, set_check_in, way, way_to};
+use create::{check_limits, check_live_limit, check_size, count_as_live, submit};
+pub(crate) use create::{find_route, record_signature, route_to_target, set_check_in};
 pub(crate) use lease::stall;
-pub(crate) use receipts::present;
-use shift::write_log;
-pub(crate) use shift::{Cause, pause, shift};
+pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};
+use status::write_log;
+pub(crate) use status::{Cause, change_status, pause};
 
-/// Runs an act on a task that the caller may see; a refusal carries where the task stands.
+/// Runs `act` on a task that the caller may see. An error carries the state of the task.
 pub(crate) fn on_task<T>(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -43,41 +43,45 @@ pub(crate) fn on_task<T>(
 ) -> Result<T, Error> {
     let task = rows::find(tx, id)?.ok_or(Error::NotFound("task"))?;
     let role = task.role_of(by).ok_or(Error::NotFound("task"))?;
-    check_time([&task], now)?;
+    check_not_overdue([&task], now)?;
     let standing = task.standing(role);
     act(tx, task, role).map_err(|error| error.on_task(standing))
 }
 
-/// Nobody sees a task that has expired as anything else: if one has and the timer has not come by yet, the
-/// whole use case is put off until [`expire`] has been run.
-pub(crate) fn check_time<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: &Now) -> Result<(), Error> {
+/// An expired task is never shown with another status. If the timer has not handled it yet, this error makes the
+/// caller run [`expire`] and repeat the use case.
+pub(crate) fn check_not_overdue<'a>(
+    tasks: impl IntoIterator<Item = &'a Task>,
+    now: &Now,
+) -> Result<(), Error> {
     let overdue = tasks.into_iter().filter(|task| task.is_overdue(now.at)).map(|task| task.id.clone());
-    overdue_or(overdue.collect())
+    refuse_overdue(overdue.collect())
 }
 
-/// The same for ids that were found to be overdue in another way.
-pub(crate) fn overdue_or(overdue: Vec<TaskId>) -> Result<(), Error> {
+/// The same for ids whose expiry is already known.
+pub(crate) fn refuse_overdue(overdue: Vec<TaskId>) -> Result<(), Error> {
     if overdue.is_empty() { Ok(()) } else { Err(Error::Overdue(overdue)) }
 }
 
-/// Lets tasks expire whose time has run out before anybody took them.
+/// Expires those tasks that their target has not acknowledged in time.
 pub fn expire(tx: &mut Tx<'_>, ids: &[TaskId], now: &Now) -> Result<(), Error> {
     for id in ids {
         let Some(mut task) = rows::find(tx, id)? else { continue };
         if task.is_overdue(now.at) {
-            let cause = Cause { by: Role::Hub, reason: Some("nobody took it in time"), did: None };
-            shift(tx, &mut task, Status::Expired, &cause, now)?;
+            let cause =
+                Cause { by: Role::Hub, reason: Some("the target did not take it in time"), verb: None };
+            change_status(tx, &mut task, Status::Expired, &cause, now)?;
         }
     }
     Ok(())
 }
 
-/// Where the task stands for the caller.
+/// The status of a task and what the caller may set.
 pub fn standing(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Standing, Error> {
     on_task(tx, by, id, now, |_, task, role| Ok(task.standing(role)))
 }
 
-/// The task as the caller sees it and, while it waits, how many live tasks its target has before it.
+/// A task and, while it is submitted, the number of live tasks that its target has before it.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<(Task, Option<i64>), Error> {
     on_task(tx, by, id, now, |tx, task, _| {
         let waits = task.status == Status::Submitted;
@@ -86,7 +90,7 @@ pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<(Ta
     })
 }
 
-/// Notes that their target was pushed these tasks.
+/// Records that these tasks were pushed to their target.
 pub fn mark_pushed(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now) -> Result<(), Error> {
     for id in ids {
         rows::mark_pushed(tx, id, target, now.at)?;
@@ -94,7 +98,7 @@ pub fn mark_pushed(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now)
     Ok(())
 }
 
-/// Notes that their target fetched these tasks.
+/// Records that the target has fetched these tasks.
 pub fn mark_fetched(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now) -> Result<(), Error> {
     for id in ids {
         rows::mark_fetched(tx, id, target, now.at)?;
@@ -102,16 +106,16 @@ pub fn mark_fetched(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now
     Ok(())
 }
 
-/// What is said to plain content where only encrypted is taken.
+/// The validation error for plain content on an encrypted task.
 pub(crate) const PLAIN_ON_ENCRYPTED: &str =
     "must be encrypted on this task, with its keys and your signature";
 
-/// What a caller saw of a task before it acts, if it says so; the act is refused when that is no longer so.
+/// Preconditions of a change. The change is refused with a conflict if they do not hold.
 #[derive(Debug, Clone, Default)]
 pub struct Expected {
-    /// The status it saw.
+    /// The status that the caller expects.
     pub status: Option<Status>,
-    /// Versions, one of which it saw.
+    /// Accepted versions.
     pub versions: Option<Vec<i64>>,
 }
 
@@ -127,28 +131,28 @@ impl Expected {
     }
 }
 
-/// What a caller changes about a task; what is nothing stays as it is.
+/// Changes to a task. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
-    /// Where it should go.
+    /// The new status.
     pub status: Option<Status>,
-    /// Why.
+    /// The reason of the new status.
     pub reason: Option<Reason>,
-    /// What the caller saw.
+    /// Preconditions.
     pub expected: Expected,
-    /// The caller's own session key, or none any more.
+    /// The caller's session key.
     pub session_key: Option<Option<SessionKey>>,
-    /// A draft's new title.
+    /// A new title, for drafts only.
     pub title: Option<Title>,
-    /// A draft's new description, or none any more.
+    /// A new description, for drafts only.
     pub description: Option<Option<Body>>,
-    /// The keys and the signature that come with a draft's encrypted description.
+    /// Wrapped keys and signature of an encrypted description.
     pub sealed: Option<Sealed>,
-    /// How many messages there may be, by the initiator's wish.
+    /// A new message budget, set by the initiator.
     pub max_messages: Option<MaxMessages>,
 }
 
-/// Changes a task: a draft's text, the caller's session key, the status, in this order and all together.
+/// Changes a draft's text, the caller's session key and the status, in this order and in one transaction.
 pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: &Now) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         change.expected.check(&task)?;
@@ -164,7 +168,7 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
             task.position().check(role, to)?;
         }
         if let Some(sealed) = &change.sealed {
-            note_signature(tx, &task.id, sealed)?;
+            record_signature(tx, &task.id, sealed)?;
         }
         edit(&mut task, role, change);
         let reason = change.reason.as_ref().map(Reason::as_str);
@@ -174,10 +178,10 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
             }
             Some(to) => {
                 if task.status.is_terminal() {
-                    // Reopened work needs a way to the other party, as new work does.
-                    check_room(&way_to(tx, &task)?.reach)?;
+                    // A reopened task needs a route to the other party, like a new one.
+                    check_live_limit(&route_to_target(tx, &task)?.reach)?;
                 }
-                shift(tx, &mut task, to, &Cause { by: role, reason, did: None }, now)?;
+                change_status(tx, &mut task, to, &Cause { by: role, reason, verb: None }, now)?;
             }
             None => {
                 task.version += 1;
@@ -189,7 +193,7 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
     })
 }
 
-/// An encrypted draft takes an encrypted description, and nothing else; a plain one a plain one.
+/// An encrypted draft accepts only an encrypted description, and a plain draft only a plain one.
 fn check_plain(task: &Task, change: &Change) -> Result<(), Error> {
     if task.encrypted && change.description.is_some() && change.sealed.is_none() {
         return Err(Invalid::field("description", PLAIN_ON_ENCRYPTED).into());
@@ -200,7 +204,7 @@ fn check_plain(task: &Task, change: &Change) -> Result<(), Error> {
     Ok(())
 }
 
-/// The budget is the initiator's to change, as long as anything can still be said.
+/// Only the initiator changes the budget, and only before the task has ended.
 fn check_budget_change(task: &Task, role: Role) -> Result<(), Error> {
     if task.status.is_terminal() {
         return Err(Refusal::Terminal.into());
@@ -236,9 +240,9 @@ fn publish_draft(
     reason: Option<&str>,
     now: &Now,
 ) -> Result<(), Error> {
-    let reach = way_to(tx, task)?.reach;
-    enter(tx, task, &reach)?;
-    hand_over(tx, task, &reach, now)?;
+    let reach = route_to_target(tx, task)?.reach;
+    count_as_live(tx, task, &reach)?;
+    submit(tx, task, &reach, now)?;
     task.status_reason = reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;
@@ -246,39 +250,39 @@ fn publish_draft(
     Ok(rows::update(tx, task)?)
 }
 
-/// Which tasks between two agents.
+/// Which tasks between two agents are cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
-    /// Those that came over their connection, and not inside a network.
-    OfConnection,
-    /// All of them.
+pub(crate) enum CancelScope {
+    /// Tasks sent over the connection, not inside a network.
+    Connection,
+    /// All tasks.
     All,
 }
 
-/// Cancels what is live between two agents at the wish of one; tells how many tasks that were.
+/// Cancels the live tasks between two agents because one of them ended the relation. Returns their number.
 pub(crate) fn cancel_between(
     tx: &mut Tx<'_>,
     by: &AgentId,
     peer: &AgentId,
-    which: Which,
+    scope: CancelScope,
     why: &str,
     now: &Now,
 ) -> Result<i64, Error> {
     let live = rows::live_between(tx, by, peer, LIVE_TASKS_MAX)?;
-    let ends = |task: &Task| which == Which::All || task.network.is_none();
-    shift::cancel_all(tx, &live, ends, (by, peer), why, now)
+    let ends = |task: &Task| scope == CancelScope::All || task.network.is_none();
+    status::cancel_all(tx, &live, ends, (by, peer), why, now)
 }
 
-/// What went with a task.
+/// What was deleted with a task.
 #[derive(Debug, Clone, Default)]
 pub struct Deleted {
-    /// How many messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Which files: the caller removes their bytes.
-    pub files: Vec<FileId>,
+    /// Number of files.
+    pub files: u64,
 }
 
-/// Deletes an ended task or a draft, with its thread, its files and its events.
+/// Deletes a draft or an ended task, with its messages, files and events.
 pub fn delete(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -295,19 +299,19 @@ pub fn delete(
     })
 }
 
-/// Removes a task with everything that belongs to it.
+/// Removes a task and all rows that belong to it.
 pub(crate) fn erase(tx: &mut Tx<'_>, id: &TaskId) -> Result<Deleted, Error> {
     event_rows::purge_task(tx, id)?;
     let mut deleted = Deleted::default();
     for file in files::of_task(tx, id)? {
         files::remove(tx, &file)?;
-        deleted.files.push(file.id);
+        deleted.files += 1;
     }
     deleted.messages = rows::delete(tx, id)?;
     Ok(deleted)
 }
 
-/// How many tasks are let expire at once because somebody asks for those that have.
+/// Tasks that one listing expires at most.
 const OVERDUE_MAX: i64 = 200;
 
 /// The caller's tasks, newest first.
@@ -319,11 +323,11 @@ pub fn list(
 ) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
     let limit = filter.limit;
     if filter.status == Some(Status::Expired) {
-        overdue_or(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?)?;
+        refuse_overdue(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?)?;
     }
     let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;
-    if let Err(Error::Overdue(mut overdue)) = check_time(&found.tasks, now) {
-        // And others with them, or a list of one would come upon them one by one.
+    if let Err(Error::Overdue(mut overdue)) = check_not_overdue(&found.tasks, now) {
+        // Expire all overdue tasks of the caller at once; otherwise a short page would find them one by one.
         overdue.extend(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?);
         return Err(Error::Overdue(overdue));
     }

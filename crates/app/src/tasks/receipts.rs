@@ -1,4 +1,4 @@
-//! What a party has seen of a task: read, and acknowledged.
+//! Read receipts and acknowledgements of a task's messages.
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::Message;
@@ -8,21 +8,21 @@ use tandem_store::{Tx, tasks as rows};
 
 use super::{lease, on_task};
 use crate::Error;
-use crate::events::{Event, tell, tell_all};
+use crate::events::{Event, append_event, append_events};
 
-/// How many messages one reading gives.
+/// Messages per read request.
 const READ_MAX: i64 = 1_000;
-/// How many messages one event names.
+/// Message ids per event.
 const NAMED_MAX: usize = 500;
 
-/// The messages for a role, from after a number.
+/// Selects the messages for a role after a number.
 fn for_role<'a>(task: &'a Task, role: Role, after: i64) -> For<'a> {
     For { task: &task.id, initiator: &task.initiator, target: role == Role::Target, after }
 }
 
-/// What any act of a party on a task says besides: it has seen everything so far, and it is alive. The caller
-/// writes the task back.
-pub(crate) fn present(tx: &mut Tx<'_>, task: &mut Task, role: Role, now: &Now) -> Result<(), Error> {
+/// Marks everything on the task as read and acknowledged by this party, and renews the target's lease. Every action
+/// of a party on a task implies this. The caller saves the task.
+pub(crate) fn acknowledge_all(tx: &mut Tx<'_>, task: &mut Task, role: Role, now: &Now) -> Result<(), Error> {
     if task.has_outstanding(role)
         && let Some(side) = task.side(role)
     {
@@ -31,8 +31,8 @@ pub(crate) fn present(tx: &mut Tx<'_>, task: &mut Task, role: Role, now: &Now) -
     let all = task.message_count;
     if let Some(side) = task.side_mut(role) {
         (side.acked, side.read) = (all, all);
-        (side.unread, side.unread_since) = (0, None);
     }
+    task.set_unread(role, 0);
     if role == Role::Target {
         task.acknowledged_at.get_or_insert(now.at);
         lease::renew(tx, task, now)?;
@@ -40,54 +40,77 @@ pub(crate) fn present(tx: &mut Tx<'_>, task: &mut Task, role: Role, now: &Now) -
     Ok(())
 }
 
-/// What a party had not read.
+/// Lowers a party's count of unread messages after messages were read or deleted. The caller has marked the messages,
+/// and saves the task.
+pub(crate) fn take_from_unread(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    role: Role,
+    count: i64,
+) -> Result<(), Error> {
+    let Some(side) = task.side(role) else { return Ok(()) };
+    let (left, first) = (side.unread - count, side.unseen.first);
+    task.set_unread(role, left);
+    match first {
+        Some(first) if left > 0 => recount_unseen(tx, task, role, first),
+        _ => Ok(()),
+    }
+}
+
+/// Recounts a party's unseen messages whose events have this or a higher number in its log. The caller saves the
+/// task.
+pub(crate) fn recount_unseen(tx: &mut Tx<'_>, task: &mut Task, role: Role, from: i64) -> Result<(), Error> {
+    let read = task.side(role).map_or(0, |side| side.read);
+    let unseen = messages::unseen(tx, for_role(task, role, read), from)?;
+    if let Some(side) = task.side_mut(role) {
+        side.unseen = unseen;
+    }
+    Ok(())
+}
+
+/// Messages that are now marked as read.
 #[derive(Debug, Clone)]
-pub struct Read {
+pub struct NewlyRead {
     /// The messages, oldest first.
     pub messages: Vec<Message>,
-    /// How many are left.
+    /// Number of messages still unread.
     pub unread: i64,
 }
 
-/// Gives the caller what it has not read, and marks it as read; the author is told.
-pub fn read(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Read, Error> {
+/// Returns the caller's unread messages and marks them as read. The author gets an event.
+pub fn read(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<NewlyRead, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         let Some(from) = task.side(role).map(|side| side.read) else { return Err(Error::NotFound("task")) };
         let mut found = messages::unread(tx, for_role(&task, role, from), READ_MAX)?;
         let Some(to) = found.last().map(|last| last.number) else {
-            return Ok(Read { messages: found, unread: 0 });
+            return Ok(NewlyRead { messages: found, unread: 0 });
         };
         messages::mark_read(tx, for_role(&task, role, from), to, now.at)?;
         for message in &mut found {
             message.read_at = Some(now.at);
         }
         let ids = found.iter().map(|message| message.id.clone()).collect();
-        tell_receipts(tx, &task, role, EventKind::MessageRead, ids, now)?;
-        let mut unread = 0;
+        append_receipts(tx, &task, role, EventKind::MessageRead, ids, now)?;
         if let Some(side) = task.side_mut(role) {
             side.read = to;
-            side.unread = (side.unread - i64::try_from(found.len()).unwrap_or(0)).max(0);
-            if side.unread == 0 {
-                side.unread_since = None;
-            }
-            unread = side.unread;
         }
+        take_from_unread(tx, &mut task, role, i64::try_from(found.len()).unwrap_or(0))?;
+        let unread = task.side(role).map_or(0, |side| side.unread);
         rows::update_thread(tx, &task)?;
-        Ok(Read { messages: found, unread })
+        Ok(NewlyRead { messages: found, unread })
     })
 }
 
-/// What was acknowledged.
+/// The result of an acknowledgement.
 #[derive(Debug, Clone)]
 pub struct Acknowledged {
-    /// The messages, oldest first.
+    /// The acknowledged messages, oldest first.
     pub messages: Vec<MessageId>,
-    /// When the task's target first acknowledged it.
+    /// When the target first acknowledged the task.
     pub task_at: Option<Timestamp>,
 }
 
-/// Acknowledges everything outstanding: the other party's messages and, for the target, the task itself. The
-/// author is told.
+/// Acknowledges the other party's messages and, for the target, the task itself. The author gets an event.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Acknowledged, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         if role == Role::Target && task.position().held {
@@ -100,10 +123,10 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Res
             Vec::new()
         };
         let first = role == Role::Target && task.acknowledged_at.is_none();
-        present(tx, &mut task, role, now)?;
+        acknowledge_all(tx, &mut task, role, now)?;
         if first || !outstanding.is_empty() {
             let kind = EventKind::MessageAcknowledged;
-            tell_receipts(tx, &task, role, kind, outstanding.clone(), now)?;
+            append_receipts(tx, &task, role, kind, outstanding.clone(), now)?;
             task.updated_at = now.at.max(task.updated_at);
         }
         rows::update_thread(tx, &task)?;
@@ -111,8 +134,8 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Res
     })
 }
 
-/// Tells the author what became of its messages; of the task alone, if there are none.
-fn tell_receipts(
+/// Appends receipt events to the author's log; one event without message ids if only the task was acknowledged.
+fn append_receipts(
     tx: &mut Tx<'_>,
     task: &Task,
     by: Role,
@@ -127,9 +150,9 @@ fn tell_receipts(
     };
     let author = task.other(by).0;
     if ids.is_empty() {
-        tell(tx, author, event(&[]), now)?;
+        append_event(tx, author, event(&[]), now)?;
         return Ok(());
     }
-    tell_all(tx, author, ids.chunks(NAMED_MAX).map(event).collect(), now)?;
+    append_events(tx, author, ids.chunks(NAMED_MAX).map(event).collect(), now)?;
     Ok(())
 }

@@ -1,58 +1,58 @@
-//! The target's answer: what it says, and what becomes of the task, at once.
+//! The target's reply: a message and a change of status in one step.
 
 use tandem_core::messages::{Kind, Message};
 use tandem_core::{AgentId, Now, Refusal, Role, Status, Task, TaskId};
 use tandem_store::{Tx, tasks as rows};
 
-use super::{Cause, Expected, on_task, shift};
+use super::{Cause, Expected, change_status, on_task};
 use crate::Error;
-use crate::messages::{NewMessage, add, check_message, pause_if_spent};
+use crate::messages::{NewMessage, add, check_message, pause_if_budget_spent};
 
-/// What the target makes of a task.
+/// The status that the target asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Outcome {
-    /// It is done.
+    /// The work is done.
     #[default]
     Completed,
-    /// It could not be done.
+    /// The work could not be done.
     Failed,
-    /// It was given up.
+    /// The target gives the task up.
     Cancelled,
 }
 
-/// An answer.
+/// Input of a reply.
 #[derive(Debug, Clone)]
 pub struct NewReply {
-    /// What it says; it becomes the task's result.
+    /// The message. Its content becomes the task's result.
     pub message: NewMessage,
-    /// What becomes of the task.
+    /// The status that the target asks for.
     pub outcome: Outcome,
-    /// What the target saw.
+    /// Preconditions.
     pub expected: Expected,
 }
 
-/// What came of an answer.
+/// The result of a reply.
 #[derive(Debug, Clone)]
-pub struct Replied {
-    /// The task.
+pub struct ReplyResult {
+    /// The task after the reply.
     pub task: Task,
-    /// The message.
+    /// The message that was added.
     pub message: Message,
-    /// Whether the result waits for the initiator instead of completing the task.
+    /// Whether the initiator has to accept the result first.
     pub for_review: bool,
 }
 
-/// What both parties read on work that waits for its initiator.
+/// The status reason while the initiator has to accept the result.
 const FOR_REVIEW: &str = "delivered for review: the initiator completes the task";
 
-/// Answers a task, as its target.
+/// Replies to a task, as its target.
 pub fn reply(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
     new: &NewReply,
     now: &Now,
-) -> Result<Replied, Error> {
+) -> Result<ReplyResult, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         new.expected.check(&task)?;
         check_message(&task, &new.message)?;
@@ -60,7 +60,13 @@ pub fn reply(
             return Err(Refusal::NotYourMove.into());
         }
         if task.status == Status::Submitted {
-            shift(tx, &mut task, Status::Working, &Cause { by: role, reason: None, did: None }, now)?;
+            change_status(
+                tx,
+                &mut task,
+                Status::Working,
+                &Cause { by: role, reason: None, verb: None },
+                now,
+            )?;
         }
         let message = add(tx, &mut task, role, &new.message, Kind::Reply, now)?;
         task.result = Some(message.content.clone());
@@ -75,10 +81,13 @@ pub fn reply(
             rows::update(tx, &task)?;
         } else {
             task.position().check(role, to)?;
-            let cause = Cause { by: role, reason: for_review.then_some(FOR_REVIEW), did: None };
-            shift(tx, &mut task, to, &cause, now)?;
+            let cause = Cause { by: role, reason: for_review.then_some(FOR_REVIEW), verb: None };
+            change_status(tx, &mut task, to, &cause, now)?;
         }
-        pause_if_spent(tx, &mut task, role, now)?;
-        Ok(Replied { task, message, for_review })
+        // A task delivered for review is already paused, with its own reason.
+        if !for_review {
+            pause_if_budget_spent(tx, &mut task, role, now)?;
+        }
+        Ok(ReplyResult { task, message, for_review })
     })
 }

@@ -1,4 +1,4 @@
-//! What has become of a task: the tasks that others made for it.
+//! The tree of subtasks below a task.
 
 use std::collections::VecDeque;
 
@@ -8,21 +8,21 @@ use tandem_store::{Tx, tasks as rows};
 use super::on_task;
 use crate::Error;
 
-/// How many tasks one look shows.
+/// Tasks in one response.
 pub const TREE_MAX: usize = 500;
 
-/// A task and what is part of it. Nobody but its initiator sees this, and no content of it.
+/// A task and its descendants, without their content. Only the initiator may see it.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// The task that was asked about.
+    /// The task at the root.
     pub root: Task,
-    /// Its descendants with their depth, those nearer to it first.
+    /// Descendants with their depth, in breadth-first order.
     pub descendants: Vec<(i64, Task)>,
     /// Whether there are more.
     pub has_more: bool,
 }
 
-/// The published descendants of a task, for its initiator.
+/// The published descendants of one of the caller's tasks.
 pub fn tree(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Tree, Error> {
     on_task(tx, by, id, now, |tx, root, role| {
         if role != Role::Initiator {
@@ -42,7 +42,7 @@ pub fn tree(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Tre
                 tree.descendants.push((depth + 1, child));
             }
         }
-        super::check_time(tree.descendants.iter().map(|found| &found.1), now)?;
+        super::check_not_overdue(tree.descendants.iter().map(|found| &found.1), now)?;
         Ok(tree)
     })
 }

@@ -1,4 +1,4 @@
-//! What the work has cost, and where it stops.
+//! Reported costs of a task, and the pause when the money is used up.
 
 use tandem_core::credits::Usd;
 use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
@@ -7,23 +7,24 @@ use tandem_store::{Tx, agents, tasks as rows};
 use super::{on_task, pause};
 use crate::Error;
 
-/// What came of a report.
+/// The result of a usage report.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage {
-    /// What was taken from the initiator's balance.
+    /// The amount deducted from the initiator's balance.
     pub deducted: Usd,
-    /// What the initiator has left.
+    /// The initiator's remaining balance.
     pub credits: Usd,
-    /// What has been reported on the task in all.
+    /// The total reported on this task.
     pub reported: Usd,
-    /// Where the task stands.
+    /// The status after the report.
     pub status: Status,
-    /// Whether it was paused: nothing is left, or as much as a task may cost was reported.
+    /// Whether this report paused the task, because the balance is zero or the task has reached its cap. A task that
+    /// already waits for its initiator is not paused again.
     pub paused: bool,
 }
 
-/// Reports what the work has cost, as the target. A target that costs credits is paid from the initiator's
-/// balance, as far as that goes. `cap` is how much a task may cost; 0 for any amount.
+/// Reports costs, as the target. If the target costs credits, they are deducted from the initiator's balance, down to
+/// zero. `cap` limits the costs of one task; 0 means no limit.
 pub fn report_usage(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -41,25 +42,26 @@ pub fn report_usage(
         let wanted = if paid { cost.micro() } else { 0 };
         let (deducted, left) = agents::deduct(tx, &task.initiator, wanted)?;
         task.usage_micro = task.usage_micro.saturating_add(cost.micro());
-        super::present(tx, &mut task, role, now)?;
+        super::acknowledge_all(tx, &mut task, role, now)?;
         rows::update(tx, &task)?;
         let reported = Usd::from_micro(task.usage_micro);
         let why = if paid && left == 0 {
-            Some("its initiator has no credits left".to_owned())
+            Some("the initiator has no credits left".to_owned())
         } else if cap.micro() > 0 && reported >= cap {
-            Some(format!("it has cost {reported}, and a task may cost {cap}"))
+            Some(format!("the cost limit of {cap} per task is reached"))
         } else {
             None
         };
-        if let Some(why) = &why {
-            pause(tx, &mut task, role, why, now)?;
-        }
+        let paused = match &why {
+            Some(why) => pause(tx, &mut task, role, why, now)?,
+            None => false,
+        };
         Ok(Usage {
             deducted: Usd::from_micro(deducted),
             credits: Usd::from_micro(left),
             reported,
             status: task.status,
-            paused: why.is_some(),
+            paused,
         })
     })
 }
