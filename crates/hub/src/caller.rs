@@ -1,0 +1,77 @@
+//! The caller of an operation: the agent, its key and the conditions of its request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use tandem_app::idempotency::Key;
+use tandem_app::keys::KeyHash;
+use tandem_core::AgentId;
+
+/// A client address, for rate limits.
+#[derive(Debug, Clone)]
+pub struct Address {
+    /// The address itself.
+    pub ip: IpAddr,
+    /// The key under which the address is counted.
+    pub key: Arc<str>,
+}
+
+impl Address {
+    /// An IPv4 address is counted as a whole, an IPv6 address by its /64 network.
+    #[must_use]
+    pub fn new(ip: IpAddr) -> Self {
+        Self { ip, key: crate::rates::address_key(ip).into() }
+    }
+}
+
+/// The calling agent and the conditions of its request.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The agent.
+    pub agent: AgentId,
+    /// Hash of the key in the request. Every write checks that it is still the agent's key.
+    pub key_hash: KeyHash,
+    /// The client's address.
+    pub address: Address,
+    /// The idempotency key of the request.
+    pub idempotency: Option<Arc<IdempotentRequest>>,
+    /// The versions in `If-Match`.
+    pub if_match: Option<Vec<i64>>,
+}
+
+impl Caller {
+    /// A caller without conditions.
+    #[must_use]
+    pub fn new(agent: AgentId, key_hash: KeyHash, address: Address) -> Self {
+        Self { agent, key_hash, address, idempotency: None, if_match: None }
+    }
+
+    /// Sets the idempotency key.
+    #[must_use]
+    pub fn with_idempotency_key(self, key: Option<Key>) -> Self {
+        Self {
+            idempotency: key.map(|key| Arc::new(IdempotentRequest { key, replayed: AtomicBool::new(false) })),
+            ..self
+        }
+    }
+
+    /// Whether the answer was stored by an earlier request with the same idempotency key.
+    #[must_use]
+    pub fn was_replayed(&self) -> bool {
+        self.idempotency.as_ref().is_some_and(|once| once.replayed.load(Relaxed))
+    }
+}
+
+/// A request with an idempotency key.
+#[derive(Debug)]
+pub struct IdempotentRequest {
+    pub(crate) key: Key,
+    replayed: AtomicBool,
+}
+
+impl IdempotentRequest {
+    pub(crate) fn note_replayed(&self) {
+        self.replayed.store(true, Relaxed);
+    }
+}

@@ -1,0 +1,27 @@
+//! The clock. It is the only place where the time is read; tests replace it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use tandem_core::Timestamp;
+
+/// The source of the time.
+#[derive(Debug, Clone)]
+pub enum Clock {
+    /// The system clock.
+    System,
+    /// A clock set by a test, in milliseconds.
+    Manual(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// The current time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        match self {
+            #[expect(clippy::disallowed_methods, reason = "everybody else asks here")]
+            Self::System => Timestamp(jiff::Timestamp::now().as_millisecond()),
+            Self::Manual(ms) => Timestamp(ms.load(Ordering::SeqCst)),
+        }
+    }
+}

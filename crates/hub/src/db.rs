@@ -1,0 +1,87 @@
+//! Access to the database for operations: the store, the clock and a source of ids.
+
+use std::sync::Arc;
+
+use tandem_app::{Error, keys, tasks};
+use tandem_core::{IdSource, Now, Timestamp};
+use tandem_store::{Store, Tx};
+
+use crate::clock::Clock;
+
+/// How often a use case is repeated because tasks had expired. Each round expires up to 200 of them.
+const EXPIRY_ROUNDS: usize = 50;
+
+/// A use case. It may run more than once: after a serialization failure, or after tasks have expired.
+pub trait UseCase<T>: Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + Sync + 'static {}
+impl<T, F: Fn(&mut Tx<'_>, &Now) -> Result<T, Error> + Send + Sync + 'static> UseCase<T> for F {}
+
+/// A handle to the database; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Db(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Store,
+    clock: Clock,
+    ids: Arc<IdSource>,
+}
+
+impl Db {
+    pub(crate) fn new(store: Store, clock: Clock) -> Self {
+        Self(Arc::new(Inner { store, clock, ids: Arc::new(IdSource::new(keys::fill_random)) }))
+    }
+
+    /// The store itself.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// The current time.
+    #[must_use]
+    pub fn time(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// The current time and a source of ids.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        Now::new(self.time(), Arc::clone(&self.0.ids))
+    }
+
+    /// Runs a use case that writes.
+    pub async fn write<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
+        let use_case = Arc::new(use_case);
+        self.after_expiry(|now| {
+            let use_case = Arc::clone(&use_case);
+            self.0.store.write(move |tx| use_case(tx, &now))
+        })
+        .await
+    }
+
+    /// Runs a use case that only reads.
+    pub async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
+        let use_case = Arc::new(use_case);
+        self.after_expiry(|now| {
+            let use_case = Arc::clone(&use_case);
+            self.0.store.read(move |tx| use_case(tx, &now))
+        })
+        .await
+    }
+
+    /// Runs a use case. If it finds tasks that expired before the timer handled them, expires them and runs it again.
+    async fn after_expiry<T, R: Future<Output = Result<T, Error>>>(
+        &self,
+        run: impl Fn(Now) -> R,
+    ) -> Result<T, Error> {
+        for _ in 0..EXPIRY_ROUNDS {
+            let overdue = match run(self.now()).await {
+                Err(Error::Overdue(overdue)) => overdue,
+                other => return other,
+            };
+            let now = self.now();
+            self.0.store.write(move |tx| tasks::expire(tx, &overdue, &now)).await?;
+        }
+        run(self.now()).await
+    }
+}

@@ -1,0 +1,93 @@
+//! A stream of an agent's events: first those in the log, then new ones, without gaps or duplicates.
+
+use std::sync::Arc;
+
+use tandem_app::{events, tasks};
+use tandem_core::AgentId;
+pub use tandem_store::events::Logged;
+use tracing::Instrument as _;
+
+use crate::Error;
+use crate::bus::{EndReason, Listener, Transport};
+use crate::hub::Hub;
+
+/// A cursor in an agent's log that waits for new events.
+#[derive(Debug)]
+pub struct Feed {
+    hub: Hub,
+    agent: AgentId,
+    cursor: i64,
+    listener: Listener,
+}
+
+/// What [`Feed::next`] returns.
+#[derive(Debug)]
+pub enum FeedItem {
+    /// Events, oldest first.
+    Events(Vec<Logged>),
+    /// The feed has ended.
+    Ended(EndReason),
+}
+
+impl Feed {
+    /// Opens a feed after a cursor, or at the end of the log. Listening starts before the log is read, so an event
+    /// that is committed in between is not lost.
+    pub async fn open(
+        hub: &Hub,
+        agent: &AgentId,
+        after: Option<i64>,
+        transport: Transport,
+    ) -> Result<Self, Error> {
+        let listener = hub.liveness.bus.listen(agent, transport, hub.config.max_streams)?;
+        let by = agent.clone();
+        let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, after)).await?;
+        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener })
+    }
+
+    /// The number of the last event returned.
+    #[must_use]
+    pub fn cursor(&self) -> i64 {
+        self.cursor
+    }
+
+    /// Waits for events after the cursor, or for the end. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<FeedItem, Error> {
+        loop {
+            self.listener.mark_seen();
+            if let Some(end) = self.listener.ended() {
+                return Ok(FeedItem::Ended(end));
+            }
+            let (by, after) = (self.agent.clone(), self.cursor);
+            let page = self.hub.read(move |tx, _| events::read(tx, &by, Some(after))).await?;
+            if !page.events.is_empty() {
+                self.cursor = page.cursor;
+                return Ok(FeedItem::Events(page.events));
+            }
+            self.listener.woken().await;
+        }
+    }
+
+    /// Counts a client that reads too slowly.
+    pub fn too_slow(&self) {
+        self.hub.metrics.slow_readers.inc();
+    }
+
+    /// Records that events were sent: the latency, and which tasks were pushed.
+    pub fn pushed(&self, pushed: &[Logged]) {
+        let took = self.listener.woken_at().elapsed();
+        self.hub.metrics.pushed(pushed.len(), took.as_secs_f64());
+        let assigned = events::assigned_tasks(pushed);
+        if assigned.is_empty() {
+            return;
+        }
+        let (hub, agent) = (Arc::clone(&self.hub), self.agent.clone());
+        // Written in the background, so that the next event is not delayed.
+        let marking = async move {
+            let marked = hub.db.write(move |tx, now| tasks::mark_pushed(tx, &agent, &assigned, now)).await;
+            if let Err(error) = marked {
+                tracing::warn!(%error, "could not record pushed tasks");
+            }
+        };
+        tokio::spawn(marking.in_current_span());
+    }
+}

@@ -1,0 +1,278 @@
+//! Stored files, in the data folder or in a bucket. The bytes are stored before a row refers to them and deleted
+//! after the row is gone; a sweep removes what a crash leaves in between. Uploads arrive in the data folder first,
+//! where they are counted and checked.
+
+mod bucket;
+mod sweep;
+
+use std::io::{ErrorKind, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use tandem_app::keys::hex;
+use tandem_core::FileId;
+use tandem_store::Store;
+use tokio::fs::{self, File};
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _, BufWriter};
+use tokio::sync::Semaphore;
+
+use crate::config::Config;
+use crate::keys::hub_secret;
+use bucket::Bucket;
+pub(crate) use sweep::{orphan_cutoff, remove_deleted, remove_orphans, sweep};
+
+/// Chunk size. Each chunk costs a switch to another thread.
+const CHUNK_BYTES: usize = 256 * 1024;
+/// Uploads that are held in memory at once; others wait.
+const IN_MEMORY_MAX: usize = 2;
+/// Folder for uploads in progress.
+const UPLOADS_DIR: &str = "arriving";
+/// How long a deletion waits for the bucket. The bytes are deleted in any case.
+const REMOVAL_WAIT: Duration = Duration::from_secs(2);
+
+/// Why a file cannot be stored or read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The local disk failed.
+    #[error(transparent)]
+    Disk(#[from] std::io::Error),
+    /// The file does not exist.
+    #[error("the file does not exist in storage")]
+    Missing,
+    /// The bucket does not answer, or refuses the request.
+    #[error("{0}")]
+    Bucket(String),
+    /// The bucket cannot be used at the start.
+    #[error(
+        "cannot keep files in {place}: {cause}. Check files_bucket, files_prefix, files_endpoint, AWS_REGION and \
+         the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, which must allow to list, get, put and delete"
+    )]
+    Unusable {
+        /// The name of the bucket.
+        place: String,
+        /// The cause.
+        cause: Box<Error>,
+    },
+    /// The hub's identity cannot be read from the database.
+    #[error(transparent)]
+    App(#[from] tandem_app::Error),
+}
+
+/// Names and modification times.
+type Listing = BoxStream<'static, Result<(String, SystemTime), Error>>;
+/// The bytes of a file, in chunks.
+pub type ByteStream = BoxStream<'static, std::io::Result<Bytes>>;
+
+/// The stored files of a hub.
+#[derive(Debug)]
+pub struct Files {
+    /// Folder for uploads and, without a bucket, for all files.
+    root: PathBuf,
+    bucket: Option<Arc<Bucket>>,
+    /// Permits for uploads in memory.
+    pub in_memory: Arc<Semaphore>,
+}
+
+/// The path of a file. Folders are named after the random end of the id, so that files spread evenly.
+fn name(id: &FileId) -> String {
+    let text = id.as_str();
+    let end = text.get(text.len().saturating_sub(2)..).unwrap_or("00");
+    format!("{end}/{text}")
+}
+
+impl Files {
+    /// Opens the files of a hub.
+    pub(crate) fn of(config: &Config) -> Result<Self, Error> {
+        let unusable = |cause| Error::Unusable { place: config.files_bucket.clone(), cause: Box::new(cause) };
+        let bucket = match config.files_bucket.as_str() {
+            "" => None,
+            _ => Some(Arc::new(Bucket::of(config).map_err(unusable)?)),
+        };
+        Ok(Self {
+            root: config.data.join("files"),
+            bucket,
+            in_memory: Arc::new(Semaphore::new(IN_MEMORY_MAX)),
+        })
+    }
+
+    /// Checks that the bucket can be used and belongs to the hub of this database.
+    pub(crate) async fn claim(&self, store: &Store) -> Result<(), Error> {
+        let Some(bucket) = &self.bucket else { return Ok(()) };
+        let owner = hub_secret(store, "files").await?;
+        bucket.claim(&hex(&owner)).await.map_err(unusable(bucket))
+    }
+
+    /// The bucket, if it is configured and not empty.
+    pub(crate) async fn occupied_bucket(&self) -> Result<Option<String>, Error> {
+        let Some(bucket) = &self.bucket else { return Ok(None) };
+        let is_empty = bucket.is_empty().await.map_err(unusable(bucket))?;
+        Ok((!is_empty).then(|| bucket.to_string()))
+    }
+
+    fn upload_path(&self, id: &FileId) -> PathBuf {
+        self.root.join(UPLOADS_DIR).join(id.as_str())
+    }
+
+    /// Where a file is stored, for messages.
+    pub(crate) fn location(&self, id: &FileId) -> String {
+        match &self.bucket {
+            None => self.root.join(name(id)).display().to_string(),
+            Some(bucket) => format!("{bucket}/{}", name(id)),
+        }
+    }
+
+    /// Starts an upload.
+    pub async fn begin(&self, id: &FileId) -> Result<Upload, Error> {
+        let path = self.upload_path(id);
+        make_folder(&path).await?;
+        let id = id.clone();
+        // If nobody waits for it any more, the upload is dropped on that thread once it is open, and its file with it.
+        let opened = tokio::task::spawn_blocking(move || {
+            let mut options = std::fs::OpenOptions::new();
+            options.write(true).create_new(true);
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let file = BufWriter::with_capacity(CHUNK_BYTES, File::from_std(options.open(&path)?));
+            Ok(Upload { id, file, path, size: 0, kept: false })
+        });
+        opened.await.unwrap_or_else(|panic| Err(Error::Disk(std::io::Error::other(panic))))
+    }
+
+    /// Stores a finished upload durably.
+    pub(crate) async fn store(&self, mut upload: Upload) -> Result<(), Error> {
+        upload.file.flush().await?;
+        let name = name(&upload.id);
+        let Some(bucket) = &self.bucket else { return upload.persist(&self.root.join(name)).await };
+        let bucket = Arc::clone(bucket);
+        // Run to completion, even if the request is dropped: a partial upload would remain in the bucket.
+        let put = tokio::spawn(async move {
+            let from = File::open(&upload.path).await?;
+            bucket.put(&name, from, upload.size).await
+        });
+        put.await.unwrap_or_else(|panic| Err(Error::Disk(std::io::Error::other(panic))))
+    }
+
+    /// Reads a file or a range of it (offset and length).
+    pub async fn read(&self, id: &FileId, part: Option<(u64, u64)>) -> Result<ByteStream, Error> {
+        if let Some(bucket) = &self.bucket {
+            return bucket.read(&name(id), part).await;
+        }
+        let mut file = match File::open(self.root.join(name(id))).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(Error::Missing),
+            opened => opened?,
+        };
+        if let Some((from, _)) = part {
+            file.seek(SeekFrom::Start(from)).await?;
+        }
+        let length = part.map_or(u64::MAX, |(_, length)| length);
+        let chunks = stream::try_unfold((file, length), |(mut file, left)| async move {
+            let mut chunk = vec![0; CHUNK_BYTES.min(usize::try_from(left).unwrap_or(CHUNK_BYTES))];
+            let count = file.read(&mut chunk).await?;
+            chunk.truncate(count);
+            Ok((count > 0).then(|| (Bytes::from(chunk), (file, left - count as u64))))
+        });
+        Ok(chunks.boxed())
+    }
+
+    /// Deletes files whose rows are gone. The sweep repeats what fails. A slow bucket continues in the background,
+    /// because no answer depends on it.
+    pub(crate) async fn remove(&self, ids: &[FileId]) {
+        let Some(bucket) = self.bucket.as_ref().filter(|_| !ids.is_empty()) else {
+            self.remove_now(ids).await;
+            return;
+        };
+        let (bucket, names) = (Arc::clone(bucket), ids.iter().map(name).collect());
+        let removal = tokio::spawn(async move { bucket.remove(names).await });
+        let _ = tokio::time::timeout(REMOVAL_WAIT, removal).await;
+    }
+
+    /// Deletes files and waits for the result. Returns how many are gone.
+    async fn remove_now(&self, ids: &[FileId]) -> u64 {
+        if let Some(bucket) = &self.bucket {
+            return bucket.remove(ids.iter().map(name).collect()).await;
+        }
+        let mut removed = 0;
+        for id in ids {
+            match fs::remove_file(self.root.join(name(id))).await {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    tracing::warn!(%error, file = id.as_str(), "could not delete a file");
+                }
+                _ => removed += 1,
+            }
+        }
+        removed
+    }
+}
+
+fn unusable(bucket: &Bucket) -> impl FnOnce(Error) -> Error {
+    let place = bucket.to_string();
+    |cause| Error::Unusable { place, cause: Box::new(cause) }
+}
+
+async fn make_folder(file: &Path) -> std::io::Result<()> {
+    let Some(folder) = file.parent() else { return Ok(()) };
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    builder.mode(0o700);
+    builder.create(folder).await
+}
+
+/// An upload in progress. Its temporary file is deleted on drop, unless it was stored.
+#[derive(Debug)]
+pub struct Upload {
+    id: FileId,
+    file: BufWriter<File>,
+    path: PathBuf,
+    /// Bytes received so far.
+    pub size: u64,
+    kept: bool,
+}
+
+impl Upload {
+    /// The id of the file.
+    #[must_use]
+    pub fn id(&self) -> &FileId {
+        &self.id
+    }
+
+    /// Adds bytes.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.size += bytes.len() as u64;
+        Ok(self.file.write_all(bytes).await?)
+    }
+
+    /// Flushes and returns the path of the bytes.
+    pub async fn written(&mut self) -> Result<&Path, Error> {
+        self.file.flush().await?;
+        Ok(&self.path)
+    }
+
+    /// Reads all bytes back.
+    pub async fn read(&mut self) -> Result<Vec<u8>, Error> {
+        Ok(fs::read(self.written().await?).await?)
+    }
+
+    /// Moves the file to its final path and flushes it to disk.
+    async fn persist(mut self, end: &Path) -> Result<(), Error> {
+        self.file.get_ref().sync_all().await?;
+        make_folder(end).await?;
+        fs::rename(&self.path, end).await?;
+        self.kept = true;
+        if let Some(folder) = end.parent() {
+            File::open(folder).await?.sync_all().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if !self.kept {
+            // If this fails, the sweep removes it.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The hub: the state that every operation uses.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tandem_app::idempotency::{self, Answer};
+use tandem_app::{agents, tasks};
+use tandem_core::{AgentId, TaskId, Timestamp};
+use tokio_util::task::TaskTracker;
+
+use crate::caller::Caller;
+use crate::config::Config;
+use crate::db::{Db, UseCase};
+use crate::files::Files;
+use crate::keys::Access;
+use crate::liveness::Liveness;
+use crate::metrics::Metrics;
+use crate::ops::admin::Totals;
+use crate::rates::Rates;
+use crate::webhooks::Webhooks;
+use crate::{Error, ops};
+
+/// Presence rows per transaction.
+const PRESENCES_WRITTEN_MAX: usize = 500;
+
+/// A handle to the hub; cheap to clone.
+pub type Hub = Arc<HubParts>;
+
+/// The parts of a hub.
+#[derive(Debug)]
+pub struct HubParts {
+    /// The database.
+    pub db: Db,
+    /// The settings.
+    pub config: Config,
+    /// Keys, tickets and challenges.
+    pub access: Access,
+    /// Rate limits.
+    pub rates: Rates,
+    /// Connected agents and their last requests.
+    pub liveness: Liveness,
+    /// Webhooks.
+    pub webhooks: Arc<Webhooks>,
+    /// The bytes of files.
+    pub files: Arc<Files>,
+    /// Metrics.
+    pub metrics: Arc<Metrics>,
+    /// Cached totals of the overview.
+    pub totals: Totals,
+    /// Requests that write. They run to completion even if their client disconnects.
+    pub writing: TaskTracker,
+}
+
+impl HubParts {
+    /// The current time.
+    #[must_use]
+    pub fn time(&self) -> Timestamp {
+        self.db.time()
+    }
+
+    /// Runs a use case that only reads.
+    pub async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
+        Ok(self.db.read(use_case).await?)
+    }
+
+    /// The same, with a check that the caller's key is still valid. For long responses.
+    pub async fn read_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        use_case: impl UseCase<T>,
+    ) -> Result<T, Error> {
+        let (keys, by, key_hash) = (self.access.cache(), caller.agent.clone(), caller.key_hash);
+        let checked = self.db.read(move |tx, now| {
+            keys.check(tx, &by, &key_hash)?;
+            use_case(tx, now)
+        });
+        Ok(checked.await?)
+    }
+
+    /// Runs a use case that writes for a caller. The transaction starts with a check that the caller's key is still
+    /// valid, because it may have ended since the request was authenticated.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        use_case: impl UseCase<T>,
+    ) -> Result<T, Error> {
+        let (keys, by, key_hash) = (self.access.cache(), caller.agent.clone(), caller.key_hash);
+        let checked = self.db.write(move |tx, now| {
+            keys.check(tx, &by, &key_hash)?;
+            use_case(tx, now)
+        });
+        Ok(checked.await?)
+    }
+
+    /// The same for a request with an idempotency key: it takes effect once, and a repetition gets the stored answer.
+    pub async fn write_once<T>(&self, caller: &Caller, use_case: impl UseCase<T>) -> Result<T, Error>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let Some(once) = &caller.idempotency else { return self.write(caller, use_case).await };
+        let (by, key) = (caller.agent.clone(), once.key.clone());
+        let answer = self
+            .write(caller, move |tx, now| idempotency::once(tx, &by, &key, now, |tx| use_case(tx, now)))
+            .await?;
+        Ok(replayed(caller, answer))
+    }
+
+    /// The stored answer of the caller's idempotency key, if there is one.
+    pub async fn earlier_answer<T>(&self, caller: &Caller) -> Result<Option<T>, Error>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let Some(once) = &caller.idempotency else { return Ok(None) };
+        let (by, key) = (caller.agent.clone(), once.key.clone());
+        let answer = self.read(move |tx, now| idempotency::find_answer(tx, &by, &key, now)).await?;
+        Ok(answer.map(|answer| replayed(caller, answer)))
+    }
+
+    /// Adds the state of a task to an error about it. A task that the caller may not see stays hidden, whatever is
+    /// wrong with the request.
+    pub async fn on_task<T>(
+        &self,
+        caller: &Caller,
+        id: &TaskId,
+        result: Result<T, impl Into<Error>>,
+    ) -> Result<T, Error> {
+        let error: Error = match result {
+            Ok(value) => return Ok(value),
+            Err(error) => error.into(),
+        };
+        if error.is_internal() || error.body.status.is_some() {
+            return Err(error);
+        }
+        let (by, id) = (caller.agent.clone(), id.clone());
+        let standing = self.read(move |tx, now| tasks::standing(tx, &by, &id, now)).await?;
+        Err(error.on_task(&standing))
+    }
+
+    /// Records that the target has fetched these tasks; the initiator sees it in `delivery`.
+    pub(crate) async fn mark_fetched(
+        &self,
+        target: &AgentId,
+        ids: Vec<TaskId>,
+    ) -> Result<Option<Timestamp>, Error> {
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let target = target.clone();
+        let marked = self.db.write(move |tx, now| {
+            tasks::mark_fetched(tx, &target, &ids, now)?;
+            Ok(Some(now.at))
+        });
+        Ok(marked.await?)
+    }
+
+    /// Writes the time of the agents' last requests to the database.
+    pub(crate) async fn write_presence(&self) -> Result<(), tandem_app::Error> {
+        loop {
+            let unwritten = self.liveness.take_unwritten(PRESENCES_WRITTEN_MAX);
+            if unwritten.is_empty() {
+                return Ok(());
+            }
+            self.db.write(move |tx, _| agents::write_last_seen(tx, &unwritten)).await?;
+        }
+    }
+
+    /// Statistics of the hub.
+    pub async fn overview(&self) -> Result<tandem_api::admin::Overview, Error> {
+        ops::admin::overview(self).await
+    }
+}
+
+fn replayed<T>(caller: &Caller, answer: Answer<T>) -> T {
+    if answer.replayed
+        && let Some(once) = &caller.idempotency
+    {
+        once.note_replayed();
+    }
+    answer.value
+}

@@ -1,0 +1,174 @@
+//! The key cache and the hub's own secrets.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tandem_app::challenge::Challenges;
+use tandem_app::keys::{self, KeyHash};
+use tandem_app::ticket::Tickets;
+use tandem_app::{Error, admin, agents};
+use tandem_core::AgentId;
+use tandem_store::{Store, Tx};
+
+use crate::caller::Caller;
+use crate::config::Config;
+use crate::db::Db;
+
+/// Keys in the cache; when it is full, it is emptied.
+const CACHED_KEYS_MAX: usize = 100_000;
+
+/// A callback for an agent whose key has ended.
+type KeyEndHook = Box<dyn Fn(&AgentId) + Send + Sync>;
+
+#[derive(Debug, Default)]
+struct CacheState {
+    owners: HashMap<KeyHash, AgentId>,
+    /// Number of removals, to detect a race with a query.
+    removals: u64,
+    /// Number of cache misses.
+    misses: u64,
+}
+
+/// Maps key hashes to agents, so that a known key needs no query.
+#[derive(Default)]
+pub(crate) struct KeyCache {
+    known: RwLock<CacheState>,
+    end_hooks: RwLock<Vec<KeyEndHook>>,
+}
+
+impl fmt::Debug for KeyCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyCache").finish_non_exhaustive()
+    }
+}
+
+impl KeyCache {
+    /// Refuses a caller whose key has ended. Called in a transaction: an ended key leaves the cache with the commit that
+    /// ended it, so a key in the cache needs no query unless this transaction itself has ended one.
+    pub(crate) fn check(&self, tx: &mut Tx<'_>, agent: &AgentId, hash: &KeyHash) -> Result<(), Error> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).owners.get(hash) == Some(agent);
+        if known && !tx.has_ended_keys() { Ok(()) } else { agents::check_key(tx, agent, hash) }
+    }
+
+    fn get(&self, hash: &KeyHash) -> Option<AgentId> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).owners.get(hash).cloned()
+    }
+
+    /// The state of the cache before a query; pass it to [`Self::remember`] afterwards.
+    fn state(&self) -> u64 {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.misses += 1;
+        known.removals
+    }
+
+    /// Caches a key that was read from the database, unless any key has ended since the query started: it could be
+    /// this one.
+    fn remember(&self, hash: KeyHash, agent: AgentId, state: u64) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.removals != state {
+            return;
+        }
+        if known.owners.len() >= CACHED_KEYS_MAX {
+            known.owners.clear();
+        }
+        known.owners.insert(hash, agent);
+    }
+
+    /// Removes an agent's keys from the cache and notifies everything that was opened with them.
+    pub(crate) fn end(&self, agent: &AgentId) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.owners.retain(|_, owner| owner != agent);
+        known.removals += 1;
+        drop(known);
+        for hook in self.end_hooks.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            hook(agent);
+        }
+    }
+}
+
+/// Keys, the operator's token, and tokens signed by the hub.
+#[derive(Debug)]
+pub struct Access {
+    cache: Arc<KeyCache>,
+    db: Db,
+    admin_token: KeyHash,
+    /// Challenges for the proof of work at registration.
+    pub challenges: Challenges,
+    /// Tickets for sockets of browsers.
+    pub tickets: Tickets,
+}
+
+impl Access {
+    /// The cache, for checks in transactions.
+    pub(crate) fn cache(&self) -> Arc<KeyCache> {
+        Arc::clone(&self.cache)
+    }
+
+    pub(crate) async fn new(
+        cache: Arc<KeyCache>,
+        db: Db,
+        config: &Config,
+        admin_token: &str,
+    ) -> Result<Self, Error> {
+        let challenge = hub_secret(db.store(), "challenge").await?;
+        let ticket = hub_secret(db.store(), "ticket").await?;
+        Ok(Self {
+            cache,
+            admin_token: keys::sha256(admin_token.as_bytes()),
+            challenges: Challenges::new(&challenge, config.pow_difficulty),
+            tickets: Tickets::new(&ticket),
+            db,
+        })
+    }
+
+    /// Whether a key with this hash is the operator's token.
+    #[must_use]
+    pub fn is_admin(&self, hash: &KeyHash) -> bool {
+        keys::same_hash(hash, &self.admin_token)
+    }
+
+    /// The agent of this key, if it is in the cache.
+    #[must_use]
+    pub fn known(&self, hash: &KeyHash) -> Option<AgentId> {
+        self.cache.get(hash)
+    }
+
+    /// The agent of this key, from the database.
+    pub async fn look_up(&self, hash: KeyHash) -> Result<Option<AgentId>, crate::Error> {
+        let state = self.cache.state();
+        let found = self.db.store().read(move |tx| agents::by_key(tx, &hash)).await?;
+        if let Some(agent) = &found {
+            self.cache.remember(hash, agent.clone(), state);
+        }
+        Ok(found)
+    }
+
+    /// Refuses a caller whose key has ended since its request was admitted. An ended key leaves the cache with the commit
+    /// that ended it, so this seldom costs a query.
+    pub async fn check(&self, caller: &Caller) -> Result<(), crate::Error> {
+        let owner = match self.known(&caller.key_hash) {
+            Some(agent) => Some(agent),
+            None => self.look_up(caller.key_hash).await?,
+        };
+        if owner.as_ref() == Some(&caller.agent) { Ok(()) } else { Err(crate::Error::unauthorized()) }
+    }
+
+    /// Number of cache misses.
+    #[must_use]
+    pub fn cache_misses(&self) -> u64 {
+        self.cache.known.read().unwrap_or_else(PoisonError::into_inner).misses
+    }
+
+    /// Registers a callback for ended keys. It runs on the store's thread, so it must not wait.
+    pub fn on_key_end(&self, hook: impl Fn(&AgentId) + Send + Sync + 'static) {
+        self.cache.end_hooks.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(hook));
+    }
+}
+
+/// Returns a secret of the hub, created by the first call and stored in the database.
+pub(crate) async fn hub_secret(store: &Store, name: &'static str) -> Result<Vec<u8>, Error> {
+    let mut fresh = [0; 32];
+    keys::fill_random(&mut fresh);
+    store.write(move |tx| admin::hub_secret(tx, name, &fresh)).await
+}

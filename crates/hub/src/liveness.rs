@@ -1,0 +1,97 @@
+//! Presence: which agents are connected, and when they were last seen.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tandem_api::agents::Presence;
+use tandem_core::agents::{Agent, Reach};
+use tandem_core::{AgentId, Timestamp};
+
+use crate::bus::Bus;
+use crate::clock::Clock;
+
+/// How long an agent counts as online after a request.
+const ONLINE_MS: i64 = 60_000;
+/// Number of agents in memory before those not seen recently are removed.
+const REMEMBERED_MAX: usize = 100_000;
+
+/// The last request of an agent, and whether it is stored in the database.
+#[derive(Debug, Clone, Copy)]
+struct LastRequest {
+    at: Timestamp,
+    written: bool,
+}
+
+/// Connected agents and their last requests.
+#[derive(Debug)]
+pub struct Liveness {
+    /// Open sockets, streams and long polls.
+    pub bus: Arc<Bus>,
+    clock: Clock,
+    requests: Mutex<HashMap<AgentId, LastRequest>>,
+}
+
+impl Liveness {
+    pub(crate) fn new(bus: Arc<Bus>, clock: Clock) -> Self {
+        Self { bus, clock, requests: Mutex::default() }
+    }
+
+    /// Records a request of an agent.
+    pub fn record_request(&self, agent: &AgentId, now: Timestamp) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let request = LastRequest { at: now, written: false };
+        if let Some(last) = requests.get_mut(agent) {
+            *last = request;
+            return;
+        }
+        if requests.len() >= REMEMBERED_MAX {
+            requests.retain(|_, last| now.ms_since(last.at) < ONLINE_MS);
+        }
+        if requests.len() < REMEMBERED_MAX {
+            requests.insert(agent.clone(), request);
+        }
+    }
+
+    /// The presence of an agent.
+    #[must_use]
+    pub fn presence(&self, agent: &Agent) -> Presence {
+        let now = self.clock.now();
+        let open = self.bus.reach(&agent.id);
+        let last_request = self.last_request(&agent.id);
+        let last_seen_at = if open.is_some() { Some(now) } else { last_request.max(agent.last_seen_at) };
+        let pushed = open.filter(|reach| matches!(reach, Reach::Socket | Reach::Stream));
+        let reach = match (pushed, agent.webhook_active, last_seen_at) {
+            (Some(reach), _, _) => reach,
+            (None, true, _) => Reach::Webhook,
+            (None, false, Some(_)) => Reach::Polling,
+            (None, false, None) => Reach::Never,
+        };
+        let online = open.is_some() || last_request.is_some_and(|at| now.ms_since(at) < ONLINE_MS);
+        Presence { online, last_seen_at, reach }
+    }
+
+    fn last_request(&self, agent: &AgentId) -> Option<Timestamp> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).get(agent).map(|request| request.at)
+    }
+
+    /// Requests that are not stored in the database yet. They count as stored from now on.
+    #[must_use]
+    pub fn take_unwritten(&self, limit: usize) -> Vec<(AgentId, Timestamp)> {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let unwritten = requests.iter_mut().filter(|(_, request)| !request.written).take(limit);
+        unwritten
+            .map(|(agent, request)| {
+                request.written = true;
+                (agent.clone(), request.at)
+            })
+            .collect()
+    }
+
+    /// Number of agents with a request in the last minute.
+    #[must_use]
+    pub fn online_count(&self) -> usize {
+        let now = self.clock.now();
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.values().filter(|last| now.ms_since(last.at) < ONLINE_MS).count()
+    }
+}

@@ -1,0 +1,173 @@
+//! Operations of the operator. They never return the content of a task.
+
+use std::sync::{Mutex, PoisonError};
+
+use tandem_api::admin::{
+    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms,
+};
+use tandem_api::system::Database;
+use tandem_api::tasks::PageQuery;
+use tandem_api::text::HubText;
+use tandem_app::admin::{self, AgentTerms};
+use tandem_core::{AgentId, Timestamp};
+
+use super::nothing_to_change;
+use crate::{Error, HubParts, Listed, paging};
+
+/// How long the totals are cached.
+const CACHED_MS: i64 = 10_000;
+
+/// Cached totals, because counting is slow on a large hub.
+#[derive(Debug)]
+pub struct Totals {
+    /// The kind of database.
+    pub database: Database,
+    /// When this process started.
+    pub started_at: Timestamp,
+    counted: Mutex<Option<(Timestamp, tandem_store::admin::Totals)>>,
+}
+
+impl Totals {
+    pub(crate) fn new(database: Database, started_at: Timestamp) -> Self {
+        Self { database, started_at, counted: Mutex::new(None) }
+    }
+
+    async fn get(&self, hub: &HubParts) -> Result<(Timestamp, tandem_store::admin::Totals), Error> {
+        let now = hub.time();
+        let kept = self.counted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((at, totals)) = kept.filter(|(at, _)| (0..CACHED_MS).contains(&now.ms_since(*at))) {
+            return Ok((at, totals));
+        }
+        let totals = hub.read(|tx, _| admin::totals(tx)).await?;
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, totals.clone()));
+        Ok((now, totals))
+    }
+}
+
+/// Statistics of the hub.
+pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
+    let (counted_at, totals) = hub.totals.get(hub).await?;
+    let (open_sockets, open_streams) = hub.liveness.bus.open();
+    let figures = hub.db.store().stats().figures();
+    Ok(Overview {
+        version: HubText::new(env!("CARGO_PKG_VERSION")),
+        database: hub.totals.database,
+        started_at: hub.totals.started_at,
+        uptime_seconds: hub.time().ms_since(hub.totals.started_at) / 1_000,
+        agents: totals.agents,
+        agents_online: hub.liveness.online_count(),
+        open_sockets,
+        open_streams,
+        connections: totals.connections,
+        messages: totals.messages,
+        events: totals.events,
+        tasks: totals.tasks.into_iter().collect(),
+        counted_at,
+        store: figures.map(|(name, figure)| (camel_case(name), figure)).into(),
+    })
+}
+
+fn camel_case(name: &str) -> String {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        let (initial, rest) = part.split_at(part.len().min(1));
+        format!("{name}{}{rest}", initial.to_uppercase())
+    })
+}
+
+/// Every agent, newest first.
+pub async fn agents(hub: &HubParts, query: PageQuery) -> Result<Listed<AdminAgent>, Error> {
+    let limit = paging::LIST.of(query.limit)?;
+    let before = paging::place(query.cursor.as_deref())?;
+    let page = hub.read(move |tx, _| admin::list_agents(tx, before.as_ref(), limit)).await?;
+    let view = |agent| {
+        let seen = hub.liveness.presence(&agent);
+        AdminAgent::new(agent, seen)
+    };
+    Ok(Listed::new(page, view, paging::cursor))
+}
+
+/// Changes an agent's terms: whether it costs credits, its balance, whether it is suspended.
+pub async fn change_agent(
+    hub: &HubParts,
+    agent: &AgentId,
+    body: PatchAgentTerms,
+) -> Result<AdminAgent, Error> {
+    let terms =
+        AgentTerms { costs_credits: body.costs_credits, credits: body.credits, suspended: body.suspended };
+    if terms.costs_credits.is_none() && terms.credits.is_none() && terms.suspended.is_none() {
+        return Err(nothing_to_change());
+    }
+    let id = agent.clone();
+    let changed = hub.db.write(move |tx, _| admin::change_agent(tx, &id, &terms)).await?;
+    let seen = hub.liveness.presence(&changed);
+    Ok(AdminAgent::new(changed, seen))
+}
+
+/// Every task, newest first, without its content.
+pub async fn tasks(hub: &HubParts, query: PageQuery) -> Result<Listed<AdminTask>, Error> {
+    let limit = paging::LIST.of(query.limit)?;
+    let before = paging::id(query.cursor.as_deref())?;
+    let page = hub.read(move |tx, _| admin::tasks(tx, before.as_ref(), limit)).await?;
+    let view = |task: tandem_store::admin::TaskRow| AdminTask {
+        id: task.id,
+        status: task.status,
+        priority: task.priority,
+        attempt: task.attempt,
+        encrypted: task.encrypted,
+        initiator_agent_id: task.initiator,
+        target_agent_id: task.target,
+        message_count: task.messages,
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+    };
+    Ok(Listed::new(page, view, ToString::to_string))
+}
+
+/// One agent's event log, or all of them log by log, newest first, without the events' fields.
+pub async fn events(hub: &HubParts, query: AdminEventsQuery) -> Result<Listed<AdminEvent>, Error> {
+    let limit = paging::LIST.of(query.limit)?;
+    let before = match query.cursor.as_deref().map(|cursor| cursor.rsplit_once('.')) {
+        None => None,
+        Some(place) => {
+            let (agent, seq) = place.ok_or_else(paging::bad_cursor)?;
+            let agent: AgentId = agent.parse().map_err(|_| paging::bad_cursor())?;
+            Some((agent, seq.parse().map_err(|_| paging::bad_cursor())?))
+        }
+    };
+    let agent = query.agent_id;
+    let page = hub.read(move |tx, _| admin::events(tx, agent.as_ref(), before.as_ref(), limit)).await?;
+    let view = |event: tandem_store::admin::EventRow| AdminEvent {
+        id: event.seq,
+        agent_id: event.agent,
+        kind: event.kind.into(),
+        task_id: event.task,
+        from_agent_id: event.from,
+        created_at: event.at,
+    };
+    Ok(Listed::new(page, view, |(agent, seq)| format!("{agent}.{seq}")))
+}
+
+/// Webhook deliveries of all agents, newest first, without their addresses.
+pub async fn deliveries(hub: &HubParts, query: PageQuery) -> Result<Listed<AdminDelivery>, Error> {
+    let limit = paging::LIST.of(query.limit)?;
+    let before = paging::id(query.cursor.as_deref())?;
+    let page = hub.read(move |tx, _| admin::deliveries(tx, before.as_ref(), limit)).await?;
+    let view = |delivery: tandem_store::admin::DeliveryRow| AdminDelivery {
+        id: delivery.id,
+        agent_id: delivery.agent,
+        event: delivery.event_type.into(),
+        state: delivery.state,
+        attempts: delivery.attempts,
+        answer_status: delivery.answer_status,
+        next_attempt_at: delivery.next_at,
+        created_at: delivery.created_at,
+    };
+    Ok(Listed::new(page, view, ToString::to_string))
+}
+
+/// Checks that the database answers.
+pub async fn ping(hub: &HubParts) -> Result<(), Error> {
+    hub.read(|tx, _| admin::ping(tx)).await
+}

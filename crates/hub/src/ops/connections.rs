@@ -1,0 +1,131 @@
+//! Pairing and connections.
+
+use tandem_api::connections::{
+    ConnectedView, ConnectionView, Disconnected, PairingCodeView, PatchConnection, RedeemCode,
+};
+use tandem_api::error::Code;
+use tandem_api::tasks::PageQuery;
+use tandem_api::text::HubText;
+use tandem_app::connections::{self, Change};
+use tandem_app::pairing;
+use tandem_core::agents::Connection;
+use tandem_core::{AgentId, ConnectionId};
+
+use super::nothing_to_change;
+use crate::rates::RateKind;
+use crate::{Caller, Error, HubParts, Listed, paging};
+
+/// Creates a pairing code.
+pub async fn generate_code(hub: &HubParts, caller: &Caller) -> Result<PairingCodeView, Error> {
+    let by = caller.agent.clone();
+    hub.write_once(caller, move |tx, now| {
+        let (code, expires_at) = pairing::generate(tx, &by, now)?;
+        Ok(PairingCodeView { code: HubText::new(code.as_str()), expires_at })
+    })
+    .await
+}
+
+/// Redeems a pairing code.
+pub async fn redeem_code(
+    hub: &HubParts,
+    caller: &Caller,
+    body: Result<RedeemCode, Error>,
+) -> Result<ConnectedView, Error> {
+    let redeeming = async {
+        let (by, code) = (caller.agent.clone(), body?.code);
+        hub.write_once(caller, move |tx, now| {
+            let connected = pairing::connect(tx, &by, &code, now)?;
+            Ok(ConnectedView::new(connected.id, connected.peer))
+        })
+        .await
+    };
+    count_attempt(hub, caller, redeeming).await
+}
+
+/// Runs an attempt to redeem a code, limited by the number of wrong codes. The attempt is counted before it runs, so
+/// that parallel attempts cannot exceed the limit; a correct one is uncounted.
+pub(super) async fn count_attempt<T>(
+    hub: &HubParts,
+    caller: &Caller,
+    trying: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let limit = hub.config.pair_attempts_max;
+    let kinds = [
+        (RateKind::WrongCodes, caller.agent.as_str(), limit),
+        (RateKind::WrongCodesOfAddress, &*caller.address.key, limit.saturating_mul(3)),
+    ];
+    let take_back = |counted: usize| {
+        for (kind, who, _) in &kinds[..counted] {
+            hub.rates.uncount(*kind, who);
+        }
+    };
+    for (before, (kind, who, limit)) in kinds.into_iter().enumerate() {
+        hub.rates.limit(kind, who, limit, hub.time()).inspect_err(|_| take_back(before))?;
+    }
+    let answer = trying.await;
+    if !answer.as_ref().is_err_and(|error| error.code() == Code::NotFound) {
+        take_back(kinds.len());
+    }
+    answer
+}
+
+/// Connects without a code to an agent that accepts direct connections.
+pub async fn connect_directly(
+    hub: &HubParts,
+    caller: &Caller,
+    agent: &AgentId,
+) -> Result<ConnectedView, Error> {
+    let (by, agent) = (caller.agent.clone(), agent.clone());
+    hub.write_once(caller, move |tx, now| {
+        let connected = connections::connect_directly(tx, &by, &agent, now)?;
+        Ok(ConnectedView::new(connected.id, connected.peer))
+    })
+    .await
+}
+
+/// The caller's connections, newest first.
+pub async fn list(
+    hub: &HubParts,
+    caller: &Caller,
+    query: PageQuery,
+    limits: paging::Limits,
+) -> Result<Listed<ConnectionView>, Error> {
+    let limit = limits.of(query.limit)?;
+    let before = paging::place(query.cursor.as_deref())?;
+    let by = caller.agent.clone();
+    let page = hub.read(move |tx, _| connections::list(tx, &by, before.as_ref(), limit)).await?;
+    Ok(Listed::new(page, |connection| view(hub, connection), paging::cursor))
+}
+
+pub(super) fn view(hub: &HubParts, connection: Connection) -> ConnectionView {
+    let seen = hub.liveness.presence(&connection.peer);
+    ConnectionView::new(connection, seen)
+}
+
+/// Changes the caller's side of a connection.
+pub async fn change(
+    hub: &HubParts,
+    caller: &Caller,
+    connection: &ConnectionId,
+    body: PatchConnection,
+) -> Result<ConnectionView, Error> {
+    if body.alias.is_none() && body.approval.is_none() {
+        return Err(nothing_to_change());
+    }
+    let (by, id) = (caller.agent.clone(), connection.clone());
+    let change = Change { alias: body.alias, approval: body.approval };
+    let changed = hub.write(caller, move |tx, _| connections::change(tx, &by, &id, &change)).await?;
+    Ok(view(hub, changed))
+}
+
+/// Ends a connection.
+pub async fn disconnect(
+    hub: &HubParts,
+    caller: &Caller,
+    connection: &ConnectionId,
+) -> Result<Disconnected, Error> {
+    let (by, id) = (caller.agent.clone(), connection.clone());
+    let cancelled_tasks =
+        hub.write(caller, move |tx, now| connections::disconnect(tx, &by, &id, now)).await?;
+    Ok(Disconnected { deleted: true, cancelled_tasks })
+}

@@ -1,0 +1,69 @@
+//! The caller's event log.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tandem_api::events::{AckCursor, Acknowledged, EventView, EventsPage, EventsQuery};
+use tandem_app::Invalid;
+use tandem_app::events::{self, LogPage};
+use tandem_store::events::Logged;
+use tokio::time::timeout;
+
+use crate::bus::Transport;
+use crate::feed::Feed;
+use crate::{Caller, Error, Hub, HubParts};
+
+/// Maximum duration of a long poll.
+const WAIT_SECONDS_MAX: i64 = 60;
+
+/// The caller's events, oldest first. With `wait`, the response comes as soon as there is an event.
+pub async fn read(hub: &Hub, caller: &Caller, query: EventsQuery) -> Result<EventsPage, Error> {
+    for (name, value) in [("after", query.after), ("wait", query.wait)] {
+        if value.is_some_and(|value| value < 0) {
+            return Err(Invalid::field(name, "must not be negative").into());
+        }
+    }
+    let mut page = read_log(hub, caller, query.after).await?;
+    let wait = query.wait.unwrap_or(0).min(WAIT_SECONDS_MAX);
+    if page.events.is_empty() && wait > 0 {
+        let mut feed = Feed::open(hub, &caller.agent, Some(page.cursor), Transport::Poll).await?;
+        let waited = timeout(Duration::from_secs(wait.unsigned_abs()), feed.next()).await;
+        hub.access.check(caller).await?;
+        if let Ok(fed) = waited {
+            fed?;
+            page = read_log(hub, caller, Some(page.cursor)).await?;
+        }
+    }
+    if page.is_new {
+        let (by, cursor) = (caller.agent.clone(), page.cursor);
+        let tasks = events::assigned_tasks(&page.events);
+        hub.db.write(move |tx, now| events::mark_fetched(tx, &by, cursor, &tasks, now)).await?;
+    }
+    let events = page.events.into_iter().map(view).collect();
+    Ok(EventsPage { events, cursor: page.cursor, has_more: page.has_more })
+}
+
+async fn read_log(hub: &HubParts, caller: &Caller, after: Option<i64>) -> Result<LogPage, Error> {
+    let by = caller.agent.clone();
+    hub.read(move |tx, _| events::read(tx, &by, after)).await
+}
+
+/// Converts a stored event into its wire type.
+#[must_use]
+pub fn view(event: Logged) -> EventView {
+    EventView {
+        id: event.seq,
+        kind: event.kind.into(),
+        task_id: event.task,
+        from_agent_id: event.from,
+        data: RawValue::from_string(event.data).unwrap_or_default(),
+        created_at: event.at,
+    }
+}
+
+/// Acknowledges the log up to a cursor. Reading without `after` starts there.
+pub async fn acknowledge(hub: &HubParts, caller: &Caller, body: AckCursor) -> Result<Acknowledged, Error> {
+    let by = caller.agent.clone();
+    let cursor = hub.write(caller, move |tx, _| events::acknowledge(tx, &by, body.cursor)).await?;
+    Ok(Acknowledged { acknowledged: true, cursor })
+}

@@ -1,0 +1,181 @@
+//! Files on a task.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tandem_api::error::Code;
+use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
+use tandem_app::files::{self, NewFile};
+use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
+use tandem_app::{Error as AppError, Invalid};
+use tandem_core::files::{FILE_BYTES_MAX, File};
+use tandem_core::{FileId, TaskId};
+use tracing::{Instrument as _, Span};
+
+use super::messages::{counted_on_task, parties_of};
+use crate::files::{self as stored, ByteStream, Upload};
+use crate::{Caller, Error, Hub, HubParts};
+
+/// Field names of an encrypted file.
+const FIELDS: Fields = Fields { content: "base64Content", keys: "encryptedKeys" };
+/// Chunks of a download between two checks of the caller's access.
+pub(super) const PIECES_PER_CHECK: usize = 4;
+
+/// The description of an uploaded file.
+#[derive(Debug, Default)]
+pub struct FileInfo {
+    /// The file name given by the sender.
+    pub name: String,
+    /// The media type.
+    pub mime_type: String,
+    /// On an encrypted task: the wrapped keys.
+    pub keys: Option<WrappedKeys>,
+    /// On an encrypted task: the sender's signature.
+    pub signature: Option<String>,
+}
+
+/// Uploads a file sent as base64.
+pub async fn upload_json(
+    hub: &HubParts,
+    caller: &Caller,
+    task: &TaskId,
+    body: UploadFile<'_>,
+) -> Result<UploadedFile, Error> {
+    let info = FileInfo {
+        name: body.filename,
+        mime_type: body.mime_type,
+        keys: body.encrypted_keys,
+        signature: body.sender_signature,
+    };
+    let decoded = STANDARD.decode(body.base64_content.as_bytes());
+    let decoded =
+        decoded.map_err(|_| Invalid::field("base64Content", "must be standard base64 with padding"));
+    let bytes = hub.on_task(caller, task, decoded).await?;
+    drop(body.base64_content);
+    check(hub, caller, task).await?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return hub.on_task(caller, task, Err(AppError::FileTooLarge)).await;
+    }
+    let mut upload = begin(hub).await?;
+    upload.write(&bytes).await.map_err(storage_error)?;
+    drop(bytes);
+    attach(hub, caller, task, upload, info).await
+}
+
+/// Starts an upload in chunks.
+pub async fn begin(hub: &HubParts) -> Result<Upload, Error> {
+    hub.files.begin(&hub.db.now().new_id()).await.map_err(storage_error)
+}
+
+/// Checks that the caller may add a file to a task, before its bytes are read.
+pub async fn check(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<(), Error> {
+    let (by, id, quota) = (caller.agent.clone(), task.clone(), hub.config.file_quota_bytes());
+    hub.read(move |tx, now| files::check(tx, &by, &id, quota, now).map(drop)).await
+}
+
+/// Checks and stores an upload, and adds it to the task. If that is refused, the bytes are deleted.
+pub async fn attach(
+    hub: &HubParts,
+    caller: &Caller,
+    task: &TaskId,
+    mut upload: Upload,
+    info: FileInfo,
+) -> Result<UploadedFile, Error> {
+    let file = upload.id().clone();
+    let (by, id, new_id) = (caller.agent.clone(), task.clone(), file.clone());
+    let attaching = async {
+        let sealed = sealed_file(hub, caller, task, &mut upload, &info).await?;
+        let new = NewFile {
+            id: new_id,
+            name: info.name,
+            mime_type: info.mime_type,
+            size_bytes: i64::try_from(upload.size).unwrap_or(i64::MAX),
+            sealed,
+        };
+        hub.files.store(upload).await.map_err(storage_error)?;
+        let quota = hub.config.file_quota_bytes();
+        hub.write_once(caller, move |tx, now| {
+            let (file, _) = files::attach(tx, &by, &id, &new, quota, now)?;
+            Ok(UploadedFile::new(file, &by))
+        })
+        .await
+    };
+    let answer = counted_on_task(hub, caller, task, attaching).await;
+    // The request was refused or replayed, so these bytes have no row. After an internal error a row may exist; if it
+    // does not, the sweep removes the bytes.
+    if caller.was_replayed() || answer.as_ref().is_err_and(|error| !error.is_internal()) {
+        hub.files.remove(&[file]).await;
+    }
+    answer
+}
+
+/// Converts a storage error into an answer and logs the cause.
+pub fn storage_error(error: stored::Error) -> Error {
+    tracing::error!(%error, "cannot store or read a file");
+    match error {
+        stored::Error::Bucket(_) | stored::Error::Unusable { .. } => {
+            Error::new(Code::Unavailable, "file storage is not available; try again shortly").retry_after(5)
+        }
+        stored::Error::Disk(_) | stored::Error::Missing => Error::internal(),
+        stored::Error::App(error) => error.into(),
+    }
+}
+
+/// Checks keys and signature of an encrypted file against the bytes on disk.
+async fn sealed_file(
+    hub: &HubParts,
+    caller: &Caller,
+    task: &TaskId,
+    upload: &mut Upload,
+    info: &FileInfo,
+) -> Result<Option<Sealed>, Error> {
+    let Some(parties) = parties_of(hub, caller, task).await? else { return Ok(None) };
+    let path = upload.written().await.map_err(storage_error)?.to_owned();
+    let (id, keys, signature) = (task.clone(), info.keys.clone(), info.signature.clone());
+    let span = Span::current();
+    let checked = tokio::task::spawn_blocking(move || {
+        let _in_request = span.entered();
+        let mut bytes = std::fs::File::open(path).map_err(|error| storage_error(error.into()))?;
+        let signature = signature.as_deref();
+        Ok(parties.check_stored(&id, &mut bytes, keys.as_ref(), signature, FIELDS)?)
+    });
+    let checked: Result<Sealed, Error> = checked.await.unwrap_or_else(|_| Err(Error::internal()));
+    hub.on_task(caller, task, checked).await.map(Some)
+}
+
+/// A file on one of the caller's tasks.
+pub async fn find(hub: &HubParts, caller: &Caller, file: &FileId) -> Result<File, Error> {
+    let (by, id) = (caller.agent.clone(), file.clone());
+    hub.read_as(caller, move |tx, _| Ok(files::find(tx, &by, &id)?.0)).await
+}
+
+/// The bytes of a file or of a range (offset and length). A long download checks repeatedly that the caller may still
+/// read the file.
+pub async fn read(
+    hub: &Hub,
+    caller: &Caller,
+    file: &File,
+    part: Option<(u64, u64)>,
+) -> Result<ByteStream, Error> {
+    let bytes = hub.files.read(&file.id, part).await.map_err(storage_error)?;
+    let state = (Hub::clone(hub), caller.clone(), file.id.clone(), bytes, 0_usize);
+    let span = Span::current();
+    let pieces = stream::try_unfold(state, move |(hub, caller, file, mut bytes, given)| {
+        let next = async move {
+            if given > 0 && given.is_multiple_of(PIECES_PER_CHECK) {
+                find(&hub, &caller, &file).await.map_err(std::io::Error::other)?;
+            }
+            let piece = bytes.try_next().await?;
+            Ok(piece.map(|piece| (piece, (hub, caller, file, bytes, given + 1))))
+        };
+        next.instrument(span.clone())
+    });
+    Ok(pieces.boxed())
+}
+
+/// Deletes one of the caller's files.
+pub async fn delete(hub: &HubParts, caller: &Caller, file: &FileId) -> Result<DeletedFile, Error> {
+    let (by, id) = (caller.agent.clone(), file.clone());
+    let deleted = hub.write(caller, move |tx, now| files::delete(tx, &by, &id, now)).await?;
+    Ok(DeletedFile { deleted: true, file_id: deleted.id })
+}

@@ -1,0 +1,124 @@
+//! Sends one POST request to a receiver. It follows no redirect, uses no proxy and keeps no connection.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{CONTENT_TYPE, HOST, USER_AGENT};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use tandem_app::webhooks::sign;
+use tandem_store::webhooks::Delivery;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use crate::webhooks::Dispatcher;
+use crate::webhooks::address::{self, Target};
+
+/// Total timeout of an attempt.
+const TIME_MAX: Duration = Duration::from_secs(10);
+/// Bytes of a response that are stored.
+const ANSWER_BYTES_MAX: usize = 4 * 1024;
+
+/// Status and start of the response body, or the error.
+pub(crate) type SendResult = Result<(u16, String), String>;
+
+/// Attempts a delivery once.
+pub(crate) async fn send(
+    with: &Dispatcher,
+    url: &str,
+    secret: Option<&str>,
+    delivery: &Delivery,
+) -> SendResult {
+    match timeout(TIME_MAX, attempt(with, url, secret, delivery)).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(format!("no response within {} s", TIME_MAX.as_secs())),
+    }
+}
+
+async fn attempt(with: &Dispatcher, url: &str, secret: Option<&str>, delivery: &Delivery) -> SendResult {
+    let target =
+        address::parse(url, with.webhooks.allowed).map_err(|_| "the address is not allowed".to_owned())?;
+    // Resolved for every attempt; the connection uses the checked address without a second query.
+    let addresses = address::resolve_allowed(&target, &with.webhooks.resolver, with.webhooks.allowed)
+        .await
+        .map_err(|unusable| unusable.to_string())?;
+    let request = request(with, &target, secret, delivery)?;
+    let stream =
+        TcpStream::connect(addresses.as_slice()).await.map_err(|error| format!("cannot connect: {error}"))?;
+    if !target.tls {
+        return exchange(stream, request).await;
+    }
+    let name =
+        ServerName::try_from(target.host.clone()).map_err(|_| "the host's name is not valid".to_owned())?;
+    let secured = connector().connect(name, stream).await.map_err(|error| format!("TLS failed: {error}"))?;
+    exchange(secured, request).await
+}
+
+fn request(
+    with: &Dispatcher,
+    target: &Target,
+    secret: Option<&str>,
+    delivery: &Delivery,
+) -> Result<Request<Full<Bytes>>, String> {
+    let timestamp = with.db.time().0 / 1_000;
+    let mut request = Request::post(&target.path)
+        .header(HOST, &target.authority)
+        .header(CONTENT_TYPE, "application/json")
+        .header(USER_AGENT, concat!("Tandem/", env!("CARGO_PKG_VERSION")))
+        .header("webhook-id", delivery.id.as_str())
+        .header("webhook-timestamp", timestamp)
+        .header("x-pairai-timestamp", timestamp);
+    if let Some(secret) = secret {
+        let (plain, standard) = sign(secret, &delivery.id, timestamp, &delivery.body);
+        request = request.header("x-pairai-signature", plain).header("webhook-signature", standard);
+    }
+    request.body(Full::from(delivery.body.clone())).map_err(|error| error.to_string())
+}
+
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    request: Request<Full<Bytes>>,
+) -> SendResult {
+    let failed = |error: hyper::Error| format!("the connection failed: {error}");
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
+    let driver = tokio::spawn(connection);
+    let outcome = match sender.send_request(request).await {
+        Ok(response) => Ok((response.status().as_u16(), body_start(response).await)),
+        Err(error) => Err(failed(error)),
+    };
+    driver.abort();
+    outcome
+}
+
+/// The start of a response body. Unreadable bytes are left out, because only the status matters.
+async fn body_start(response: Response<Incoming>) -> String {
+    let mut body = response.into_body();
+    let mut kept = Vec::new();
+    while kept.len() < ANSWER_BYTES_MAX {
+        match body.frame().await {
+            Some(Ok(frame)) => kept.extend_from_slice(frame.data_ref().map_or(&[][..], Bytes::as_ref)),
+            Some(Err(_)) | None => break,
+        }
+    }
+    kept.truncate(ANSWER_BYTES_MAX);
+    String::from_utf8_lossy(&kept).replace('\0', "\u{fffd}")
+}
+
+/// Reading the system's certificates is slow, so it is done once, when first needed.
+fn connector() -> TlsConnector {
+    static CONNECTOR: OnceLock<TlsConnector> = OnceLock::new();
+    let connect = || {
+        let mut roots = rustls::RootCertStore::empty();
+        // Skip certificates that cannot be parsed.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let config = rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        TlsConnector::from(Arc::new(config))
+    };
+    CONNECTOR.get_or_init(connect).clone()
+}
