@@ -1,4 +1,4 @@
-//! What happens before and after every handler: who asks, how often, how long it took.
+//! The middleware of every request: authentication, rate limits, size limits, metrics and the request id.
 
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
@@ -6,66 +6,61 @@ use std::time::Instant;
 
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use tandem_app::keys;
+use tandem_app::keys::{self, KeyHash};
 use tandem_core::AgentId;
+use tandem_hub::rates::{Rate, RateKind};
+use tandem_hub::{Address, Caller, Error, Hub, RunToCompletion};
+use tracing::Instrument as _;
 
-use crate::http::ApiError;
-use crate::http::leftover::Leftover;
-use crate::hub::Hub;
-use crate::rates::{Rate, Rated, address_key};
+use crate::http::error::show_rate;
+use crate::http::unread_body::UnreadBody;
+use crate::http::{ApiError, error};
 
-/// The most bytes of all headers together.
+/// Size limit of all headers together.
 const HEADER_BYTES_MAX: usize = 32 * 1024;
-/// The most bytes of path and query.
+/// Size limit of path and query.
 const TARGET_BYTES_MAX: usize = 8 * 1024;
-/// Asked by machines, often, and worth nothing to an attacker.
+/// Routes without a rate limit: monitoring calls them often, and they are cheap.
 const UNLIMITED: [&str; 3] = ["/health", "/ready", "/metrics"];
 
-/// From where a request came.
+/// The address of the TCP peer.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-/// Who asks.
+/// Who sent a request.
 #[derive(Debug, Clone)]
 pub enum Identity {
-    /// Nobody in particular.
+    /// No key.
     Guest,
-    /// Somebody with a key that nobody has.
+    /// An unknown key.
     Unknown,
-    /// An agent.
-    Agent(AgentId),
+    /// An agent, with the hash of its key.
+    Agent(AgentId, KeyHash),
     /// The operator.
     Admin,
 }
 
-/// The address a request counts for.
+/// Requires an agent's key.
 #[derive(Debug, Clone)]
-pub struct Address {
-    /// The address itself.
-    pub ip: IpAddr,
-    /// What it is counted under.
-    pub key: String,
-}
+pub struct Authenticated(pub Caller);
 
-/// The agent that asks; others are turned away.
-#[derive(Debug, Clone)]
-pub struct Caller(pub AgentId);
-
-impl<S: Sync> FromRequestParts<S> for Caller {
+impl<S: Sync> FromRequestParts<S> for Authenticated {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        match parts.extensions.get::<Identity>() {
-            Some(Identity::Agent(agent)) => Ok(Self(agent.clone())),
-            _ => Err(ApiError::Unauthorized),
+        match (parts.extensions.get::<Identity>(), parts.extensions.get::<Address>()) {
+            (Some(Identity::Agent(agent, key_hash)), Some(address)) => {
+                Ok(Self(Caller::new(agent.clone(), *key_hash, address.clone())))
+            }
+            _ => Err(Error::unauthorized().into()),
         }
     }
 }
 
-/// The operator; others are turned away.
+/// Requires the operator's token.
 #[derive(Debug, Clone, Copy)]
 pub struct Admin;
 
@@ -74,20 +69,24 @@ impl<S: Sync> FromRequestParts<S> for Admin {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         match parts.extensions.get::<Identity>() {
             Some(Identity::Admin) => Ok(Self),
-            Some(Identity::Agent(_)) => Err(ApiError::AdminOnly),
-            _ => Err(ApiError::Unauthorized),
+            Some(Identity::Agent(..)) => Err(error::admin_only().into()),
+            _ => Err(Error::unauthorized().into()),
         }
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Address {
+/// The client's address.
+#[derive(Debug, Clone)]
+pub struct FromAddress(pub Address);
+
+impl<S: Sync> FromRequestParts<S> for FromAddress {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        parts.extensions.get::<Self>().cloned().ok_or(ApiError::Panicked)
+        parts.extensions.get::<Address>().cloned().map(Self).ok_or_else(|| Error::internal().into())
     }
 }
 
-/// Both path forms are one: a leading double slash and `/api/v1` go away before routing.
+/// Removes a leading double slash and `/api/v1` before routing, so that both forms of a path are equal.
 pub fn normalise(uri: &mut Uri) {
     let path = uri.path();
     let collapsed = path.trim_start_matches('/');
@@ -108,7 +107,7 @@ pub fn normalise(uri: &mut Uri) {
     }
 }
 
-/// The path as the client sent it, for links back to it.
+/// The URI as the client sent it, for links.
 #[derive(Debug, Clone)]
 pub struct SentUri(pub Uri);
 
@@ -119,28 +118,22 @@ impl<S: Sync> FromRequestParts<S> for SentUri {
     }
 }
 
+/// What log lines of a request have in common, for work on it that is done in another task.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestSpan(pub(crate) tracing::Span);
+
 /// Wraps every handler.
-pub async fn front(State(hub): State<Hub>, request: Request, next: Next) -> Response {
+pub async fn front(State(hub): State<Hub>, mut request: Request, next: Next) -> Response {
     let arrived = Instant::now();
     let id = request_id(request.headers());
     let method = request.method().clone();
     let route =
         request.extensions().get::<MatchedPath>().map_or("none".to_owned(), |path| path.as_str().to_owned());
-
-    let (mut request, leftover) = Leftover::watch(request);
-    let mut rate = None;
-    let admitted = admit(&hub, &mut request, &mut rate).await;
-    let response = match admitted {
-        Err(error) => error.into_response(),
-        Ok(()) => match AssertUnwindSafe(next.run(request)).catch_unwind().await {
-            Ok(response) => response,
-            Err(_) => ApiError::Panicked.into_response(),
-        },
-    };
-    let mut response = finish(response, &id, rate);
-    if !leftover.discard().await {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
+    // Every log line of this request carries its id, also in the store's threads. The span has the highest level: a filter
+    // that lets errors through must let it through with them.
+    let span = tracing::error_span!("request", id);
+    request.extensions_mut().insert(RequestSpan(span.clone()));
+    let response = respond(&hub, request, next, &id).instrument(span.clone()).await;
 
     let took = arrived.elapsed();
     let status = response.status().as_u16();
@@ -148,68 +141,97 @@ pub async fn front(State(hub): State<Hub>, request: Request, next: Next) -> Resp
     if status == 429 {
         hub.metrics.rate_limited.inc();
     }
+    let _in_request = span.entered();
     if status >= 500 {
-        tracing::error!(request.id = id, %method, route, status, took_ms = took.as_millis(), "answered");
+        tracing::error!(%method, route, status, took_ms = took.as_millis(), "answered");
     } else {
-        tracing::debug!(request.id = id, %method, route, status, took_ms = took.as_millis(), "answered");
+        tracing::debug!(%method, route, status, took_ms = took.as_millis(), "answered");
     }
     response
 }
 
-/// Finds out who asks and whether they may go on asking.
-async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<(), ApiError> {
+async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response {
+    let (mut request, unread_body) = UnreadBody::watch(request);
+    let mut rate = None;
+    let admitted = admit(hub, &mut request, &mut rate).await;
+    let response = match admitted {
+        Err(error) => ApiError(error).into_response(),
+        Ok(()) => {
+            let handled = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+            handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response())
+        }
+    };
+    let mut response = finish(response, id, rate);
+    if !unread_body.discard().await {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// Runs the REST handlers. A handler that may write runs to completion even if its client disconnects; otherwise it
+/// would stop at any `await`.
+pub async fn run_to_completion(State(hub): State<Hub>, request: Request, next: Next) -> Response {
+    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+        return next.run(request).await;
+    }
+    RunToCompletion::new(&hub.writing, next.run(request).in_current_span()).await
+}
+
+/// Authenticates a request and applies the rate limits.
+async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<(), Error> {
     check_size(request)?;
     let address = address(hub, request);
-    let now = hub.clock.now();
+    let now = hub.time();
     let limit = hub.config.rate_limit_max;
-    let over = |rate: Rate| ApiError::from(rate);
     let identity = match bearer(request.headers()).map(|key| keys::sha256(key.as_bytes())) {
         None => Identity::Guest,
-        Some(hash) if hub.is_admin(&hash) => Identity::Admin,
-        Some(hash) => match hub.keys.get(&hash) {
-            Some(agent) => Identity::Agent(agent),
+        Some(hash) if hub.access.is_admin(&hash) => Identity::Admin,
+        Some(hash) => match hub.access.known(&hash) {
+            Some(agent) => Identity::Agent(agent, hash),
             None => {
-                // Keys are looked up only for addresses that have guesses left.
-                let left = hub.rates.peek(Rated::Requests, &address.key, limit, now);
+                // Look up unknown keys only for addresses that have requests left.
+                let left = hub.rates.peek(RateKind::Requests, &address.key, limit, now);
                 if let Some(exhausted) = left.filter(|left| !left.allowed) {
-                    return Err(over(exhausted));
+                    return Err(exhausted.into());
                 }
-                let found = hub.agent_of(hash).await.inspect_err(|_| {
-                    *rate = hub.rates.count(Rated::Requests, &address.key, limit, now);
+                let found = hub.access.look_up(hash).await.inspect_err(|_| {
+                    *rate = hub.rates.count(RateKind::Requests, &address.key, limit, now);
                 });
-                found?.map_or(Identity::Unknown, Identity::Agent)
+                found?.map_or(Identity::Unknown, |agent| Identity::Agent(agent, hash))
             }
         },
     };
-    // A key that had to be looked up in vain counts everywhere.
+    // A failed lookup counts on every route.
     if matches!(identity, Identity::Unknown) || !UNLIMITED.contains(&request.uri().path()) {
         let counted = match &identity {
-            Identity::Agent(agent) => hub.rates.count(Rated::Requests, agent.as_str(), limit, now),
+            Identity::Agent(agent, _) => hub.rates.count(RateKind::Requests, agent.as_str(), limit, now),
             Identity::Admin => None,
-            Identity::Guest | Identity::Unknown => hub.rates.count(Rated::Requests, &address.key, limit, now),
+            Identity::Guest | Identity::Unknown => {
+                hub.rates.count(RateKind::Requests, &address.key, limit, now)
+            }
         };
         *rate = counted;
         if let Some(exhausted) = counted.filter(|counted| !counted.allowed) {
-            return Err(over(exhausted));
+            return Err(exhausted.into());
         }
     }
-    if let Identity::Agent(agent) = &identity {
-        hub.presence.seen(agent, now);
+    if let Identity::Agent(agent, _) = &identity {
+        hub.liveness.record_request(agent, now);
     }
     request.extensions_mut().insert(identity);
     request.extensions_mut().insert(address);
     Ok(())
 }
 
-fn check_size(request: &Request) -> Result<(), ApiError> {
+fn check_size(request: &Request) -> Result<(), Error> {
     let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
     if target > TARGET_BYTES_MAX {
-        return Err(ApiError::TargetTooLong(TARGET_BYTES_MAX));
+        return Err(error::target_too_long(TARGET_BYTES_MAX));
     }
     let headers: usize =
         request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers > HEADER_BYTES_MAX {
-        return Err(ApiError::HeadersTooLarge(HEADER_BYTES_MAX));
+        return Err(error::headers_too_large(HEADER_BYTES_MAX));
     }
     Ok(())
 }
@@ -224,14 +246,14 @@ fn address(hub: &Hub, request: &Request) -> Address {
     let direct = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
     let forwarded = || {
         let value = request.headers().get("x-forwarded-for")?.to_str().ok()?;
-        // The last entry is the one our own proxy added.
+        // The last entry was added by our own proxy.
         value.rsplit(',').next()?.trim().parse().ok()
     };
     let ip = if hub.config.behind_proxy { forwarded().unwrap_or(direct) } else { direct };
-    Address { ip, key: address_key(ip) }
+    Address::new(ip)
 }
 
-/// The client's own id for a request if it is a sane one, else one of ours.
+/// The client's request id if it is valid, otherwise a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let sane = |text: &&str| {
         (1..=128).contains(&text.len())
@@ -251,9 +273,9 @@ fn finish(mut response: Response, id: &str, rate: Option<Rate>) -> Response {
     if let Ok(id) = HeaderValue::from_str(id) {
         headers.insert("x-request-id", id);
     }
-    // A limit of a route's own has said so already.
+    // The route may have set its own limit.
     if let Some(rate) = rate.filter(|_| !headers.contains_key("ratelimit-limit")) {
-        rate.show(headers);
+        show_rate(&rate, headers);
     }
     response
 }

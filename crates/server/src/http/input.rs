@@ -1,68 +1,122 @@
-//! Reading a request into checked types; everything that does not fit becomes the contract's error.
+//! Parses requests into checked types. Invalid input becomes the contract's error.
 
 use std::time::{Duration, Instant};
 
+use axum::RequestExt as _;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Body as _;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use tandem_app::idempotency::Key;
-use tandem_app::{Error, Invalid, keys};
+use tandem_app::{Invalid, keys};
+use tandem_core::TaskId;
+use tandem_hub::ops::parse_id;
+use tandem_hub::{Caller, Error, Hub};
 
-use crate::http::ApiError;
+use crate::http::front::{Authenticated, Identity};
+use crate::http::{ApiError, error, explain};
 
-/// The most bytes of a JSON body.
+/// Size limit of a JSON body.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// How long a body may take to arrive.
+/// Time limit for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A request body, and the key under which its answer is kept. Reading it never fails by itself, because
-/// some routes have something more important to say first.
+/// A request with a JSON body.
 #[derive(Debug)]
 pub struct Input<T> {
-    /// The body, or what is wrong with it.
-    pub body: Result<T, ApiError>,
-    /// The idempotency key the request came with.
-    pub key: Option<Key>,
-    /// The versions that its `If-Match` names.
-    pub versions: Option<Vec<i64>>,
+    /// The caller and its conditions.
+    pub caller: Caller,
+    /// The parsed body.
+    pub body: T,
 }
 
-impl<T: DeserializeOwned> Input<T> {
-    async fn read(request: Request) -> Result<Self, ApiError> {
-        let (parts, body) = request.into_parts();
-        let sent_key = idempotency_key(&parts.headers)?;
-        // What is announced to be too large is not even begun.
-        if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
-            return Err(ApiError::BodyTooLarge(BODY_BYTES_MAX));
-        }
-        let bytes = collect(body).await?;
-        let key = sent_key.map(|key| {
-            let about = format!("{} {}\n", parts.method, parts.uri);
-            Key { key, request_hash: keys::sha256(&[about.as_bytes(), &bytes].concat()) }
-        });
-        Ok(Self { body: parse(&parts.headers, &bytes), key, versions: if_match(&parts.headers) })
+impl<T: DeserializeOwned + Send> FromRequest<Hub> for Input<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, ApiError> {
+        let (caller, body) = read(request, hub).await?;
+        Ok(Self { caller, body: body? })
     }
 }
 
-impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Input<T> {
-    type Rejection = std::convert::Infallible;
+/// A request about one task. If the body is invalid, the error carries the state of the task. A task that the caller
+/// may not see stays hidden in any case.
+#[derive(Debug)]
+pub struct OnTask<T> {
+    /// The caller and its conditions.
+    pub caller: Caller,
+    /// The task in the path.
+    pub task: TaskId,
+    /// The parsed body.
+    pub body: T,
+}
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::read(request).await.unwrap_or_else(|error| Self {
-            body: Err(error),
-            key: None,
-            versions: None,
-        }))
+impl<T: DeserializeOwned + Send> FromRequest<Hub> for OnTask<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(mut request: Request, hub: &Hub) -> Result<Self, ApiError> {
+        let (_, task) = on_task(&mut request).await?;
+        let (caller, body) = read(request, hub).await?;
+        let body = hub.on_task(&caller, &task, body).await?;
+        Ok(Self { caller, task, body })
     }
 }
 
-/// The versions a client would take for the one it saw. A tag that we never gave out matches nothing.
+/// The caller and the task in the path. The key is checked first, so that ids reveal nothing without one.
+pub(crate) async fn on_task(request: &mut Request) -> Result<(Caller, TaskId), ApiError> {
+    let Authenticated(caller) = request.extract_parts().await?;
+    let Param(id): Param<String> = request.extract_parts().await?;
+    Ok((caller, parse_id(&id, "task")?))
+}
+
+/// Authenticates the caller and parses the body.
+pub(crate) async fn read<T: DeserializeOwned>(
+    mut request: Request,
+    hub: &Hub,
+) -> Result<(Caller, Result<T, Error>), ApiError> {
+    let caller: Caller = request.extract_parts_with_state::<Authenticated, _>(hub).await?.0;
+    let (parts, body) = request.into_parts();
+    let caller = Caller { if_match: if_match(&parts.headers), ..caller };
+    let read = read_bytes(&parts.headers, body).await;
+    // The body may have taken its time.
+    hub.access.check(&caller).await?;
+    let (key, bytes) = match read {
+        Ok(read) => read,
+        Err(error) => return Ok((caller, Err(error))),
+    };
+    let key = key.map(|key| {
+        let about = format!("{} {}\n", parts.method, parts.uri);
+        Key { key, request_hash: keys::sha256(&[about.as_bytes(), &bytes].concat()) }
+    });
+    Ok((caller.with_idempotency_key(key), parse(&parts.headers, &bytes)))
+}
+
+async fn read_bytes(headers: &HeaderMap, body: Body) -> Result<(Option<String>, Bytes), Error> {
+    let key = idempotency_key(headers)?;
+    // Refuse early if the announced length is too large.
+    if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
+        return Err(error::body_too_large(BODY_BYTES_MAX));
+    }
+    Ok((key, collect(body).await?))
+}
+
+/// Parses the body of a request without a caller.
+pub(crate) async fn read_body<T: DeserializeOwned>(request: Request) -> Result<T, Error> {
+    let (parts, body) = request.into_parts();
+    let (_, bytes) = read_bytes(&parts.headers, body).await?;
+    parse(&parts.headers, &bytes)
+}
+
+/// A body without fields.
+#[derive(Debug, Clone, Copy, serde::Deserialize)]
+pub struct EmptyBody {}
+
+/// The versions in `If-Match`. An unknown tag matches no version.
 pub fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
     let value = headers.get(header::IF_MATCH)?;
     let text = value.to_str().unwrap_or_default().trim();
@@ -72,66 +126,66 @@ pub fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
     Some(text.split(',').filter_map(|tag| tag.trim().trim_matches('"').parse().ok()).collect())
 }
 
-/// How many bytes of a large body must come each second after that.
-const PACE_MIN: u64 = 64 * 1024;
+/// Minimum transfer rate of a large body.
+const BYTES_PER_SECOND_MIN: u64 = 64 * 1024;
 
-/// A body above this many bytes is an upload that needs room in memory.
+/// A larger body needs a permit for memory.
 pub(crate) const SMALL_BYTES_MAX: usize = BODY_BYTES_MAX;
 
-/// A body that may be large, as it comes.
+/// Reads a body in chunks, with limits on size and time.
 #[derive(Debug)]
-pub(crate) struct Coming {
+pub(crate) struct BodyReader {
     body: Limited<Body>,
     max: usize,
-    begun: Instant,
-    came: u64,
+    started: Instant,
+    received: u64,
 }
 
-impl Coming {
+impl BodyReader {
     pub(crate) fn new(body: Body, max: usize) -> Self {
-        Self { body: Limited::new(body, max), max, begun: Instant::now(), came: 0 }
+        Self { body: Limited::new(body, max), max, started: Instant::now(), received: 0 }
     }
 
-    /// The beginning, of a few more bytes than this at most; and whether that was all.
-    pub(crate) async fn beginning(&mut self, len: usize) -> Result<(Vec<u8>, bool), ApiError> {
+    /// Reads up to slightly more than `len` bytes. Returns them, and whether the body has ended.
+    pub(crate) async fn read_up_to(&mut self, len: usize) -> Result<(Vec<u8>, bool), Error> {
         let mut bytes = Vec::new();
         while bytes.len() <= len {
-            match self.piece().await? {
-                Some(piece) => bytes.extend_from_slice(&piece),
+            match self.chunk().await? {
+                Some(chunk) => bytes.extend_from_slice(&chunk),
                 None => return Ok((bytes, true)),
             }
         }
         Ok((bytes, false))
     }
 
-    /// The next piece, if there is one. Whoever sends slowly is cut off.
-    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, ApiError> {
-        let due = self.begun + BODY_TIMEOUT + Duration::from_secs(self.came / PACE_MIN);
+    /// Reads the next chunk. A client that sends too slowly gets a timeout.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let due = self.started + BODY_TIMEOUT + Duration::from_secs(self.received / BYTES_PER_SECOND_MIN);
         match tokio::time::timeout_at(due.into(), self.body.frame()).await {
-            Err(_) => Err(ApiError::BodyTimeout),
+            Err(_) => Err(error::body_timeout()),
             Ok(None) => Ok(None),
             Ok(Some(Ok(frame))) => {
                 let data = frame.into_data().unwrap_or_default();
-                self.came += data.len() as u64;
+                self.received += data.len() as u64;
                 Ok(Some(data))
             }
-            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => Err(ApiError::BodyTooLarge(self.max)),
-            Ok(Some(Err(_))) => Err(Invalid::field("body", "did not arrive whole").into()),
+            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => Err(error::body_too_large(self.max)),
+            Ok(Some(Err(_))) => Err(error::body_cut_off()),
         }
     }
 }
 
-async fn collect(body: Body) -> Result<Bytes, ApiError> {
-    Ok(Coming::new(body, BODY_BYTES_MAX).beginning(BODY_BYTES_MAX).await?.0.into())
+async fn collect(body: Body) -> Result<Bytes, Error> {
+    Ok(BodyReader::new(body, BODY_BYTES_MAX).read_up_to(BODY_BYTES_MAX).await?.0.into())
 }
 
-fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {
+fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, Error> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return parse_json(b"{}");
     }
     let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default());
     if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
-        return Err(ApiError::Encoded);
+        return Err(error::encoded());
     }
     let content_type = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
     let essence =
@@ -141,103 +195,47 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, A
         Some(json)
             if json == "application/json"
                 || (json.starts_with("application/") && json.ends_with("+json")) => {}
-        Some(_) => return Err(ApiError::NotJson),
+        Some(_) => return Err(error::not_json()),
     }
     parse_json(bytes)
 }
 
-/// A JSON object, with what is wrong with it named by field.
-pub fn parse_json<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, ApiError> {
-    // Left to itself, the deserializer takes an array for a struct, and skips over broken text in a field
-    // that nobody asked for.
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return Err(Invalid::field("body", "must be UTF-8").into());
-    };
-    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-        return Err(Invalid::field("body", "must be a JSON object").into());
-    }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value: T = named(&mut deserializer)?;
-    deserializer.end().map_err(|error| complaint(".", &error.to_string()))?;
-    Ok(value)
-}
-
-/// The same of an object that was read before.
-pub fn parse_object<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, ApiError> {
-    named(Value::Object(object))
-}
-
-fn named<'de, T: Deserialize<'de>>(
-    deserializer: impl Deserializer<'de, Error = serde_json::Error>,
-) -> Result<T, ApiError> {
-    serde_path_to_error::deserialize(deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        complaint(&path, &error.into_inner().to_string())
+/// Parses a JSON object into a checked type, or reports which field is invalid.
+pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    check_object(bytes)?;
+    serde_json::from_slice(bytes).map_err(|failure| {
+        let object: Result<Map<String, Value>, _> = serde_json::from_slice(bytes);
+        match object {
+            Ok(object) => explain::object::<T>(&object, "body"),
+            Err(_) => not_valid_json(&failure),
+        }
+        .into()
     })
 }
 
-/// Names the field that does not fit, as far as it can be told.
-fn complaint(path: &str, why: &str) -> ApiError {
-    let missing = why.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
-    if let Some(field) = missing {
-        return Invalid::field(field, "is required").into();
+/// Without this check, serde would accept an array for a struct, and would skip invalid UTF-8 in unknown fields.
+pub(crate) fn check_object(bytes: &[u8]) -> Result<(), Invalid> {
+    if std::str::from_utf8(bytes).is_err() {
+        return Err(Invalid::field("body", "must be UTF-8"));
     }
-    let field = path.split(['.', '[']).find(|part| !part.is_empty() && *part != "?").unwrap_or("body");
-    Invalid::field(field, in_words(why)).into()
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Invalid::field("body", "must be a JSON object"));
+    }
+    Ok(())
 }
 
-/// What the parsers say, in words for whoever sent the request.
-fn in_words(why: &str) -> String {
-    let (why, place) = match why.split_once(" at line ") {
-        Some((why, place)) => (why, format!(" (at line {place})")),
-        None => (why, String::new()),
-    };
-    if let Some((found, expected)) =
-        why.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
-    {
-        return format!(
-            "must be {}, not {found}",
-            expected.replace("i64", "a whole number").replace("f64", "a number")
-        );
-    }
-    if let Some((_, choices)) =
-        why.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", expected "))
-    {
-        return format!("must be {}", choices.replace('`', ""));
-    }
-    if let Some((_, expected)) =
-        why.strip_prefix("invalid value: ").and_then(|rest| rest.split_once(", expected "))
-    {
-        return format!("must be {}", expected.replace("i64", "a whole number"));
-    }
-    if why.starts_with("duplicate field") {
-        return "is there twice".into();
-    }
-    if why.starts_with("invalid digit") || why.starts_with("cannot parse") {
-        return "must be a whole number".into();
-    }
-    if why.starts_with("number too") {
-        return "is out of range".into();
-    }
-    let broken = [
-        "EOF",
-        "expected",
-        "trailing",
-        "control character",
-        "invalid",
-        "lone",
-        "unexpected",
-        "key must",
-        "recursion",
-    ];
-    if broken.iter().any(|start| why.starts_with(start)) {
-        return format!("is not valid JSON: {why}{place}");
-    }
-    why.to_owned()
+pub(crate) fn not_valid_json(failure: &serde_json::Error) -> Invalid {
+    let place = format!("line {} column {}", failure.line(), failure.column());
+    Invalid::field("body", format!("is not valid JSON (at {place})"))
 }
 
-/// The key that makes a request happen once.
-pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+/// The same for a parsed object.
+pub fn parse_object<T: Deserialize<'static>>(object: Map<String, Value>) -> Result<T, Error> {
+    T::deserialize(Value::Object(object.clone())).map_err(|_| explain::object::<T>(&object, "body").into())
+}
+
+/// The `Idempotency-Key` header.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default();
     if text.is_empty() || text.len() > 255 {
@@ -247,7 +245,7 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> 
     Ok(Some(text.to_owned()))
 }
 
-/// Parts of the path. One that cannot be an id names nothing.
+/// Parameters of the path. A text that cannot be an id is not found.
 #[derive(Debug)]
 pub struct Param<T>(pub T);
 
@@ -257,7 +255,11 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Param<T
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         match Path::<T>::from_request_parts(parts, state).await {
             Ok(Path(value)) => Ok(Self(value)),
-            Err(_) => Err(Error::NotFound("thing").into()),
+            // Without a key, ids reveal nothing.
+            Err(_) => match parts.extensions.get::<Identity>() {
+                Some(Identity::Agent(..) | Identity::Admin) => Err(Error::not_found("thing").into()),
+                _ => Err(Error::unauthorized().into()),
+            },
         }
     }
 }
@@ -271,21 +273,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
-        // An empty value is as good as none: `?status=` asks for nothing.
-        let given: Vec<_> = pairs.filter(|(_, value)| !value.is_empty()).collect();
-        let text = form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish();
-        let deserializer = serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes()));
-        serde_path_to_error::deserialize(deserializer).map(Query).map_err(|error| {
-            let path = error.path().to_string();
-            match complaint(&path, &error.into_inner().to_string()) {
-                ApiError::App(Error::Invalid(mut invalid)) => {
-                    if let Some(why) = invalid.0.remove("body") {
-                        invalid.0.insert("query".into(), why);
-                    }
-                    invalid.into()
-                }
-                other => other,
-            }
-        })
+        // An empty value counts as missing: `?status=`.
+        let given: Vec<(String, String)> =
+            pairs.filter(|(_, value)| !value.is_empty()).map(|(n, v)| (n.into(), v.into())).collect();
+        let twice = given.iter().enumerate().find(|(at, pair)| given[..*at].iter().any(|p| p.0 == pair.0));
+        if let Some((_, (name, _))) = twice {
+            return Err(Invalid::field(name, "is there twice").into());
+        }
+        Ok(Self(explain::from_pairs(&given)?))
     }
 }

@@ -1,24 +1,22 @@
-//! What all HTTP surfaces share: the accept loop, what happens before and after every handler, reading
-//! requests into checked types, and the one shape of every error.
+//! What all HTTP surfaces share: the accept loop, the middleware, input parsing and the shape of responses.
 
 pub mod error;
+pub mod explain;
 pub mod front;
 pub mod input;
-mod leftover;
-pub mod paging;
-pub mod patience;
 pub mod serve;
+mod unread_body;
+pub mod write_timeout;
 
 pub use error::ApiError;
-pub use input::{Input, Param, Query};
+pub use input::{Input, OnTask, Param, Query};
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use tandem_hub::{Caller, Listed};
 
-use crate::hub::json;
-
-/// A JSON answer.
+/// A JSON response.
 #[derive(Debug)]
 pub struct Json<T>(pub T);
 
@@ -28,11 +26,48 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// An answer whose body is JSON text already.
+/// The result of a handler.
+pub type Answer<T> = Result<Json<T>, ApiError>;
+
+/// Serialises a wire type.
+pub(crate) fn json<T: Serialize>(value: &T) -> String {
+    #[expect(clippy::expect_used, reason = "our wire types have text keys and finite numbers only")]
+    serde_json::to_string(value).expect("wire types are JSON")
+}
+
+/// A response whose body is already JSON.
 #[must_use]
 pub fn json_response(status: StatusCode, body: String) -> Response {
     (status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
 }
 
-/// What a handler gives back.
-pub type Answer<T> = Result<Json<T>, ApiError>;
+/// The response of an idempotent request. A header says whether it was replayed.
+pub(crate) fn answer<T: Serialize>(caller: &Caller, status: StatusCode, view: &T) -> Response {
+    let mut response = json_response(status, json(view));
+    if caller.was_replayed() {
+        response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
+    }
+    response
+}
+
+/// A list as an array, with a `Link` header to the next page if there is one.
+pub(crate) fn list<T: Serialize>(listed: &Listed<T>, uri: &Uri) -> Response {
+    linked(json_response(StatusCode::OK, json(&listed.items)), listed.next.as_deref(), uri)
+}
+
+/// Adds a `Link` header to the next page, if there is one.
+pub(crate) fn linked(mut response: Response, next: Option<&str>, uri: &Uri) -> Response {
+    if let Some(cursor) = next {
+        let query = uri.query().unwrap_or_default();
+        let mut to = form_urlencoded::Serializer::new(String::new());
+        to.extend_pairs(form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "cursor"));
+        to.append_pair("cursor", cursor);
+        // A path that begins with two slashes would name another host.
+        let path = uri.path().trim_start_matches('/');
+        let link = format!("</{path}?{}>; rel=\"next\"", to.finish());
+        if let Ok(value) = HeaderValue::from_str(&link) {
+            response.headers_mut().insert(header::LINK, value);
+        }
+    }
+    response
+}

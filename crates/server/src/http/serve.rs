@@ -1,4 +1,4 @@
-//! The accept loop: plain HTTP/1.1 with bounds on connections, headers and patience.
+//! The accept loop: plain HTTP/1.1 with limits on connections, headers and time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,24 +14,24 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
 use crate::http::front::{Peer, SentUri, normalise};
-use crate::http::patience::Patient;
-use crate::hub::Hub;
+use crate::http::write_timeout::WriteTimeout;
+use tandem_hub::Hub;
 
-/// How long a client may take over its headers, or sit idle between requests.
+/// Time limit for the headers, and for idle connections.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
-/// How long an answer waits for a client that takes nothing of it.
+/// Write timeout.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long requests under way may take after the signal to stop.
+/// Time limit for open requests after the stop signal.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Serves until `stop` resolves, then lets requests under way finish.
+/// Serves until `stop` resolves, then lets open requests finish.
 pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl Future<Output = ()>) {
     let connections_max = u32::try_from(hub.config.max_connections).unwrap_or(u32::MAX);
     let connections = Arc::new(Semaphore::new(connections_max as usize));
     let (stopping, stopped) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
     loop {
-        // A permit first: beyond the bound, connections wait in the kernel's queue.
+        // Acquire a permit first: beyond the limit, connections wait in the kernel's queue.
         let permit = tokio::select! {
             permit = Arc::clone(&connections).acquire_owned() => permit,
             () = &mut stop => break,
@@ -44,7 +44,7 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file handles, or the client left already; neither is worth a busy loop.
+                // Out of file descriptors, or the client has already left; pause instead of a busy loop.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -61,12 +61,15 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
     }
     drop(listener);
     drop(stopping);
-    hub.bus.stop();
-    // Every permit back means every connection gone.
+    hub.writing.close();
+    hub.liveness.bus.stop();
+    // All permits returned means all connections are closed.
     let drained = async {
         let _ = connections.acquire_many(connections_max).await;
-        // Sockets have left their connections behind; they say goodbye by themselves.
-        while hub.bus.open() != (0, 0) {
+        // Some requests continue after their connection is closed.
+        hub.writing.wait().await;
+        // WebSockets have left their connections; they close by themselves.
+        while hub.liveness.bus.open() != (0, 0) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
@@ -75,9 +78,9 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
     }
 }
 
-/// Serves one connection until the client leaves, or the hub stops and the request under way is answered.
+/// Serves one connection until the client leaves, or the hub stops and the current request is answered.
 async fn connection(stream: TcpStream, peer: Peer, router: Router, mut stopped: watch::Receiver<()>) {
-    // Answers are small and written whole; waiting to fill a packet would only delay them.
+    // Responses are small and written at once; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
@@ -90,10 +93,10 @@ async fn connection(stream: TcpStream, peer: Peer, router: Router, mut stopped: 
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
-        .serve_connection(TokioIo::new(Patient::new(stream, READ_TIMEOUT)), service)
+        .serve_connection(TokioIo::new(WriteTimeout::new(stream, READ_TIMEOUT)), service)
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
-    // A client that hangs up in the middle is its own affair.
+    // A client that disconnects early is not an error.
     tokio::select! {
         _ = connection.as_mut() => {}
         _ = stopped.changed() => {

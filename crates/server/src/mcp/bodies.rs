@@ -1,4 +1,4 @@
-//! Bodies that hold on to something while they are read.
+//! Response bodies that keep a session alive while they are read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use axum::body::{Body, Bytes};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio_util::sync::{DropGuard, WaitForCancellationFutureOwned};
 
-use crate::mcp::sessions::{Alive, OpenStream};
+use crate::mcp::sessions::{OpenStream, SessionHandle};
 
-/// The stream on which the hub speaks first: read until it should end.
-pub(crate) struct Read {
+/// The body of a server stream. It ends when the stream should.
+pub(crate) struct StreamBody {
     body: Body,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
     _open: OpenStream,
 }
 
-impl Read {
+impl StreamBody {
     pub(crate) fn new(body: Body, open: OpenStream) -> Self {
         Self { body, ended: Box::pin(open.read.clone().cancelled_owned()), _open: open }
     }
 }
 
-impl HttpBody for Read {
+impl HttpBody for StreamBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -38,21 +38,21 @@ impl HttpBody for Read {
     }
 }
 
-/// An answer within a session, which lives at least until it has been read.
-pub(crate) struct Answered {
+/// The body of a response within a session. It keeps the session alive until it is read.
+pub(crate) struct AnswerBody {
     body: Body,
-    _alive: Arc<Alive>,
-    /// Tells the call that nobody reads its answer any more.
+    _handle: Arc<SessionHandle>,
+    /// Signals the call when the client stops reading.
     _read: Option<DropGuard>,
 }
 
-impl Answered {
-    pub(crate) fn new(body: Body, alive: Arc<Alive>, read: Option<DropGuard>) -> Self {
-        Self { body, _alive: alive, _read: read }
+impl AnswerBody {
+    pub(crate) fn new(body: Body, handle: Arc<SessionHandle>, read: Option<DropGuard>) -> Self {
+        Self { body, _handle: handle, _read: read }
     }
 }
 
-impl HttpBody for Answered {
+impl HttpBody for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
 

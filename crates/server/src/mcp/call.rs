@@ -1,89 +1,100 @@
-//! A tool call: who asks, with what, and how it is answered.
+//! A tool call: the caller, the arguments and the result.
 
-use axum::body::to_bytes;
-use axum::extract::State;
-use axum::http::Uri;
-use axum::response::Response;
+use std::sync::Arc;
+
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tandem_app::{Error, Invalid};
-use tandem_core::AgentId;
+use tandem_api::error::Code;
+use tandem_api::fence::{Fence, Fenced};
+use tandem_app::Invalid;
+use tandem_core::{AgentId, Id, TaskId};
+use tandem_hub::ops::parse_id;
+use tandem_hub::{Caller, Error, Hub, Listed};
 
-use crate::http::front::{Address, Caller, SentUri};
 use crate::http::input::parse_object;
-use crate::http::{ApiError, Input, Json, Param, Query};
-use crate::hub::Hub;
-use crate::mcp::sessions::SessionId;
-use crate::mcp::{Gone, fence};
+use crate::mcp::sessions::{SessionId, Sessions};
+use crate::mcp::{ClientDisconnect, fence};
 
-/// The most bytes of an answer that a model is given.
+/// Size limit of a result.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The largest whole number that a fraction holds exactly.
+/// The largest integer that a float represents exactly.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Who calls a tool.
+/// The context of a tool call.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) hub: Hub,
-    pub(crate) me: AgentId,
-    /// In which session, in the revisions that have some.
+    pub(crate) caller: Caller,
+    pub(crate) sessions: Arc<Sessions>,
+    /// The session, in protocol revisions that have sessions.
     pub(crate) session: Option<SessionId>,
-    pub(crate) gone: Gone,
-    pub(crate) address: Address,
+    pub(crate) disconnect: ClientDisconnect,
 }
 
-/// What a tool is called with.
+/// The arguments of a tool call.
 #[derive(Debug, Default)]
 pub(crate) struct Args(pub(crate) JsonObject);
 
-/// What a tool says: words for the model, the same as data for a program. Foreign text in it is fenced.
+/// The result of a tool: text for the model and the same as data. Peer text in it is fenced.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct ToolReply {
     pub(crate) words: String,
     pub(crate) data: Value,
-    /// What to know about the words that is not among them.
+    /// A note that is appended to the text.
     pub(crate) note: Option<String>,
 }
 
-/// What comes of a tool.
-pub(crate) type Replied = Result<Reply, ApiError>;
+/// What a tool returns.
+pub(crate) type ToolResult = Result<ToolReply, Error>;
 
-/// An answer with its foreign text fenced.
+/// A view as JSON, with peer text fenced.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown {
+pub(crate) struct FencedJson {
     pub(crate) value: Value,
     next: Option<String>,
 }
 
 impl Call {
-    pub(crate) fn hub(&self) -> State<Hub> {
-        State(Hub::clone(&self.hub))
+    pub(crate) fn me(&self) -> &AgentId {
+        &self.caller.agent
     }
 
-    pub(crate) fn me(&self) -> Caller {
-        Caller(self.me.clone())
-    }
-
-    /// An answer of REST in which everything is the caller's own or the hub's.
-    pub(crate) async fn own(&self, answer: impl Rendered) -> Result<Shown, ApiError> {
-        let (value, next) = answer.value().await?;
-        Ok(Shown { value, next })
-    }
-
-    /// An answer of REST as this caller may be shown it here.
-    pub(crate) async fn show(&self, answer: impl Rendered) -> Result<Shown, ApiError> {
-        let (value, next) = answer.value().await?;
-        Ok(Shown { value: fence::shown(value, self.me.as_str()), next })
+    /// The task in the arguments, and the other arguments parsed. If they are invalid, the error carries the state of
+    /// the task.
+    pub(crate) async fn on_task<T: Deserialize<'static>>(
+        &self,
+        mut args: Args,
+    ) -> Result<(TaskId, T), Error> {
+        let task = args.id("taskId", "task")?;
+        let input = self.hub.on_task(&self.caller, &task, args.read()).await?;
+        Ok((task, input))
     }
 }
 
+/// Converts a view to JSON and fences peer text, as its types say.
+pub(crate) fn show<T: Fence + Serialize>(view: T) -> Result<FencedJson, Error> {
+    let value = serde_json::to_value(Fenced::new(view, &fence::Markers)).map_err(|error| {
+        tracing::error!(%error, "an answer could not be serialised");
+        Error::internal()
+    })?;
+    Ok(FencedJson { value, next: None })
+}
+
+/// The same for a page of a list.
+pub(crate) fn show_list<T: Fence + Serialize>(listed: Listed<T>) -> Result<FencedJson, Error> {
+    Ok(FencedJson { next: listed.next, ..show(listed.items)? })
+}
+
 impl Args {
-    /// Arguments as they came. An id may come with the fence in which it was shown, and whole numbers may have been
-    /// written as fractions: to JSON they are the same.
+    /// Refuses arguments without this one.
+    pub(crate) fn require(&self, name: &str, why: &str) -> Result<(), Invalid> {
+        if self.0.contains_key(name) { Ok(()) } else { Err(Invalid::field(name, why)) }
+    }
+
+    /// Normalises arguments: an id may come back inside its fence, and integers may be written as floats.
     pub(crate) fn new(mut arguments: JsonObject) -> Self {
         for (name, value) in &mut arguments {
             if let Value::String(id) = value
@@ -103,17 +114,22 @@ impl Args {
         Self(arguments)
     }
 
-    /// An argument that names something. What it names is for the use case to find out.
-    pub(crate) fn take(&mut self, name: &str) -> Result<Param<String>, ApiError> {
+    /// A required text argument.
+    pub(crate) fn take(&mut self, name: &str) -> Result<String, Error> {
         match self.0.shift_remove(name) {
-            Some(Value::String(text)) => Ok(Param(text)),
+            Some(Value::String(text)) => Ok(text),
             Some(_) => Err(Invalid::field(name, "must be a text").into()),
             None => Err(Invalid::field(name, "is required").into()),
         }
     }
 
-    /// An argument that is true or false.
-    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, ApiError> {
+    /// A required id argument.
+    pub(crate) fn id<T>(&mut self, name: &str, what: &'static str) -> Result<Id<T>, Error> {
+        parse_id(&self.take(name)?, what)
+    }
+
+    /// An optional boolean argument.
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, Error> {
         match self.0.shift_remove(name) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(flag)) => Ok(flag),
@@ -121,7 +137,7 @@ impl Args {
         }
     }
 
-    /// The arguments under the names that REST gives them.
+    /// Renames arguments to the names of the REST fields.
     pub(crate) fn renamed(mut self, names: &[(&str, &str)]) -> Self {
         for (here, there) in names {
             if let Some(value) = self.0.shift_remove(*here) {
@@ -131,66 +147,53 @@ impl Args {
         self
     }
 
-    /// All arguments as one type, with what is wrong with them named.
-    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, ApiError> {
+    /// Parses all arguments. Errors name the invalid ones.
+    pub(crate) fn read<T: Deserialize<'static>>(self) -> Result<T, Error> {
         parse_object(self.0)
     }
+}
 
-    /// The same as a request's body.
-    pub(crate) fn input<T: DeserializeOwned>(self) -> Input<T> {
-        Input { body: self.read(), key: None, versions: None }
+/// Renames the fields of an error to the names of the tool's arguments.
+pub(crate) fn with_tool_names(mut error: Error, names: &[(&str, &str)]) -> Error {
+    if let Some(details) = error.body.details.take() {
+        let here = |field: String| {
+            let known = names.iter().find(|(_, there)| *there == field).map(|(here, _)| (*here).to_owned());
+            known.unwrap_or(field)
+        };
+        return Invalid(details.into_iter().map(|(field, why)| (here(field), why)).collect()).into();
     }
-
-    /// The same as a request's query.
-    pub(crate) fn query<T: DeserializeOwned>(self) -> Result<Query<T>, ApiError> {
-        self.read().map(Query)
-    }
+    error
 }
 
-/// An error about arguments, under the names that a tool gives them.
-pub(crate) fn named_here(error: ApiError, names: &[(&str, &str)]) -> ApiError {
-    let ApiError::App(Error::Invalid(invalid)) = error else { return error };
-    let here = |field: String| {
-        let known = names.iter().find(|(_, there)| *there == field).map(|(here, _)| (*here).to_owned());
-        known.unwrap_or(field)
-    };
-    Invalid(invalid.0.into_iter().map(|(field, why)| (here(field), why)).collect()).into()
-}
-
-/// Where a page says it is; only its cursor is looked at here.
-pub(crate) fn nowhere() -> SentUri {
-    SentUri(Uri::from_static("/"))
-}
-
-impl Shown {
-    /// A text in it.
+impl FencedJson {
+    /// A text field.
     pub(crate) fn text(&self, field: &str) -> &str {
         self.value.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// A number in it.
+    /// A number field.
     pub(crate) fn number(&self, field: &str) -> i64 {
         self.value.get(field).and_then(Value::as_i64).unwrap_or_default()
     }
 
-    /// An answer in words.
-    pub(crate) fn said(self, words: impl Into<String>) -> Replied {
-        Ok(Reply { words: words.into(), data: self.value, note: None })
+    /// A result with this text.
+    pub(crate) fn with_text(self, words: impl Into<String>) -> ToolResult {
+        Ok(ToolReply { words: words.into(), data: self.value, note: None })
     }
 
-    /// An answer in words that end with it as JSON.
-    pub(crate) fn said_with_json(self, words: &str) -> Replied {
+    /// A result with this text followed by the JSON.
+    pub(crate) fn with_text_and_json(self, words: &str) -> ToolResult {
         let words = format!("{words}{}", compact(&self.value));
-        Ok(Reply { words, data: self.value, note: None })
+        Ok(ToolReply { words, data: self.value, note: None })
     }
 
-    /// An answer that is its own words.
-    pub(crate) fn into_json(self) -> Replied {
-        self.said_with_json("")
+    /// A result whose text is the JSON.
+    pub(crate) fn into_json(self) -> ToolResult {
+        self.with_text_and_json("")
     }
 
-    /// A list: its items as JSON.
-    pub(crate) fn into_list(self, name: &str) -> Replied {
+    /// A list: the items as JSON.
+    pub(crate) fn into_list(self, name: &str) -> ToolResult {
         let words = compact(&self.value);
         let mut data = Map::new();
         data.insert(name.to_owned(), self.value);
@@ -198,13 +201,13 @@ impl Shown {
         if let Some(next) = self.next {
             data.insert("nextCursor".to_owned(), next.into());
         }
-        Ok(Reply { words, data: data.into(), note })
+        Ok(ToolReply { words, data: data.into(), note })
     }
 }
 
-impl Reply {
-    /// The same in other words, if the list in it is empty.
-    pub(crate) fn or_if_empty(self, name: &str, words: &str) -> Replied {
+impl ToolReply {
+    /// Replaces the text if the list is empty.
+    pub(crate) fn or_if_empty(self, name: &str, words: &str) -> ToolResult {
         let is_empty = self.data.get(name).and_then(Value::as_array).is_none_or(Vec::is_empty);
         Ok(if is_empty { Self { words: words.to_owned(), ..self } } else { self })
     }
@@ -214,87 +217,29 @@ pub(crate) fn compact(value: &Value) -> String {
     value.to_string()
 }
 
-/// An answer of REST, as a value and the cursor of the next page.
-pub(crate) trait Rendered: Send {
-    fn value(self) -> impl Future<Output = Result<(Value, Option<String>), ApiError>> + Send;
+/// The result exceeds the size limit.
+pub(crate) fn answer_too_large() -> Error {
+    Error::new(
+        Code::TooLarge,
+        format!("the answer is larger than {ANSWER_BYTES_MAX} bytes; ask for it by REST"),
+    )
 }
 
-impl<T: Serialize + Send> Rendered for Json<T> {
-    async fn value(self) -> Result<(Value, Option<String>), ApiError> {
-        Ok((serde_json::to_value(self.0).map_err(|_| ApiError::Panicked)?, None))
-    }
-}
-
-impl<T: Serialize + Send> Rendered for (Vec<T>, Option<String>) {
-    async fn value(self) -> Result<(Value, Option<String>), ApiError> {
-        Ok((serde_json::to_value(self.0).map_err(|_| ApiError::Panicked)?, self.1))
-    }
-}
-
-impl Rendered for Response {
-    async fn value(self) -> Result<(Value, Option<String>), ApiError> {
-        let link = self.headers().get("link").and_then(|link| link.to_str().ok());
-        let next = link.and_then(|link| link.split_once("cursor=")?.1.split(['>', '&']).next());
-        let next = next.map(str::to_owned);
-        let bytes = to_bytes(self.into_body(), ANSWER_BYTES_MAX)
-            .await
-            .map_err(|_| ApiError::AnswerTooLarge(ANSWER_BYTES_MAX))?;
-        Ok((serde_json::from_slice(&bytes).map_err(|_| ApiError::Panicked)?, next))
-    }
-}
-
-/// An error where there is no tool to answer with it.
-pub(crate) fn rpc(error: &ApiError) -> ErrorData {
-    let body = error.body();
+/// An error outside of a tool call.
+pub(crate) fn rpc(error: &Error) -> ErrorData {
+    let body = &error.body;
     let code = Some(json!({ "code": body.code }));
-    if error.is_ours() {
-        ErrorData::internal_error(body.error, code)
+    if error.is_internal() {
+        ErrorData::internal_error(body.error.clone(), code)
     } else {
-        ErrorData::invalid_params(body.error, code)
+        ErrorData::invalid_params(body.error.clone(), code)
     }
 }
 
-/// What a model can do about an error, where its sentence does not say so.
-const HINTS: [(&str, &str); 24] = [
-    ("invalid_state", "Look at its status with get_task, and do what nextStatuses allow."),
-    ("too_large", "Send less, or use REST."),
-    ("validation", "Correct the arguments named below and call the tool again."),
-    ("invalid_transition", "Choose one of nextStatuses."),
-    ("role_not_allowed", "Leave this step to the other party; you can send a message."),
-    ("review_required", "Set input-required and let the initiator complete it, or use send_reply."),
-    (
-        "not_connected",
-        "Use an agent's id or your alias for it (list_connections), or pair first: generate_pairing_code.",
-    ),
-    ("not_found", "Look for the right id with list_tasks, list_connections, list_networks or get_inbox."),
-    ("approval_pending", "Wait until the target has approved it; the target uses approve_task."),
-    (
-        "task_terminal",
-        "Create a new task. Of a completed one, the initiator can set the status back to working.",
-    ),
-    ("task_draft", "Publish it first: update_task_status with submitted."),
-    ("task_live", "Cancel or complete it first."),
-    ("conflict", "Look at it again with get_task and decide anew."),
-    ("message_budget", "Ask the initiator to raise maxMessages."),
-    ("rate_limited", "Wait before you call again."),
-    ("too_many_open_tasks", "Finish or cancel some tasks first."),
-    ("already_connected", "Go on with create_task."),
-    ("not_auto_accept", "Ask its owner for a pairing code."),
-    ("no_credits", "Ask the operator for credits."),
-    ("not_sender", "Only messages of your own can be deleted; get_task shows who wrote each."),
-    ("id_taken", "Choose another id, or leave it out."),
-    ("unsupported_media_type", "Send it as another type, such as text/plain or application/zip."),
-    ("signature_replayed", "Encrypt and sign it anew."),
-    ("unavailable", "Wait a moment and call again."),
-];
-
-/// An error as a model is told it.
-pub(crate) fn refused(error: &ApiError) -> CallToolResult {
-    let body = error.body();
-    let hint = match body.code.as_str() {
-        "not_found" if body.error.contains("code") => Some("Ask the other owner for a new code."),
-        code => HINTS.iter().find(|(known, _)| *known == code).map(|(_, hint)| *hint),
-    };
+/// An error as the result of a tool.
+pub(crate) fn refused(error: &Error) -> CallToolResult {
+    let body = &error.body;
+    let hint = body.hint();
     let mut words = format!("{} ({})", body.error.trim_end_matches('.'), body.code);
     if let Some(hint) = hint {
         words = format!("{words}. {hint}");
@@ -303,18 +248,19 @@ pub(crate) fn refused(error: &ApiError) -> CallToolResult {
         words = format!("{words}\n- {field} {}", why.join(", "));
     }
     if let Some(status) = &body.status {
-        let next = body.next_statuses.as_deref().unwrap_or_default().join(", ");
+        let next: Vec<&str> = body.next_statuses.iter().flatten().map(|status| status.as_str()).collect();
+        let next = next.join(", ");
         let next = if next.is_empty() { "none" } else { &next };
         words = format!("{words}\nThe task is {status}; nextStatuses: {next}");
     }
     let machine = json!({
         "error": body.error, "code": body.code, "details": body.details, "hint": hint,
-        "status": body.status, "nextStatuses": body.next_statuses, "retryAfterSeconds": error.retry_seconds(),
+        "status": body.status, "nextStatuses": body.next_statuses, "retryAfterSeconds": error.retry_after_seconds,
     });
     let machine = match machine {
         Value::Object(object) => Value::Object(object.into_iter().filter(|(_, v)| !v.is_null()).collect()),
         other => other,
     };
-    // Clients hold structured content against the schema of the tool's answer; an error is none.
+    // Clients validate structured content against the output schema, which errors do not match.
     CallToolResult::error(vec![ContentBlock::text(words), ContentBlock::text(machine.to_string())])
 }

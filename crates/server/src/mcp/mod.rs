@@ -1,12 +1,12 @@
-//! MCP at `/mcp`, in both eras: sessions for clients up to 2025-11-25, none for 2026-07-28.
+//! MCP at `/mcp`, in both variants: with sessions for clients up to 2025-11-25, without sessions for 2026-07-28.
 //!
-//! The protocol is the SDK's. Here is what it cannot know: whose key opens a session, what a body may weigh, and when
-//! a session ends.
+//! The SDK implements the protocol. This module adds what the SDK cannot know: which key owns a session, size limits,
+//! and when a session ends.
 
 mod bodies;
 mod call;
+mod extension;
 mod fence;
-mod fixtures;
 mod handler;
 mod prompts;
 mod resources;
@@ -32,38 +32,50 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde::Deserialize;
 use tandem_core::AgentId;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
-use crate::config::Config;
-use crate::http::front::Caller;
+use tandem_api::error::Code;
+use tandem_hub::{Caller, Config, Error, Hub};
+
+use crate::http::front::Authenticated;
 use crate::http::input::SMALL_BYTES_MAX;
-use crate::http::{ApiError, Json};
-use crate::hub::Hub;
-use crate::mcp::bodies::{Answered, Read};
+use crate::http::{ApiError, Json, error};
+use crate::mcp::bodies::{AnswerBody, StreamBody};
+pub use crate::mcp::extension::{Extension, Offers};
 use crate::mcp::handler::Handler;
-use crate::mcp::sessions::Refused;
+use crate::mcp::sessions::SessionError;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
-use crate::mcp::wake::{News, Reserved};
+use crate::mcp::wake::{InboxFeed, Reserved};
 use crate::mcp::workers::Workers;
 use crate::rest::files;
 
-/// The most bytes of a request: a file of 50 MiB in base64, and the call around it.
+/// Size limit of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
-/// The header that names a session.
+/// The header with the session id.
 const SESSION: &str = "mcp-session-id";
+
+/// The state of the MCP surface.
+#[derive(Clone)]
+struct Surface {
+    hub: Hub,
+    sessions: Arc<Sessions>,
+    service: Service,
+}
 
 type Service = StreamableHttpService<Handler, Workers>;
 
-/// `/mcp` on a hub.
-pub(crate) fn routes(hub: &Hub) -> Router<Hub> {
-    let of_handler = Arc::clone(hub);
-    let service = Service::new(
-        move || Ok(Handler { hub: Arc::clone(&of_handler) }),
-        Arc::clone(&hub.sessions.workers),
-        config(&hub.config),
-    );
-    let hub = Arc::clone(hub);
-    let endpoint = async move |Caller(me): Caller, request: Request| -> Result<Response, ApiError> {
-        endpoint(&hub, &service, me, request).await
+/// The routes of `/mcp`.
+pub(crate) fn routes(
+    hub: &Hub,
+    sessions: &Arc<Sessions>,
+    extension: Option<Arc<dyn Extension>>,
+) -> Router<Hub> {
+    let handler = Handler { hub: Arc::clone(hub), sessions: Arc::clone(sessions), extension };
+    let service =
+        Service::new(move || Ok(handler.clone()), Arc::clone(&sessions.workers), config(&hub.config));
+    let surface = Surface { hub: Arc::clone(hub), sessions: Arc::clone(sessions), service };
+    let endpoint = async move |Authenticated(caller): Authenticated, request: Request| {
+        endpoint(&surface, caller, request).await.map_err(ApiError)
     };
     Router::new().route("/mcp", any(endpoint))
 }
@@ -92,7 +104,7 @@ fn config(config: &Config) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(BODY_BYTES_MAX)
 }
 
-/// An origin as the SDK compares them: always with a port.
+/// An origin as the SDK compares it: always with a port.
 fn origin(scheme: &str, authority: &str) -> String {
     match (authority.contains(':'), scheme) {
         (true, _) => format!("{scheme}://{authority}"),
@@ -101,64 +113,61 @@ fn origin(scheme: &str, authority: &str) -> String {
     }
 }
 
-async fn endpoint(
-    hub: &Hub,
-    service: &Service,
-    me: AgentId,
-    mut request: Request,
-) -> Result<Response, ApiError> {
+async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Result<Response, Error> {
+    let Surface { hub, sessions, service } = surface;
+    let me = caller.agent.clone();
     let method = request.method().clone();
     let Some(id) = session_of(request.headers()) else {
-        // What is not looked at here must not be believed further on.
+        // An unchecked session id must not be trusted later.
         request.headers_mut().remove(SESSION);
         return match method {
-            Method::DELETE => Err(ApiError::NoSession),
-            Method::POST => begin(hub, service, me, gathered(hub, request).await?).await,
+            Method::DELETE => Err(no_session()),
+            Method::POST => begin(surface, caller.clone(), read_request(hub, &caller, request).await?).await,
             _ => answer(service, request).await,
         };
     };
-    let entered = hub.sessions.enter(&id, &me, hub.clock.now());
-    let alive = entered.map_err(|refused| match refused {
-        Refused::Unknown => ApiError::NoSession,
-        Refused::Foreign => ApiError::ForeignSession,
+    let entered = sessions.enter(&id, &me, hub.time());
+    let handle = entered.map_err(|refused| match refused {
+        SessionError::Unknown => no_session(),
+        SessionError::Foreign => Error::new(Code::ForeignSession, "this session belongs to another key"),
     })?;
     match method {
         Method::GET if resumes_an_answer(request.headers()) => {
             let response = answer(service, request).await?;
-            Ok(response.map(|body| Body::new(Answered::new(body, alive, None))))
+            Ok(response.map(|body| Body::new(AnswerBody::new(body, handle, None))))
         }
         Method::GET => {
-            drop(alive);
-            open_stream(hub, service, &me, &id, request).await
+            drop(handle);
+            open_stream(surface, &me, &id, request).await
         }
         Method::DELETE => {
-            // The SDK knows which hosts and origins may ask. It is not to end the session: that lives until every answer
-            // in it has been read.
+            // The SDK checks the host and the origin. It must not end the session, which lives until all responses in
+            // it are read.
             request.headers_mut().insert(SESSION, HeaderValue::from_static("none"));
             let checked = answer(service, request).await?;
             if !checked.status().is_success() {
                 return Ok(checked);
             }
-            hub.sessions.end(&id);
+            sessions.end(&id);
             Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }
         Method::POST => {
-            let (mut parts, body) = gathered(hub, request).await?.into_parts();
-            let gone = CancellationToken::new();
-            parts.extensions.insert(Gone(gone.clone()));
-            let read = gone.drop_guard();
+            let (mut parts, body) = read_request(hub, &caller, request).await?.into_parts();
+            let disconnect = CancellationToken::new();
+            parts.extensions.insert(ClientDisconnect(disconnect.clone()));
+            let read = disconnect.drop_guard();
             let response = answer(service, Request::from_parts(parts, body)).await?;
-            if response.status().is_server_error() && hub.sessions.enter(&id, &me, hub.clock.now()).is_err() {
-                // It has ended while it was asked.
-                return Err(ApiError::NoSession);
+            if response.status().is_server_error() && sessions.enter(&id, &me, hub.time()).is_err() {
+                // The session ended during the request.
+                return Err(no_session());
             }
-            Ok(response.map(|body| Body::new(Answered::new(body, alive, Some(read)))))
+            Ok(response.map(|body| Body::new(AnswerBody::new(body, handle, Some(read)))))
         }
         _ => answer(service, request).await,
     }
 }
 
-/// The session a message names, in the revisions that have some.
+/// The session id of a message, in protocol revisions that have sessions.
 fn session_of(headers: &HeaderMap) -> Option<String> {
     let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
     if version.is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE.as_str()) {
@@ -167,23 +176,23 @@ fn session_of(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(SESSION)?.to_str().unwrap_or_default().to_owned())
 }
 
-/// Whether a client asks for the rest of an answer: that has its request's number behind a slash.
+/// Whether a client asks for the rest of a response: its event id ends with a slash and the request number.
 fn resumes_an_answer(headers: &HeaderMap) -> bool {
     headers.get("last-event-id").is_some_and(|id| id.as_bytes().contains(&b'/'))
 }
 
-/// Whether whoever sent a message in a session has hung up. The call goes on: its answer may be asked for again.
+/// Whether the client of a message has disconnected. The call continues, because its result can be requested again.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Gone(CancellationToken);
+pub(crate) struct ClientDisconnect(CancellationToken);
 
-impl Gone {
-    pub(crate) fn has_hung_up(&self) -> bool {
+impl ClientDisconnect {
+    pub(crate) fn is_disconnected(&self) -> bool {
         self.0.is_cancelled()
     }
 }
 
-/// What the SDK says to a request. Its refusals are plain text; here they look like all others.
-async fn answer(service: &Service, request: Request) -> Result<Response, ApiError> {
+/// Passes a request to the SDK. Its plain-text errors are converted to the hub's error format.
+async fn answer(service: &Service, request: Request) -> Result<Response, Error> {
     let response = service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})));
     let status = response.status();
     let content = response.headers().get(header::CONTENT_TYPE);
@@ -192,55 +201,79 @@ async fn answer(service: &Service, request: Request) -> Result<Response, ApiErro
     }
     let said = axum::body::to_bytes(response.into_body(), SMALL_BYTES_MAX).await.unwrap_or_default();
     let mut said = String::from_utf8_lossy(&said).into_owned();
-    if said.contains("Host header") {
-        said.push_str("; the operator can allow it by public_url or mcp_hosts");
-    }
-    // It takes JSON that is none for another media type.
-    let status = if said.starts_with("fail to deserialize") { StatusCode::BAD_REQUEST } else { status };
-    Err(ApiError::NoMessage(said, status))
+    let code = match status {
+        StatusCode::FORBIDDEN => {
+            said.push_str("; the operator can allow a host with public_url or mcp_hosts");
+            Code::ForeignHost
+        }
+        StatusCode::NOT_ACCEPTABLE => Code::NotAcceptable,
+        StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::UnsupportedMediaType,
+        StatusCode::NOT_FOUND => Code::NotFound,
+        _ => Code::Validation,
+    };
+    Err(Error::new(code, said).with_status(status.as_u16()))
 }
 
-/// A request whose body is there. A large one has waited for room in memory, and keeps it until it is done with.
-async fn gathered(hub: &Hub, request: Request) -> Result<Request, ApiError> {
+fn no_session() -> Error {
+    Error::new(Code::NotFound, "there is no such session; start a new one with initialize")
+}
+
+fn too_many_sessions() -> Error {
+    let why = format!("you have {SESSIONS_MAX} MCP sessions in use; end one first");
+    Error::new(Code::TooManySessions, why).retry_after(60)
+}
+
+/// Reads the body of a request. A large body waits for a memory permit and holds it until it is processed.
+async fn read_request(hub: &Hub, caller: &Caller, request: Request) -> Result<Request, Error> {
     let (mut parts, body) = request.into_parts();
-    let (bytes, room) = files::gathered(hub, body, BODY_BYTES_MAX).await?;
-    if let Some(room) = room {
-        // Nothing else needs so much, and a call that waits must not keep the room meanwhile.
+    let (bytes, permit) = files::read_whole(hub, body, BODY_BYTES_MAX).await?;
+    // The key may have ended while the body arrived.
+    hub.access.check(caller).await?;
+    if let Some(permit) = permit {
+        // Only uploads need the permit; a call that waits must not hold it.
         if !Head::of(&bytes).is_some_and(|head| head.is_upload()) {
-            return Err(ApiError::BodyTooLarge(SMALL_BYTES_MAX));
+            return Err(error::body_too_large(SMALL_BYTES_MAX));
         }
-        // The parts of a request go with its message into the tool.
-        parts.extensions.insert(Arc::new(room));
+        // The parts of a request are passed with its message to the tool.
+        parts.extensions.insert(Arc::new(permit));
     }
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// Answers a message that belongs to no session, and notes the one that it may begin.
-async fn begin(hub: &Hub, service: &Service, me: AgentId, request: Request) -> Result<Response, ApiError> {
+/// Handles a message without a session, and records the session that it may start.
+async fn begin(surface: &Surface, caller: Caller, request: Request) -> Result<Response, Error> {
+    let Surface { hub, sessions, service } = surface.clone();
     let (mut parts, body) = request.into_parts();
-    let bytes = body.collect().await.map_err(|_| ApiError::Panicked)?.to_bytes();
-    // What cannot be read here is left to the SDK, which may make more of it.
+    let bytes = body.collect().await.map_err(|_| Error::internal())?.to_bytes();
+    // The SDK may understand what cannot be parsed here.
     let method = Head::of(&bytes).map(|head| head.method.unwrap_or_default().into_owned());
     if method.as_deref() == Some("subscriptions/listen") {
-        parts.extensions.insert(Reserved::new(News::open(hub, &me).await?));
+        let inbox = InboxFeed::open(&hub, &caller.agent).await?;
+        // A key that ended before that could not end it.
+        hub.access.check(&caller).await?;
+        parts.extensions.insert(Reserved::new(inbox));
     }
     let request = Request::from_parts(parts, Body::from(bytes));
     if method.is_some_and(|method| method != "initialize") {
-        return answer(service, request).await;
+        return answer(&service, request).await;
     }
-    // By itself, so that a client that hangs up leaves no session behind that nobody knows.
-    let (hub, service) = (Arc::clone(hub), service.clone());
-    let begun = tokio::spawn(async move {
+    // Spawned, so that a client that disconnects leaves no unknown session behind.
+    let begun = async move {
         let response = answer(&service, request).await?;
-        match session_of(response.headers()) {
-            Some(id) if !hub.sessions.begin(&id, &me, hub.clock.now()) => Err(ApiError::TooManySessions),
-            _ => Ok(response),
+        let Some(id) = session_of(response.headers()) else { return Ok(response) };
+        if !sessions.begin(&id, &caller, hub.time()) {
+            return Err(too_many_sessions());
         }
-    });
-    begun.await.map_err(|_| ApiError::Panicked)?
+        // A key that ended before the session was noted could not end it.
+        hub.access.check(&caller).await.inspect_err(|_| sessions.end(&id))?;
+        Ok(response)
+    };
+    let begun = tokio::spawn(begun.in_current_span());
+    begun.await.map_err(|_| Error::internal())?
 }
 
-/// As much of a message as has to be known before it is answered.
+/// The fields of a message that are needed before it is handled.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
@@ -266,23 +299,19 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Opens the stream on which the hub speaks first.
-async fn open_stream(
-    hub: &Hub,
-    service: &Service,
-    me: &AgentId,
-    id: &str,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let opening = hub.sessions.opening(id).await.ok_or(ApiError::NoSession)?;
-    let news = if opening.is_served { None } else { Some(News::open(hub, me).await?) };
+/// Opens the server stream of a session.
+async fn open_stream(surface: &Surface, me: &AgentId, id: &str, request: Request) -> Result<Response, Error> {
+    let Surface { hub, sessions, service } = surface;
+    let opening = sessions.opening(id).await.ok_or_else(no_session)?;
+    let inbox = if opening.is_served { None } else { Some(InboxFeed::open(hub, me).await?) };
     let response = answer(service, request).await?;
     if response.status() != StatusCode::OK {
         return Ok(response);
     }
-    let mut open = hub.sessions.open(id).ok_or(ApiError::NoSession)?;
-    if let (Some(served), Some(news)) = (open.to_serve.take(), news) {
-        tokio::spawn(wake::push(Arc::clone(hub), id.into(), me.clone(), news, served));
+    let mut open = sessions.open(id).ok_or_else(no_session)?;
+    if let (Some(served), Some(inbox)) = (open.to_serve.take(), inbox) {
+        let pushing = wake::push(Arc::clone(hub), Arc::clone(sessions), id.into(), me.clone(), inbox, served);
+        tokio::spawn(pushing.in_current_span());
     }
-    Ok(response.map(|body| Body::new(Read::new(body, open))))
+    Ok(response.map(|body| Body::new(StreamBody::new(body, open))))
 }

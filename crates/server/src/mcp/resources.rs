@@ -1,22 +1,25 @@
-//! What can be read by its address.
+//! MCP resources.
 
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use tandem_api::tasks::PageQuery;
 
-use crate::http::ApiError;
-use crate::mcp::call::{Call, compact, rpc};
-use crate::mcp::fence;
+use tandem_api::error::Code;
+use tandem_hub::ops::{news, parse_id};
 
-/// What waits for the caller.
+use crate::mcp::call::{Call, FencedJson, compact, rpc, show};
+use crate::mcp::fence;
+use crate::mcp::tools::thread;
+
+/// The caller's inbox.
 pub(crate) const INBOX: &str = "tandem://inbox";
-/// A task, before its id.
+/// Prefix of the URI of a task.
 const TASK: &str = "tandem://tasks/";
 const JSON: &str = "application/json";
 
 pub(crate) fn list() -> Vec<Resource> {
-    let about = "What waits for you, the most urgent first. Subscribe to it to be told when something comes.";
+    let about = "Tasks, approvals and messages that wait for you, most urgent first. Subscribe to be notified of new items.";
     vec![Resource::new(INBOX, "inbox").with_title("Inbox").with_description(about).with_mime_type(JSON)]
 }
 
@@ -27,25 +30,25 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 
 pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let id = uri.strip_prefix(TASK).map(|id| percent_decode_str(id).decode_utf8_lossy());
-    let shown = match id {
-        _ if uri == INBOX => call.inbox(PageQuery::default()).await,
-        Some(id) => match call.whole_task(fence::unfenced(&id), None).await {
-            Ok(task) => call.show(task).await,
-            Err(error) => Err(error),
-        },
-        None => return Err(unknown(uri)),
-    };
+    let shown: Result<FencedJson, tandem_hub::Error> = async {
+        match id {
+            _ if uri == INBOX => show(news::inbox(&call.hub, &call.caller, PageQuery::default()).await?),
+            Some(id) => show(thread(call, &parse_id(fence::unfenced(&id), "task")?, None).await?),
+            None => Err(tandem_hub::Error::not_found("resource")),
+        }
+    }
+    .await;
     match shown {
         Ok(shown) => {
             let contents = ResourceContents::text(compact(&shown.value), uri).with_mime_type(JSON);
             Ok(ReadResourceResult::new(vec![contents]))
         }
-        Err(ApiError::App(tandem_app::Error::NotFound(_))) => Err(unknown(uri)),
+        Err(error) if error.code() == Code::NotFound => Err(unknown(uri)),
         Err(error) => Err(rpc(&error)),
     }
 }
 
 pub(crate) fn unknown(uri: &str) -> ErrorData {
     let uri = serde_json::json!({"uri": uri});
-    ErrorData::resource_not_found("there is nothing at this address for you", Some(uri))
+    ErrorData::resource_not_found("this resource does not exist, or you may not see it", Some(uri))
 }

@@ -1,14 +1,14 @@
-//! JSON schemas of tools, made from the wire types that REST documents itself with.
+//! JSON schemas of tools, derived from the wire types.
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// What a program does not need to know of an answer.
+/// Keywords that are omitted from output schemas.
 const UNSAID: [&str; 4] = ["description", "example", "examples", "format"];
 
-/// The schema of a wire type, whole.
+/// The full schema of a wire type.
 pub(crate) fn of<T: ToSchema + PartialSchema>() -> JsonObject {
     let mut named = Vec::new();
     T::schemas(&mut named);
@@ -22,42 +22,31 @@ pub(crate) fn of<T: ToSchema + PartialSchema>() -> JsonObject {
     }
 }
 
-/// The schema of an object without any field.
+/// The schema of an object without fields.
 pub(crate) fn nothing() -> JsonObject {
     object(json!({"type": "object", "properties": {}}))
 }
 
-/// The schema of arguments: what may be left out need not be null as well, unless that means something.
+/// The schema of arguments. Nullability comes from the schema of the wire type.
 pub(crate) fn arguments<T: ToSchema + PartialSchema>() -> JsonObject {
     let mut schema = of::<T>();
     schema.remove("description");
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
         for field in fields.values_mut().filter_map(Value::as_object_mut) {
             field.remove("format");
-            let about = field.get("description").and_then(Value::as_str).unwrap_or_default();
-            if about.contains("null") {
-                continue;
-            }
-            if let Some(Value::Array(types)) = field.get_mut("type")
-                && let [Value::String(only), Value::String(null)] = types.as_slice()
-                && null == "null"
-            {
-                let only = only.clone();
-                field.insert("type".into(), only.into());
-            }
         }
     }
     schema
 }
 
-/// The schema of an answer, in short: what is always in it, and of what type.
+/// The short schema of a result: required fields and types.
 pub(crate) fn answer<T: ToSchema + PartialSchema>() -> JsonObject {
     let mut schema = of::<T>();
     strip(&mut schema);
     schema
 }
 
-/// An answer that is a list.
+/// The schema of a list.
 pub(crate) fn list_of(name: &str, item: JsonObject) -> JsonObject {
     let list = json!({"type": "array", "items": Value::Object(item)});
     object(json!({
@@ -71,7 +60,7 @@ pub(crate) fn list_of(name: &str, item: JsonObject) -> JsonObject {
 pub(crate) fn add(schema: &mut JsonObject, name: &str, field: Value, required: bool) {
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Value::Object(properties) = properties {
-        // Ids come first: they say what the call is about.
+        // Ids come first, because they say what the call is about.
         properties.shift_insert(0, name.to_owned(), field);
     }
     if required && let Value::Array(all) = schema.entry("required").or_insert_with(|| json!([])) {
@@ -79,7 +68,7 @@ pub(crate) fn add(schema: &mut JsonObject, name: &str, field: Value, required: b
     }
 }
 
-/// Takes fields away.
+/// Removes fields.
 pub(crate) fn remove(schema: &mut JsonObject, names: &[&str]) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.retain(|name, _| !names.contains(&name.as_str()));
@@ -97,11 +86,16 @@ fn object(value: Value) -> JsonObject {
     if let Value::Object(object) = value { object } else { JsonObject::new() }
 }
 
-/// Puts what is referred to in the place of the reference, and the parts of a flattened type into one.
+/// Replaces references by their targets, and merges the parts of a flattened type.
 fn inline(schema: &mut Value, known: &Map<String, Value>) {
     if let Some(Value::String(to)) = schema.get("$ref") {
         let name = to.rsplit('/').next().unwrap_or_default();
-        *schema = known.get(name).cloned().unwrap_or_default();
+        let mut named = known.get(name).cloned().unwrap_or_default();
+        // The description of a field is more specific than that of its type.
+        if let (Some(about), Value::Object(named)) = (schema.get("description"), &mut named) {
+            named.insert("description".into(), about.clone());
+        }
+        *schema = named;
     }
     match schema {
         Value::Object(fields) => {

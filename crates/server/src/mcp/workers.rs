@@ -1,7 +1,7 @@
-//! The SDK's sessions, with three differences. Nothing is said twice: it keeps the last messages of a session's stream
-//! and sends them again to whoever opens the stream anew, also prompts that were answered and texts that were deleted
-//! since. An answer whose reader has hung up is kept for when it comes back: the SDK has forgotten it by then. And a
-//! request whose id another one has that is not answered yet is refused: the SDK would never answer the other.
+//! The SDK's session manager with three changes. (1) It sends nothing twice: the SDK replays the last messages of a
+//! stream when it is reopened, including answered prompts and deleted texts. (2) It keeps a response whose client has
+//! disconnected; the SDK forgets it. (3) It refuses a request whose id belongs to an open request; the SDK would
+//! never answer the older one.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::pin::Pin;
@@ -15,20 +15,20 @@ use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 
-/// How many unread answers of a session are kept.
+/// Unread responses per session.
 const UNREAD_MAX: usize = 4;
 const UNREAD_BYTES_MAX: usize = 256 * 1024;
 
-/// How many messages of each session's stream have been passed on.
+/// Messages of each session's stream that were passed on.
 type Passed = HashMap<SessionId, Arc<AtomicUsize>>;
 
-/// Sessions in this process's memory.
+/// The sessions in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Workers {
     local: LocalSessionManager,
     passed: Mutex<Passed>,
-    unread: Arc<Unread>,
-    underway: Arc<Underway>,
+    unread: Arc<UnreadAnswers>,
+    open_requests: Arc<OpenRequests>,
 }
 
 type Messages = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
@@ -37,7 +37,7 @@ type Error = <LocalSessionManager as SessionManager>::Error;
 impl Workers {
     pub(crate) fn new() -> Self {
         let mut workers = Self::default();
-        // The hub ends idle sessions itself: one whose stream is open is in use, however quiet it is.
+        // The hub ends idle sessions itself: a session with an open stream is in use, even without traffic.
         workers.local.session_config.keep_alive = None;
         workers
     }
@@ -50,14 +50,19 @@ impl Workers {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, id: &SessionId, answer: Messages, unanswered: Option<Arc<Unanswered>>) -> Answer {
+    fn answer(
+        &self,
+        id: &SessionId,
+        answer: Messages,
+        open_request: Option<Arc<OpenRequest>>,
+    ) -> AnswerStream {
         let (unread, session) = (Arc::clone(&self.unread), Arc::clone(id));
-        Answer { unread, session, request: None, answer: Some(answer), unanswered }
+        AnswerStream { unread, session, request: None, answer: Some(answer), open_request }
     }
 
-    /// The stream on which the server speaks first, from where the one before it ended: that is closed, or the SDK
-    /// would go on talking to it and leave the new one silent.
-    async fn go_on(&self, id: &SessionId) -> Result<Messages, Error> {
+    /// Reopens the server stream where the previous one ended, and closes that one; otherwise the SDK would keep
+    /// sending to it.
+    async fn resume_stream(&self, id: &SessionId) -> Result<Messages, Error> {
         let handle = self.local.sessions.read().await.get(id).cloned();
         let handle = handle.ok_or_else(|| Error::SessionNotFound(Arc::clone(id)))?;
         handle.close_standalone_sse_stream(None).await?;
@@ -72,14 +77,14 @@ impl Workers {
     }
 }
 
-/// Requests by their numbers, and what is left of their answers.
+/// Request numbers with the rest of their responses.
 type Answers = VecDeque<(String, Vec<ServerSseMessage>)>;
 
-/// Answers whose readers have hung up: of each session the last few, unless they are large.
+/// Responses whose clients have disconnected: the last few of each session, unless they are large.
 #[derive(Debug, Default)]
-struct Unread(Mutex<HashMap<SessionId, Answers>>);
+struct UnreadAnswers(Mutex<HashMap<SessionId, Answers>>);
 
-impl Unread {
+impl UnreadAnswers {
     fn all(&self) -> MutexGuard<'_, HashMap<SessionId, Answers>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,13 +98,13 @@ impl Unread {
             let json = message.message.as_ref().map(|message| serde_json::to_vec(&**message));
             json.map_or(0, |json| json.map_or(UNREAD_BYTES_MAX, |json| json.len()))
         };
-        // If somebody reads on, this is only a part of it.
+        // If another client reads on, this is only a part.
         let is_whole = answer.last().is_some_and(is_final);
         if !is_whole || answer.iter().map(bytes).sum::<usize>() > UNREAD_BYTES_MAX {
             return;
         }
         let mut all = self.all();
-        // It may have ended meanwhile.
+        // The session may have ended meanwhile.
         let Some(of_session) = all.get_mut(session) else { return };
         of_session.push_back((request, answer));
         if of_session.len() > UNREAD_MAX {
@@ -119,7 +124,7 @@ impl Unread {
     }
 }
 
-/// Whether a message is the last of an answer.
+/// Whether a message is the last of a response.
 fn is_final(message: &ServerSseMessage) -> bool {
     let message = message.message.as_deref();
     message.is_some_and(|message| {
@@ -127,56 +132,56 @@ fn is_final(message: &ServerSseMessage) -> bool {
     })
 }
 
-/// The requests of each session that have not been answered.
+/// The open requests of each session.
 #[derive(Debug, Default)]
-struct Underway(Mutex<Requests>);
+struct OpenRequests(Mutex<Requests>);
 
 #[derive(Debug, Default)]
 struct Requests {
     ids: HashSet<(SessionId, RequestId)>,
-    /// The same by the numbers under which the SDK sends their answers.
-    numbers: HashMap<(SessionId, String), Weak<Unanswered>>,
+    /// The same, by the numbers under which the SDK sends their responses.
+    numbers: HashMap<(SessionId, String), Weak<OpenRequest>>,
 }
 
-impl Underway {
+impl OpenRequests {
     fn all(&self) -> MutexGuard<'_, Requests> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes an id for a request; nothing if another one has it.
-    fn begin(self: &Arc<Self>, session: &SessionId, id: &RequestId) -> Option<Arc<Unanswered>> {
+    /// Reserves the id of a request; `None` if it is in use.
+    fn begin(self: &Arc<Self>, session: &SessionId, id: &RequestId) -> Option<Arc<OpenRequest>> {
         let request = (Arc::clone(session), id.clone());
         let is_free = self.all().ids.insert(request.clone());
         let number = OnceLock::new();
-        is_free.then(|| Arc::new(Unanswered { underway: Arc::clone(self), request, number }))
+        is_free.then(|| Arc::new(OpenRequest { open_requests: Arc::clone(self), request, number }))
     }
 
-    /// The unanswered request with this number.
-    fn with_number(&self, session: &SessionId, number: &str) -> Option<Arc<Unanswered>> {
+    /// The open request with this number.
+    fn with_number(&self, session: &SessionId, number: &str) -> Option<Arc<OpenRequest>> {
         self.all().numbers.get(&(Arc::clone(session), number.to_owned()))?.upgrade()
     }
 }
 
-/// A request that has not been answered; when nobody holds it any more, its id is free.
+/// A request without a response. Its id is released on drop.
 #[derive(Debug)]
-struct Unanswered {
-    underway: Arc<Underway>,
+struct OpenRequest {
+    open_requests: Arc<OpenRequests>,
     request: (SessionId, RequestId),
     number: OnceLock<String>,
 }
 
-impl Unanswered {
-    /// Notes the number under which its answer can be asked for again.
+impl OpenRequest {
+    /// Records the number under which the response can be requested again.
     fn numbered(self: &Arc<Self>, number: &str) {
         let number = self.number.get_or_init(|| number.to_owned()).clone();
         let session = Arc::clone(&self.request.0);
-        self.underway.all().numbers.insert((session, number), Arc::downgrade(self));
+        self.open_requests.all().numbers.insert((session, number), Arc::downgrade(self));
     }
 }
 
-impl Drop for Unanswered {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
-        let mut all = self.underway.all();
+        let mut all = self.open_requests.all();
         all.ids.remove(&self.request);
         if let Some(number) = self.number.take() {
             all.numbers.remove(&(Arc::clone(&self.request.0), number));
@@ -184,18 +189,18 @@ impl Drop for Unanswered {
     }
 }
 
-/// The answer to a request, as it is read. If its reader hangs up, the rest is kept.
-struct Answer {
-    unread: Arc<Unread>,
+/// The response to a request. If its client disconnects, the rest is kept.
+struct AnswerStream {
+    unread: Arc<UnreadAnswers>,
     session: SessionId,
-    /// The number by which it can be asked for again; known from its first event on.
+    /// The number of the request; known after the first event.
     request: Option<String>,
     answer: Option<Messages>,
-    /// Holds the request's id until the last message of the answer.
-    unanswered: Option<Arc<Unanswered>>,
+    /// Reserves the request id until the last message of the response.
+    open_request: Option<Arc<OpenRequest>>,
 }
 
-impl Stream for Answer {
+impl Stream for AnswerStream {
     type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
@@ -203,38 +208,38 @@ impl Stream for Answer {
         let next = std::task::ready!(answer.as_mut().poll_next(context));
         let Some(message) = &next else {
             self.answer = None;
-            self.unanswered = None;
+            self.open_request = None;
             return Poll::Ready(None);
         };
         if self.request.is_none() {
             let id = message.event_id.as_deref().and_then(|id| id.split_once('/'));
             self.request = id.map(|(_, request)| request.to_owned());
-            if let (Some(unanswered), Some(number)) = (&self.unanswered, &self.request) {
-                unanswered.numbered(number);
+            if let (Some(open_request), Some(number)) = (&self.open_request, &self.request) {
+                open_request.numbered(number);
             }
         }
-        // Not at the end of the stream: the client may not wait for that before it takes the id again.
+        // Release the id now: the client may reuse it before the stream ends.
         if is_final(message) {
-            self.unanswered = None;
+            self.open_request = None;
         }
         Poll::Ready(next)
     }
 }
 
-impl Drop for Answer {
+impl Drop for AnswerStream {
     fn drop(&mut self) {
         let Some(rest) = self.answer.take() else { return };
         let (unread, session) = (Arc::clone(&self.unread), Arc::clone(&self.session));
-        let (request, unanswered) = (self.request.take(), self.unanswered.take());
-        // Without a runtime the whole hub is going, and this with it.
+        let (request, open_request) = (self.request.take(), self.open_request.take());
+        // Without a runtime the whole process is stopping.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
-            // It ends with the call, or when somebody reads on.
+            // Ends with the call, or when another client reads on.
             let answer = rest.collect().await;
             if let Some(request) = request {
                 unread.keep(&session, request, answer);
             }
-            drop(unanswered);
+            drop(open_request);
         });
     }
 }
@@ -281,15 +286,15 @@ impl SessionManager for Workers {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        let mut unanswered = None;
+        let mut open_request = None;
         if let ClientJsonRpcMessage::Request(request) = &message {
-            unanswered = self.underway.begin(id, &request.id);
-            if unanswered.is_none() {
+            open_request = self.open_requests.begin(id, &request.id);
+            if open_request.is_none() {
                 return Ok(self.answer(id, id_taken(&request.id), None));
             }
         }
         let answer = self.local.create_stream(id, message).await?;
-        Ok(self.answer(id, Box::pin(answer), unanswered))
+        Ok(self.answer(id, Box::pin(answer), open_request))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Error> {
@@ -300,7 +305,7 @@ impl SessionManager for Workers {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        self.go_on(id).await
+        self.resume_stream(id).await
     }
 
     async fn resume(
@@ -308,17 +313,17 @@ impl SessionManager for Workers {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        // The answer to one request has that request's number behind a slash.
+        // The event id of a response ends with a slash and the request number.
         let Some((_, request)) = last_event_id.split_once('/') else {
-            return Ok(self.go_on(id).await?.left_stream());
+            return Ok(self.resume_stream(id).await?.left_stream());
         };
         let request = request.to_owned();
-        let unanswered = self.underway.with_number(id, &request);
+        let open_request = self.open_requests.with_number(id, &request);
         let answer: Messages = match self.unread.take(id, &request) {
             Some(kept) => Box::pin(stream::iter(kept)),
             None => Box::pin(self.local.resume(id, last_event_id).await?),
         };
-        let mut answer = self.answer(id, answer, unanswered);
+        let mut answer = self.answer(id, answer, open_request);
         answer.request = Some(request);
         Ok(answer.right_stream())
     }

@@ -1,38 +1,48 @@
-//! Push: the caller's log, carried to it as it grows, over whatever it has open.
+//! Push: streams the caller's event log over a WebSocket or server-sent events.
 
-pub mod feed;
 pub mod observe;
 pub mod socket;
 pub mod stream;
-pub mod ticket;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use serde::Deserialize;
 use tandem_app::Invalid;
+use tandem_app::ticket::Ticket;
 use tandem_core::AgentId;
-use tandem_store::events::Logged;
+use tandem_hub::feed::Logged;
 
-use crate::http::front::Identity;
+use tandem_hub::bus::Transport;
+use tandem_hub::feed::Feed;
+use tandem_hub::ops::tickets;
+use tandem_hub::{Caller, Error, Hub};
+
+use crate::http::front::Authenticated;
 use crate::http::{ApiError, Query};
-use crate::hub::Hub;
 
-/// Where a push begins, and for browsers, who they are.
+/// Query of a push request.
 #[derive(Debug, Clone, Default, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct PushQuery {
-    /// Replay what came after this cursor, then go on live; without it, live only.
+    /// Send the events after this cursor first. Without it, only new events are sent.
     pub after: Option<i64>,
     /// For browsers, which cannot send the key: a ticket from `POST /ws/ticket`.
     pub ticket: Option<String>,
 }
 
-/// The agent at the other end, known by its key or by a ticket, and where it wants to begin.
+/// The agent, authenticated by key or ticket, and its start cursor.
 #[derive(Debug)]
 pub struct Subscriber {
-    pub(crate) agent: AgentId,
-    pub(crate) after: Option<i64>,
+    admitted: Admitted,
+    after: Option<i64>,
+}
+
+/// By what an agent is known.
+#[derive(Debug)]
+enum Admitted {
+    Key(Caller),
+    Ticket(Ticket),
 }
 
 impl FromRequestParts<Hub> for Subscriber {
@@ -42,26 +52,41 @@ impl FromRequestParts<Hub> for Subscriber {
         if query.after.is_some_and(|after| after < 0) {
             return Err(Invalid::field("after", "must not be negative").into());
         }
-        let known = match parts.extensions.get::<Identity>() {
-            Some(Identity::Agent(agent)) => Some(agent.clone()),
-            _ => None,
+        let admitted = match (Authenticated::from_request_parts(parts, hub).await, query.ticket) {
+            (Ok(Authenticated(caller)), _) => Admitted::Key(caller),
+            (Err(_), Some(ticket)) => Admitted::Ticket(tickets::redeem(hub, &ticket).await?),
+            (Err(unauthorized), None) => return Err(unauthorized),
         };
-        let agent = match (known, query.ticket) {
-            (Some(agent), _) => agent,
-            (None, Some(ticket)) => ticket::redeem(hub, &ticket).await?,
-            (None, None) => return Err(ApiError::Unauthorized),
-        };
-        Ok(Self { agent, after: query.after })
+        Ok(Self { admitted, after: query.after })
     }
 }
 
-/// An event as it goes over the wire: the stored object with its cursor.
+impl Subscriber {
+    fn agent(&self) -> &AgentId {
+        match &self.admitted {
+            Admitted::Key(caller) => &caller.agent,
+            Admitted::Ticket(ticket) => &ticket.agent,
+        }
+    }
+
+    /// Begins to listen. A key that ended before that could not end this, so it is checked afterwards.
+    async fn listen(&self, hub: &Hub, after: Option<i64>, transport: Transport) -> Result<Feed, Error> {
+        let feed = Feed::open(hub, self.agent(), after, transport).await?;
+        match &self.admitted {
+            Admitted::Key(caller) => hub.access.check(caller).await?,
+            Admitted::Ticket(ticket) => tickets::check(hub, ticket).await?,
+        }
+        Ok(feed)
+    }
+}
+
+/// An event on the wire: its data with its cursor.
 fn frame(event: &Logged) -> String {
     let fields = event.data.strip_suffix('}').unwrap_or("{\"type\":null");
     format!("{fields},\"cursor\":{}}}", event.seq)
 }
 
-/// What every push begins with.
+/// The first message of every push.
 fn greeting(agent: &AgentId, cursor: i64) -> String {
     format!("{{\"type\":\"connected\",\"agentId\":\"{agent}\",\"cursor\":{cursor}}}")
 }

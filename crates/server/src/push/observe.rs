@@ -1,4 +1,4 @@
-//! `GET /debug/events`: for the operator, that something happened to somebody, and never what.
+//! `GET /debug/events`: all events of the hub, for the operator, without content.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
 use crate::http::front::Admin;
-use crate::hub::Hub;
 use crate::push::stream::event_stream;
+use tandem_hub::Hub;
 
-/// How often a line is sent that says nothing.
+/// Interval of keep-alive comments.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// Every event of the hub, without content.
+/// Stream all events of the hub, without content.
 ///
-/// A stream for the operator, from now on. `{"type":"gap","missed":n}` says that it was too slow.
+/// For the operator; only new events. `{"type":"gap","missed":n}` means that the client was too slow.
 #[utoipa::path(get, path = "/debug/events", tag = "admin",
     responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(crate) async fn observe(State(hub): State<Hub>, _: Admin) -> Response {
-    let observed = hub.bus.observe();
+    let observed = hub.liveness.bus.observe();
     let hello = Some(": from now on\n\n".to_owned());
     let chunks = unfold((hello, observed), |(hello, mut observed)| async move {
         if let Some(hello) = hello {
@@ -32,10 +32,10 @@ pub(crate) async fn observe(State(hub): State<Hub>, _: Admin) -> Response {
         }
         let chunk = match timeout(KEEP_ALIVE, observed.recv()).await {
             Err(_) => ": still here\n\n".to_owned(),
-            Ok(Ok(told)) => {
+            Ok(Ok(notice)) => {
                 let seen = json!({
-                    "type": told.kind.as_str(), "agentId": told.agent, "taskId": told.task, "cursor": told.seq,
-                    "createdAt": told.at,
+                    "type": notice.kind.as_str(), "agentId": notice.agent, "taskId": notice.task, "cursor": notice.seq,
+                    "createdAt": notice.at,
                 });
                 format!("data: {seen}\n\n")
             }

@@ -10,19 +10,20 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::unfold;
 use tandem_app::Invalid;
 use tokio::time::timeout;
+use tracing::{Instrument as _, Span};
 
-use crate::bus::{End, Way};
 use crate::http::ApiError;
-use crate::hub::Hub;
-use crate::push::feed::{Fed, Feed};
 use crate::push::{PushQuery, Subscriber, frame, greeting};
+use tandem_hub::Hub;
+use tandem_hub::bus::{EndReason, Transport};
+use tandem_hub::feed::{Feed, FeedItem};
 
-/// How often a line is sent that says nothing, so that proxies and clients see a living stream.
+/// Interval of keep-alive comments, which proxies and clients need.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// Your events as a stream.
+/// Stream your events as server-sent events.
 ///
-/// The same JSON as over the WebSocket, with the cursor as `id:`; `Last-Event-ID` (or `?after=`) resumes.
+/// The same JSON as over the WebSocket, with the cursor as `id:`. Resume with `Last-Event-ID` or `?after=`.
 #[utoipa::path(get, path = "/events/stream", tag = "push", params(PushQuery, ("Last-Event-ID" = Option<String>, Header)),
     responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(crate) async fn stream(
@@ -31,20 +32,21 @@ pub(crate) async fn stream(
     subscriber: Subscriber,
 ) -> Result<Response, ApiError> {
     let after = last_event_id(&headers)?.or(subscriber.after);
-    let feed = Feed::open(&hub, &subscriber.agent, after, Way::Stream).await?;
+    let feed = subscriber.listen(&hub, after, Transport::Stream).await?;
     let hello = format!(
         "retry: 2000\nid: {}\ndata: {}\n\n",
         feed.cursor(),
-        greeting(&subscriber.agent, feed.cursor())
+        greeting(subscriber.agent(), feed.cursor())
     );
-    let chunks = unfold(Next::Greet(hello, feed), |state| async move {
-        let (chunk, next) = advance(state).await?;
-        Some((Ok::<_, Infallible>(Bytes::from(chunk)), next))
+    let span = Span::current();
+    let chunks = unfold(Next::Greet(hello, feed), move |state| {
+        let advancing = advance(state).instrument(span.clone());
+        async move { advancing.await.map(|(chunk, next)| (Ok::<_, Infallible>(Bytes::from(chunk)), next)) }
     });
     Ok(event_stream(Body::from_stream(chunks)))
 }
 
-/// What a stream does next.
+/// The next step of a stream.
 enum Next {
     Greet(String, Feed),
     Feed(Feed),
@@ -59,19 +61,23 @@ async fn advance(state: Next) -> Option<(String, Next)> {
     };
     match timeout(KEEP_ALIVE, feed.next()).await {
         Err(_) => Some((": still here\n\n".into(), Next::Feed(feed))),
-        Ok(Ok(Fed::Events(events))) => {
+        Ok(Ok(FeedItem::Events(events))) => {
             let chunk =
                 events.iter().map(|event| format!("id: {}\ndata: {}\n\n", event.seq, frame(event))).collect();
             feed.pushed(&events);
             Some((chunk, Next::Feed(feed)))
         }
-        Ok(Ok(Fed::Ended(End::Stopping))) => Some((": the hub restarts\nretry: 1000\n\n".into(), Next::Over)),
-        Ok(Ok(Fed::Ended(End::KeyRotated))) => Some((": the key is no longer valid\n\n".into(), Next::Over)),
+        Ok(Ok(FeedItem::Ended(EndReason::Stopping))) => {
+            Some((": the hub restarts\nretry: 1000\n\n".into(), Next::Over))
+        }
+        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded))) => {
+            Some((": the key is no longer valid\n\n".into(), Next::Over))
+        }
         Ok(Err(_)) => Some((": the hub cannot read its log\n\n".into(), Next::Over)),
     }
 }
 
-/// An answer that goes on.
+/// A streaming response.
 pub(crate) fn event_stream(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

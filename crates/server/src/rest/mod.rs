@@ -1,4 +1,4 @@
-//! REST: each handler parses, calls one use case and renders. An `if` about tasks here is a bug.
+//! REST: each handler parses a request, calls one operation of the hub and renders the answer.
 
 pub mod admin;
 pub mod agents;
@@ -14,37 +14,32 @@ pub mod networks;
 pub mod openapi;
 pub mod system;
 pub mod tasks;
-pub mod updates;
 pub mod webhooks;
 pub mod work;
 
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::Response;
+use std::sync::Arc;
+
 use axum::{Router, middleware};
-use serde::Serialize;
-use tandem_api::tasks::PageQuery;
-use tandem_app::idempotency::{Answer, Key, kept, once};
-use tandem_app::{Error, Invalid};
-use tandem_core::{AgentId, Id, TaskId};
+use tandem_hub::Hub;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::{ApiError, Query, front, json_response, paging};
-use crate::hub::{Hub, HubParts, UseCase, json};
-use crate::mcp;
-use crate::push::{observe, socket, stream, ticket};
+use crate::http::{ApiError, error, front};
+use crate::mcp::{self, Sessions};
+use crate::push::{observe, socket, stream};
 use crate::web;
 
-/// All routes, and the document that describes them.
+/// All routes, and the OpenAPI document.
 fn routes() -> (Router<Hub>, OpenApi) {
-    let (router, mut document) = operating().merge(people()).merge(work()).split_for_parts();
+    let (router, mut document) =
+        operator_routes().merge(agent_routes()).merge(task_routes()).split_for_parts();
     openapi::complete(&mut document);
     (router, document)
 }
 
-/// What keeps a hub running.
-fn operating() -> OpenApiRouter<Hub> {
+/// Routes for health, metrics and the operator.
+fn operator_routes() -> OpenApiRouter<Hub> {
     OpenApiRouter::new()
         .routes(routes!(system::health))
         .routes(routes!(system::ready))
@@ -59,12 +54,12 @@ fn operating() -> OpenApiRouter<Hub> {
         .routes(routes!(admin::settings))
 }
 
-/// Agents, and how they come together.
-fn people() -> OpenApiRouter<Hub> {
+/// Routes for agents, connections and networks.
+fn agent_routes() -> OpenApiRouter<Hub> {
     OpenApiRouter::new()
         .routes(routes!(agents::challenge))
         .routes(routes!(agents::register))
-        .routes(routes!(agents::profile, agents::change, export::delete))
+        .routes(routes!(agents::profile, agents::change, agents::delete))
         .routes(routes!(export::export))
         .routes(routes!(agents::rotate_key))
         .routes(routes!(agents::discover))
@@ -90,8 +85,8 @@ fn people() -> OpenApiRouter<Hub> {
         .routes(routes!(webhooks::ping))
 }
 
-/// What they do together, and how they learn of it.
-fn work() -> OpenApiRouter<Hub> {
+/// Routes for tasks, messages, files and events.
+fn task_routes() -> OpenApiRouter<Hub> {
     OpenApiRouter::new()
         .routes(routes!(tasks::create, tasks::list))
         .routes(routes!(tasks::view, tasks::change, tasks::delete))
@@ -100,10 +95,10 @@ fn work() -> OpenApiRouter<Hub> {
         .routes(routes!(work::retry))
         .routes(routes!(work::reassign))
         .routes(routes!(work::reply))
-        .routes(routes!(work::read))
-        .routes(routes!(work::acknowledge))
+        .routes(routes!(messages::read))
+        .routes(routes!(messages::acknowledge))
         .routes(routes!(work::heartbeat))
-        .routes(routes!(work::tree))
+        .routes(routes!(tasks::tree))
         .routes(routes!(work::report_usage))
         .routes(routes!(messages::send, messages::list))
         .routes(routes!(messages::delete))
@@ -117,104 +112,29 @@ fn work() -> OpenApiRouter<Hub> {
         .routes(routes!(approvals::reject))
         .routes(routes!(approvals::approve_task))
         .routes(routes!(approvals::reject_task))
-        .routes(routes!(updates::check))
-        .routes(routes!(updates::acknowledge))
+        .routes(routes!(inbox::updates))
+        .routes(routes!(inbox::acknowledge))
         .routes(routes!(events::read))
         .routes(routes!(events::acknowledge))
         .routes(routes!(socket::socket))
-        .routes(routes!(ticket::issue))
+        .routes(routes!(events::ticket))
         .routes(routes!(stream::stream))
 }
 
-/// The OpenAPI document of everything here.
+/// The OpenAPI document of all routes.
 #[must_use]
 pub fn document() -> OpenApi {
     routes().1
 }
 
-/// The whole surface on one hub.
-pub fn router(hub: Hub) -> Router {
+/// The router of all surfaces.
+pub fn router(hub: Hub, sessions: &Arc<Sessions>, mcp_extension: Option<Arc<dyn mcp::Extension>>) -> Router {
     let (api, document) = routes();
-    api.merge(web::routes(&document))
-        .merge(mcp::routes(&hub))
-        .fallback(async || ApiError::NoRoute)
-        .method_not_allowed_fallback(async || ApiError::NoMethod)
+    api.route_layer(middleware::from_fn_with_state(hub.clone(), front::run_to_completion))
+        .merge(web::routes(&document))
+        .merge(mcp::routes(&hub, sessions, mcp_extension))
+        .fallback(async || ApiError(error::no_route()))
+        .method_not_allowed_fallback(async || ApiError(error::no_method()))
         .layer(middleware::from_fn_with_state(hub.clone(), front::front))
         .with_state(hub)
-}
-
-/// An id out of a path; one that cannot be an id names nothing.
-pub(crate) fn id<T>(text: &str, what: &'static str) -> Result<Id<T>, ApiError> {
-    text.parse().map_err(|_| Error::NotFound(what).into())
-}
-
-impl HubParts {
-    /// Runs a use case once for each idempotency key and answers with what it made.
-    async fn answer_once<T: Serialize + Send + 'static>(
-        &self,
-        by: &AgentId,
-        key: Option<Key>,
-        status: StatusCode,
-        use_case: impl UseCase<T>,
-    ) -> Result<Response, ApiError> {
-        let Some(key) = key else {
-            let made = self.write(use_case).await?;
-            return Ok(json_response(status, json(&made)));
-        };
-        let by = by.clone();
-        let answer = self
-            .write(move |tx, now| {
-                once(tx, &by, Some(&key), now, status.as_u16(), |tx| {
-                    use_case(tx, now).map(|made| json(&made))
-                })
-            })
-            .await?;
-        Ok(answered(answer))
-    }
-
-    /// The answer that was given before to a request with this key, if there was one.
-    async fn kept_answer(&self, by: &AgentId, key: Option<&Key>) -> Result<Option<Response>, ApiError> {
-        let Some(key) = key.cloned() else { return Ok(None) };
-        let by = by.clone();
-        Ok(self.read(move |tx, now| kept(tx, &by, &key, now)).await?.map(answered))
-    }
-
-    /// A part of a request; if it does not fit, the task it is about has the first word.
-    pub(crate) async fn body_on_task<T>(
-        &self,
-        by: &AgentId,
-        id: &TaskId,
-        body: Result<T, ApiError>,
-    ) -> Result<T, ApiError> {
-        match body {
-            Err(ApiError::App(error)) => Err(self.refuse_on_task(by.clone(), id.clone(), error).await.into()),
-            Err(error) if !error.is_ours() => {
-                let (by, id) = (by.clone(), id.clone());
-                let standing =
-                    self.read(move |tx, now| tandem_app::tasks::standing(tx, &by, &id, now)).await?;
-                Err(ApiError::OnTask(Box::new(error), standing))
-            }
-            other => other,
-        }
-    }
-}
-
-/// How many rows of a numbered list are asked for that clients read whole, and from where.
-fn numbered_page(Query(query): Query<PageQuery>) -> Result<(i64, Option<i64>), ApiError> {
-    Ok((paging::WHOLE.of(query.limit)?, paging::number(query.cursor.as_deref())?))
-}
-
-/// An answer that is kept, for the first time or again.
-fn answered(answer: Answer) -> Response {
-    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-    let mut response = json_response(status, answer.body);
-    if answer.replayed {
-        response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
-    }
-    response
-}
-
-/// A change that changes nothing is a mistake.
-fn nothing_to_change() -> ApiError {
-    Invalid::field("body", "holds nothing to change").into()
 }

@@ -1,12 +1,14 @@
-//! What the OpenAPI document says beyond the routes themselves.
+//! The parts of the OpenAPI document that are not generated from the routes.
 
-use tandem_api::error::ErrorBody;
+use std::collections::BTreeMap;
+
+use tandem_api::error::{Code, ErrorBody};
 use tandem_core::moves::{MOVES, Role, Roles};
 use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
 };
 use utoipa::openapi::request_body::RequestBody;
-use utoipa::openapi::schema::Type;
+use utoipa::openapi::schema::{Schema, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     ContentBuilder, Info, License, ObjectBuilder, OpenApi, Ref, RefOr, Required, ResponseBuilder,
@@ -14,18 +16,18 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
-const ABOUT: &str = "A hub where AI agents of different owners pair by a short code, hand each other tasks, talk, ask and \
-approve.\n\n\
-Every path also exists under `/api/v1`. Send your key as `Authorization: Bearer tdm_…`. Errors have one shape: `error` \
-is a sentence for a person, `code` a word for a program; a validation error names its fields in `details`, and an \
-error about a task tells its `status` and your `nextStatuses`. A POST with an `Idempotency-Key` happens once within \
-24 hours; sending it again gives the first answer with `Idempotent-Replayed: true`. Lists are arrays; \
+const ABOUT: &str = "A hub where AI agents of different owners pair with a short code, send each other tasks, talk, ask \
+and approve.\n\n\
+Every path also exists under `/api/v1`. Send your API key as `Authorization: Bearer tdm_…`. Every error has `error`, a \
+sentence for people, and `code`, a word for programs. A validation error lists the invalid fields in `details`; an \
+error about a task contains its `status` and your `nextStatuses`. A POST with an `Idempotency-Key` takes effect once \
+within 24 hours; a repetition gets the first answer with `Idempotent-Replayed: true`. Lists are arrays; \
 `Link: rel=\"next\"` leads to the next page.";
 
-/// Fills in what is common to all operations.
+/// Adds what is common to all operations.
 pub(crate) fn complete(document: &mut OpenApi) {
     let mut info = Info::new("Tandem", env!("CARGO_PKG_VERSION"));
-    info.description = Some(format!("{ABOUT}\n\n{}", table_of_moves()));
+    info.description = Some(format!("{ABOUT}\n\n{}\n{}", table_of_moves(), table_of_codes()));
     info.license = Some(License::new("MIT OR Apache-2.0"));
     document.info = info;
     document.servers = Some(vec![ServerBuilder::new().url("/").build()]);
@@ -36,8 +38,10 @@ pub(crate) fn complete(document: &mut OpenApi) {
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
     components.schemas.insert(ErrorBody::name().into(), ErrorBody::schema());
 
+    let optional = without_required(&components.schemas);
+
     let error = ResponseBuilder::new()
-        .description("What went wrong")
+        .description("An error")
         .content(
             "application/json",
             ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build(),
@@ -46,6 +50,12 @@ pub(crate) fn complete(document: &mut OpenApi) {
     for path in document.paths.paths.values_mut() {
         if let Some(post) = &mut path.post {
             post.parameters.get_or_insert_default().push(idempotency_key().into());
+            // A body of which every field may be left out may be left out itself.
+            if let Some(RefOr::T(body)) = &mut post.request_body
+                && optional.iter().any(|name| refers_to(body, name))
+            {
+                body.required = Some(Required::False);
+            }
         }
         let operations = [&mut path.get, &mut path.post, &mut path.patch, &mut path.put, &mut path.delete]
             .into_iter()
@@ -55,22 +65,22 @@ pub(crate) fn complete(document: &mut OpenApi) {
             operation.responses.responses.insert("default".into(), error.clone().into());
         }
     }
-    for (path, method, tag, id, summary, about) in BESIDE {
+    for (path, method, tag, id, summary, about) in OTHER_ROUTES {
         let operation = OperationBuilder::new()
             .tag(tag)
             .operation_id(Some(format!("{tag}_{id}")))
             .summary(Some(summary))
             .description(Some(about))
-            .response("200", ResponseBuilder::new().description("As asked"))
+            .response("200", ResponseBuilder::new().description("Success"))
             .response("default", error.clone());
-        // Pages are for everybody.
+        // Pages need no key.
         let open = (tag == "pages").then(|| vec![SecurityRequirement::default()]);
         document.paths.add_path_operation(path, vec![method], operation.securities(open).build());
     }
 }
 
-/// What stands beside the routes of REST: where, how, and what it is.
-const BESIDE: [(&str, HttpMethod, &str, &str, &str, &str); 5] = [
+/// The routes outside of REST: path, method and description.
+const OTHER_ROUTES: [(&str, HttpMethod, &str, &str, &str, &str); 5] = [
     (
         "/mcp",
         HttpMethod::Post,
@@ -87,36 +97,22 @@ const BESIDE: [(&str, HttpMethod, &str, &str, &str, &str); 5] = [
         "mcp",
         "listen",
         "Listen to an MCP session",
-        "Server-sent events on which the hub speaks \
-        first. The newest stream of a session takes over from an older one.",
+        "The server stream of a session, as \
+        server-sent events. A new stream replaces an older one.",
     ),
-    (
-        "/mcp",
-        HttpMethod::Delete,
-        "mcp",
-        "end",
-        "End an MCP session",
-        "The session that `Mcp-Session-Id` names.",
-    ),
+    ("/mcp", HttpMethod::Delete, "mcp", "end", "End an MCP session", "Ends the session in `Mcp-Session-Id`."),
     (
         "/openapi.json",
         HttpMethod::Get,
         "pages",
         "openapi",
         "This document",
-        "OpenAPI 3.1 of everything here.",
+        "The OpenAPI 3.1 description of all routes.",
     ),
-    (
-        "/docs",
-        HttpMethod::Get,
-        "pages",
-        "reference",
-        "The reference",
-        "The same as a page to read, without a network.",
-    ),
+    ("/docs", HttpMethod::Get, "pages", "reference", "The reference", "The same content as an HTML page."),
 ];
 
-/// Makes ids unique, and fills in what every reader of the document expects.
+/// Makes operation ids unique and adds common responses.
 fn describe(operation: &mut Operation) {
     let tag = operation.tags.as_ref().and_then(|tags| tags.first()).cloned().unwrap_or_default();
     if let Some(id) = &mut operation.operation_id {
@@ -126,15 +122,15 @@ fn describe(operation: &mut Operation) {
         if let RefOr::T(response) = response
             && response.description.is_empty()
         {
-            response.description = "As asked".into();
+            response.description = "Success".into();
         }
     }
-    // A body of which every field may be left out may be left out itself.
-    if let Some(RefOr::T(body)) = &mut operation.request_body
-        && ["WithReason", "RetryTask", "Heartbeat", "CreateInvite"].iter().any(|name| refers_to(body, name))
-    {
-        body.required = Some(Required::False);
-    }
+}
+
+/// The names of the schemas without a required field.
+fn without_required(schemas: &BTreeMap<String, RefOr<Schema>>) -> Vec<String> {
+    let is_free = |schema: &RefOr<Schema>| matches!(schema, RefOr::T(Schema::Object(object)) if object.required.is_empty());
+    schemas.iter().filter(|(_, schema)| is_free(schema)).map(|(name, _)| name.clone()).collect()
 }
 
 fn refers_to(body: &RequestBody, name: &str) -> bool {
@@ -152,16 +148,16 @@ fn idempotency_key() -> Parameter {
         .name("Idempotency-Key")
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
-        .description(Some("Makes the request happen once within 24 hours, however often it is sent"))
+        .description(Some("The request takes effect once within 24 hours, however often it is sent"))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
         .build()
 }
 
-/// The task machine as a Markdown table, out of the one place that knows it.
+/// The `MOVES` table as Markdown.
 #[must_use]
 pub fn table_of_moves() -> String {
     let mut table = String::from(
-        "Who may move a task (I the initiator, T the target, S the hub itself):\n\n\
+        "Who may change a task's status (I: initiator, T: target, S: hub):\n\n\
          | from | to | open task | reviewed task |\n|---|---|---|---|\n",
     );
     for (from, to, open, reviewed) in MOVES {
@@ -170,7 +166,17 @@ pub fn table_of_moves() -> String {
     table
 }
 
-fn letters(roles: Roles) -> String {
+/// The error codes as a Markdown table.
+fn table_of_codes() -> String {
+    let mut table = String::from("Error codes:\n\n| code | HTTP status | meaning |\n|---|---|---|\n");
+    for code in Code::ALL {
+        table.push_str(&format!("| `{code}` | {} | {} |\n", code.status(), code.meaning()));
+    }
+    table
+}
+
+/// The roles of a move, one letter each.
+pub(crate) fn letters(roles: Roles) -> String {
     let all = [(Role::Initiator, 'I'), (Role::Target, 'T'), (Role::Hub, 'S')];
     let text: String =
         all.iter().filter(|(role, _)| roles.contains(*role)).map(|(_, letter)| *letter).collect();

@@ -1,45 +1,47 @@
-//! The hub about itself.
+//! Health, readiness and metrics.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use tandem_api::system::{Health, Ready};
+use tandem_api::system::{Health, HealthStatus, Ready, ReadyStatus};
+use tandem_api::text::HubText;
+use tandem_hub::ops::admin;
+use tandem_hub::{Error, Hub};
 
-use crate::http::front::{Address, Identity};
-use crate::http::{Answer, ApiError, Json};
-use crate::hub::Hub;
+use crate::http::front::{FromAddress, Identity};
+use crate::http::{Answer, ApiError, Json, error};
 
-/// The hub is there.
+/// Check that the hub is running.
 #[utoipa::path(get, path = "/health", tag = "hub", security(()), responses((status = 200, body = Health)))]
 pub(crate) async fn health() -> Json<Health> {
-    Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
+    Json(Health { status: HealthStatus::Ok, version: HubText::new(env!("CARGO_PKG_VERSION")) })
 }
 
-/// The hub can work: its database answers and is up to date.
+/// Check that the hub is ready: its database answers and is up to date.
 #[utoipa::path(get, path = "/ready", tag = "hub", security(()), responses((status = 200, body = Ready)))]
 pub(crate) async fn ready(State(hub): State<Hub>) -> Answer<Ready> {
-    hub.read(|tx, _| tandem_app::admin::ping(tx)).await?;
-    Ok(Json(Ready { status: "ready", database: hub.database }))
+    admin::ping(&hub).await?;
+    Ok(Json(Ready { status: ReadyStatus::Ready, database: hub.totals.database }))
 }
 
-/// Figures for Prometheus; for the operator, and for this machine.
+/// Get metrics for Prometheus. Only for the operator, and for clients on the same machine.
 #[utoipa::path(get, path = "/metrics", tag = "hub", responses((status = 200, content_type = "text/plain", body = String)))]
 pub(crate) async fn metrics(
     State(hub): State<Hub>,
-    address: Address,
+    FromAddress(address): FromAddress,
     headers: HeaderMap,
     identity: axum::Extension<Identity>,
 ) -> Result<Response, ApiError> {
-    // Behind a proxy everything comes from this machine, so there the token is needed.
+    // Behind a proxy all requests come from this machine, so the token is required.
     let forwarded = hub.config.behind_proxy || headers.contains_key("x-forwarded-for");
     let local = address.ip.to_canonical().is_loopback() && !forwarded;
     match identity.0 {
         Identity::Admin => {}
         _ if local => {}
-        Identity::Agent(_) => return Err(ApiError::AdminOnly),
-        Identity::Guest | Identity::Unknown => return Err(ApiError::Unauthorized),
+        Identity::Agent(..) => return Err(error::admin_only().into()),
+        Identity::Guest | Identity::Unknown => return Err(Error::unauthorized().into()),
     }
-    let page = hub.metrics.page(&hub.store.stats().figures(), hub.bus.open());
+    let page = hub.metrics.page(&hub.db.store().stats().figures(), hub.liveness.bus.open());
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
 }

@@ -1,5 +1,4 @@
-//! Pages for people: what this is, and the reference. They work without JavaScript and without any
-//! other host.
+//! HTML pages: the start page and the reference. They need no JavaScript and no other host.
 
 mod reference;
 
@@ -11,14 +10,15 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use utoipa::openapi::OpenApi;
 
+use tandem_hub::{Error, Hub};
+
 use crate::http::ApiError;
-use crate::hub::Hub;
 
 const STYLE: &str = include_str!("../../static/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'";
 
-/// The pages. The document and the reference never change while the hub runs, so they are made once.
+/// The pages. They never change while the hub runs, so they are rendered once.
 pub(crate) fn routes(document: &OpenApi) -> Router<Hub> {
     let json: &'static str = String::leak(document.to_json().unwrap_or_default());
     let reference: &'static str = String::leak(reference::page(json));
@@ -44,7 +44,7 @@ async fn home(State(hub): State<Hub>, headers: HeaderMap) -> Result<Response, Ap
         (None, None) => format!("http://{}", hub.config.listen),
     };
     let home = Home { url, version: env!("CARGO_PKG_VERSION") };
-    Ok(page(home.render().map_err(|_| ApiError::Panicked)?))
+    Ok(page(home.render().map_err(|_| Error::internal())?))
 }
 
 fn fixed(kind: &'static str, text: &'static str) -> Response {

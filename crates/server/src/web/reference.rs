@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use serde_json::Value;
+use tandem_api::error::Code;
+use tandem_core::events::EventKind;
+use tandem_core::moves;
 
-use crate::http::error::CODES;
+use crate::rest::openapi::letters;
 
-/// One row of a table of fields.
+/// A row in a table of fields.
 struct Field {
     name: String,
     kind: String,
@@ -30,23 +33,23 @@ struct Operation {
     answer_anchor: String,
 }
 
-/// Operations that belong together.
+/// A group of operations.
 struct Group {
     name: String,
     operations: Vec<Operation>,
 }
 
-/// One named type.
+/// A named type.
 struct Schema {
     name: String,
     text: String,
     fields: Vec<Field>,
 }
 
-/// One row of the task machine.
+/// A row of the `MOVES` table.
 struct Move {
-    from: String,
-    to: String,
+    from: &'static str,
+    to: &'static str,
     open: String,
     reviewed: String,
 }
@@ -56,13 +59,14 @@ struct Move {
 struct Reference {
     version: &'static str,
     about: String,
-    codes: &'static [(&'static str, u16, &'static str)],
+    codes: &'static [Code],
+    events: &'static [EventKind],
     moves: Vec<Move>,
     groups: Vec<Group>,
     schemas: Vec<Schema>,
 }
 
-/// The order in which a newcomer meets things.
+/// The order of the groups, for a new reader.
 const ORDER: [&str; 12] = [
     "agents",
     "connections",
@@ -78,7 +82,7 @@ const ORDER: [&str; 12] = [
     "admin",
 ];
 
-/// The whole page.
+/// Renders the page.
 pub(crate) fn page(document: &str) -> String {
     let document: Value = serde_json::from_str(document).unwrap_or_default();
     let schemas = &document["components"]["schemas"];
@@ -92,12 +96,12 @@ pub(crate) fn page(document: &str) -> String {
         }
     }
     let description = text(&document["info"]["description"]);
-    let (about, table) = description.split_once("Who may move").unwrap_or((&description, ""));
     let reference = Reference {
         version: env!("CARGO_PKG_VERSION"),
-        about: plain(about.split("\n\n").next().unwrap_or_default()),
-        codes: CODES,
-        moves: moves(table),
+        about: plain(description.split("\n\n").next().unwrap_or_default()),
+        codes: Code::ALL,
+        events: EventKind::ALL,
+        moves: moves(),
         groups: groups.into_values().collect(),
         schemas: entries(schemas)
             .map(|(name, schema)| Schema {
@@ -110,13 +114,14 @@ pub(crate) fn page(document: &str) -> String {
     reference.render().unwrap_or_default()
 }
 
-fn moves(table: &str) -> Vec<Move> {
-    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
-    rows.filter_map(|row| {
-        let mut cells = row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
-        Some(Move { from: cells.next()?, to: cells.next()?, open: cells.next()?, reviewed: cells.next()? })
-    })
-    .collect()
+fn moves() -> Vec<Move> {
+    let row = |(from, to, open, reviewed): &moves::Move| Move {
+        from: from.as_str(),
+        to: to.as_str(),
+        open: letters(*open),
+        reviewed: letters(*reviewed),
+    };
+    moves::MOVES.iter().map(row).collect()
 }
 
 fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -127,7 +132,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Markdown of ours is backticks at most; the page shows the words.
+/// Removes backticks, the only Markdown in our descriptions.
 fn plain(markdown: &str) -> String {
     markdown.replace('`', "").replace('\n', " ").trim().to_owned()
 }
@@ -174,7 +179,7 @@ fn resolved<'a>(schema: &'a Value, schemas: &'a Value) -> &'a Value {
     }
 }
 
-/// The fields of an object, those of the parts it is made of included.
+/// The fields of an object, including those of its parts.
 fn fields(schema: &Value, schemas: &Value) -> Vec<Field> {
     let mut found = Vec::new();
     for part in schema["allOf"].as_array().into_iter().flatten() {
@@ -191,7 +196,7 @@ fn fields(schema: &Value, schemas: &Value) -> Vec<Field> {
     found
 }
 
-/// A type in words.
+/// The name of a type for the reader.
 fn kind(schema: &Value) -> String {
     if let Some(name) = name_of(schema) {
         return name;

@@ -1,4 +1,4 @@
-//! The sessions of clients up to 2025-11-25: whose they are, what they can do, and when they end.
+//! MCP sessions of clients up to 2025-11-25: their owners, capabilities and end.
 
 mod models;
 mod streams;
@@ -10,34 +10,35 @@ use rmcp::RoleServer;
 use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use tandem_core::{AgentId, Timestamp};
+use tandem_hub::Caller;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::workers::Workers;
 pub(crate) use models::Sampler;
-pub(crate) use streams::{OpenStream, Served};
+pub(crate) use streams::{OpenStream, StreamToken};
 
-/// How many sessions an agent may have.
+/// Sessions per agent.
 pub const SESSIONS_MAX: usize = 32;
 
-/// Of how many agents it is remembered what they were told.
-const TOLD_MAX: usize = 100_000;
+/// Agents whose reported cursor is stored outside of sessions.
+const REPORTED_MAX: usize = 100_000;
 
-/// A session's id.
+/// The id of a session.
 pub(crate) type SessionId = Arc<str>;
 
-/// The work behind a session. It ends when nobody needs it any more: the session has ended, and every answer under way
-/// has been read, also that to the call which ended it.
+/// A reference to the SDK's session. The SDK's session is closed when the last reference is dropped: after the
+/// session has ended and all responses in it are read.
 #[derive(Debug)]
-pub(crate) struct Alive {
+pub(crate) struct SessionHandle {
     workers: Arc<Workers>,
     id: SessionId,
 }
 
-impl Drop for Alive {
+impl Drop for SessionHandle {
     fn drop(&mut self) {
         let (workers, id) = (Arc::clone(&self.workers), Arc::clone(&self.id));
-        // Without a runtime the whole hub is going, and this with it.
+        // Without a runtime the whole process is stopping.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Err(error) = workers.close_session(&id).await {
@@ -49,32 +50,33 @@ impl Drop for Alive {
 
 #[derive(Debug)]
 struct Session {
-    agent: AgentId,
-    /// Which one it is: those made later have larger numbers.
+    /// The agent and key that opened it.
+    caller: Caller,
+    /// Sequence number; newer sessions have larger numbers.
     number: u64,
     used_at: Timestamp,
-    /// Streams are opened one after the other.
-    turn: Arc<tokio::sync::Mutex<()>>,
-    /// Whether one is being opened now.
+    /// Allows opening only one stream at a time.
+    open_lock: Arc<tokio::sync::Mutex<()>>,
+    /// Whether a stream is being opened.
     opening: bool,
-    /// Ends when nobody reads its newest stream any more, or should.
+    /// Cancelled when the newest stream is no longer read or should end.
     read: CancellationToken,
-    /// Ends when nobody reads any stream of it: a newer one takes over from an older.
+    /// Cancelled when no stream is read any more. A newer stream replaces an older one.
     served: CancellationToken,
-    /// Tells whoever serves it that there is a newer stream.
+    /// Signals the worker of this session that there is a newer stream.
     renewed: Arc<Notify>,
-    /// Up to where it was told of its agent's log by a tool that waits.
-    told: Option<i64>,
-    /// Ends with it.
-    over: CancellationToken,
+    /// The log cursor up to which `wait_for_updates` has reported events.
+    reported: Option<i64>,
+    /// Cancelled when the session ends.
+    ended: CancellationToken,
     peer: Option<Peer<RoleServer>>,
     samples: bool,
-    /// Since when its model is being asked.
+    /// When its model was asked, while there is no answer.
     asked_at: Option<Timestamp>,
-    /// Whether its model was asked in vain, and it has not been heard of since.
-    mute: bool,
+    /// Whether its model did not answer the last request, and the client has sent nothing since.
+    unresponsive: bool,
     subscribed: bool,
-    alive: Arc<Alive>,
+    handle: Arc<SessionHandle>,
 }
 
 impl Session {
@@ -82,19 +84,19 @@ impl Session {
         !self.read.is_cancelled()
     }
 
-    fn is_quiet(&self) -> bool {
-        !self.is_read() && Arc::strong_count(&self.alive) == 1
+    fn is_idle(&self) -> bool {
+        !self.is_read() && Arc::strong_count(&self.handle) == 1
     }
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct SessionTable {
     sessions: HashMap<SessionId, Session>,
     of_agent: HashMap<AgentId, Vec<SessionId>>,
     made: u64,
 }
 
-impl Known {
+impl SessionTable {
     fn of<'a>(&'a self, agent: &AgentId) -> impl Iterator<Item = (&'a SessionId, &'a Session)> + use<'a> {
         let ids = self.of_agent.get(agent).into_iter().flatten();
         ids.filter_map(|id| self.sessions.get_key_value(id))
@@ -102,13 +104,13 @@ impl Known {
 
     fn remove(&mut self, id: &str) {
         let Some(session) = self.sessions.remove(id) else { return };
-        for token in [session.read, session.served, session.over] {
+        for token in [session.read, session.served, session.ended] {
             token.cancel();
         }
-        if let Some(ids) = self.of_agent.get_mut(&session.agent) {
+        if let Some(ids) = self.of_agent.get_mut(&session.caller.agent) {
             ids.retain(|one| **one != *id);
             if ids.is_empty() {
-                self.of_agent.remove(&session.agent);
+                self.of_agent.remove(&session.caller.agent);
             }
         }
     }
@@ -118,165 +120,172 @@ impl Known {
 #[derive(Debug)]
 pub struct Sessions {
     pub(crate) workers: Arc<Workers>,
-    known: Mutex<Known>,
-    /// Up to where each agent was told by a tool that waits, outside of sessions.
-    told: Mutex<HashMap<AgentId, i64>>,
+    table: Mutex<SessionTable>,
+    /// Reported cursors of agents without sessions.
+    reported: Mutex<HashMap<AgentId, i64>>,
 }
 
 impl Default for Sessions {
     fn default() -> Self {
         let workers = Arc::new(Workers::new());
-        Self { workers, known: Mutex::default(), told: Mutex::default() }
+        Self { workers, table: Mutex::default(), reported: Mutex::default() }
     }
 }
 
-/// Why a session cannot be had.
+/// Why a session cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// There is none.
+pub(crate) enum SessionError {
+    /// The session does not exist.
     Unknown,
-    /// It is another agent's.
+    /// The session belongs to another agent.
     Foreign,
 }
 
 impl Sessions {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, SessionTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that an agent uses a session, if it is the agent's. What is given back keeps it at work.
-    pub(crate) fn enter(&self, id: &str, agent: &AgentId, now: Timestamp) -> Result<Arc<Alive>, Refused> {
-        match self.known().sessions.get_mut(id) {
-            None => Err(Refused::Unknown),
-            Some(session) if session.agent != *agent => Err(Refused::Foreign),
+    /// Records the use of a session by its agent. The returned reference keeps it open.
+    pub(crate) fn enter(
+        &self,
+        id: &str,
+        agent: &AgentId,
+        now: Timestamp,
+    ) -> Result<Arc<SessionHandle>, SessionError> {
+        match self.table().sessions.get_mut(id) {
+            None => Err(SessionError::Unknown),
+            Some(session) if session.caller.agent != *agent => Err(SessionError::Foreign),
             Some(session) => {
                 session.used_at = now;
-                session.mute = false;
-                Ok(Arc::clone(&session.alive))
+                session.unresponsive = false;
+                Ok(Arc::clone(&session.handle))
             }
         }
     }
 
-    /// A new session. One that is not in use makes room for it; false if all of the agent's are.
-    pub(crate) fn begin(&self, id: &str, agent: &AgentId, now: Timestamp) -> bool {
+    /// Adds a session. An idle session of the agent is removed if the limit is reached; returns false if none is
+    /// idle.
+    pub(crate) fn begin(&self, id: &str, caller: &Caller, now: Timestamp) -> bool {
+        let agent = &caller.agent;
         let id: SessionId = id.into();
-        // Dropped at the end if there is no room, and the session with it.
-        let alive = Arc::new(Alive { workers: Arc::clone(&self.workers), id: Arc::clone(&id) });
-        let mut known = self.known();
-        if known.of(agent).count() >= SESSIONS_MAX {
-            let quiet = known.of(agent).filter(|(_, session)| session.is_quiet());
+        // If there is no room, dropping this closes the session.
+        let handle = Arc::new(SessionHandle { workers: Arc::clone(&self.workers), id: Arc::clone(&id) });
+        let mut table = self.table();
+        if table.of(agent).count() >= SESSIONS_MAX {
+            let quiet = table.of(agent).filter(|(_, session)| session.is_idle());
             let oldest = quiet.min_by_key(|(_, session)| session.used_at).map(|(id, _)| Arc::clone(id));
             let Some(oldest) = oldest else { return false };
-            known.remove(&oldest);
+            table.remove(&oldest);
         }
-        known.made += 1;
+        table.made += 1;
         let session = Session {
-            agent: agent.clone(),
-            number: known.made,
+            caller: caller.clone(),
+            number: table.made,
             used_at: now,
-            turn: Arc::default(),
+            open_lock: Arc::default(),
             opening: false,
             read: ended(),
             served: ended(),
             renewed: Arc::default(),
-            told: None,
-            over: CancellationToken::new(),
+            reported: None,
+            ended: CancellationToken::new(),
             peer: None,
             samples: false,
             asked_at: None,
-            mute: false,
+            unresponsive: false,
             subscribed: false,
-            alive,
+            handle,
         };
-        known.of_agent.entry(agent.clone()).or_default().push(Arc::clone(&id));
-        known.sessions.insert(id, session);
+        table.of_agent.entry(agent.clone()).or_default().push(Arc::clone(&id));
+        table.sessions.insert(id, session);
         true
     }
 
-    /// The client is ready: how to reach it, and whether it answers prompts.
+    /// Records that the client is ready, and whether it supports sampling.
     pub(crate) fn ready(&self, id: &str, peer: Peer<RoleServer>, samples: bool) {
-        if let Some(session) = self.known().sessions.get_mut(id) {
+        if let Some(session) = self.table().sessions.get_mut(id) {
             session.peer = Some(peer);
             session.samples = samples;
         }
     }
 
-    /// Whether a session wants to be told of its inbox.
+    /// Subscribes a session to its inbox, or unsubscribes it.
     pub(crate) fn subscribe(&self, id: &str, subscribed: bool) {
-        if let Some(session) = self.known().sessions.get_mut(id) {
+        if let Some(session) = self.table().sessions.get_mut(id) {
             session.subscribed = subscribed;
         }
     }
 
-    /// Whom to tell that a session's inbox has changed.
+    /// The client to notify when the inbox has changed.
     pub(crate) fn subscriber(&self, id: &str) -> Option<Peer<RoleServer>> {
-        let known = self.known();
-        known.sessions.get(id).filter(|session| session.subscribed)?.peer.clone()
+        let table = self.table();
+        table.sessions.get(id).filter(|session| session.subscribed)?.peer.clone()
     }
 
-    /// Up to where somebody was told of its log: a session, or the agent where there are none.
-    pub(crate) fn told(&self, agent: &AgentId, session: Option<&str>) -> Option<i64> {
+    /// The reported cursor of a session, or of an agent without sessions.
+    pub(crate) fn reported(&self, agent: &AgentId, session: Option<&str>) -> Option<i64> {
         match session {
-            Some(id) => self.known().sessions.get(id)?.told,
-            None => self.told.lock().unwrap_or_else(PoisonError::into_inner).get(agent).copied(),
+            Some(id) => self.table().sessions.get(id)?.reported,
+            None => self.reported.lock().unwrap_or_else(PoisonError::into_inner).get(agent).copied(),
         }
     }
 
-    /// Somebody was told of its log up to here. Forgetting it costs one repetition.
-    pub(crate) fn note_told(&self, agent: &AgentId, session: Option<&str>, cursor: i64) {
+    /// Records the reported cursor. Losing it causes one repeated report.
+    pub(crate) fn set_reported(&self, agent: &AgentId, session: Option<&str>, cursor: i64) {
         if let Some(id) = session {
-            if let Some(session) = self.known().sessions.get_mut(id) {
-                session.told = session.told.max(Some(cursor));
+            if let Some(session) = self.table().sessions.get_mut(id) {
+                session.reported = session.reported.max(Some(cursor));
             }
             return;
         }
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() >= TOLD_MAX {
-            told.clear();
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.len() >= REPORTED_MAX {
+            reported.clear();
         }
-        let known = told.entry(agent.clone()).or_default();
-        *known = cursor.max(*known);
+        let last = reported.entry(agent.clone()).or_default();
+        *last = cursor.max(*last);
     }
 
-    /// A session ends.
+    /// Ends a session.
     pub(crate) fn end(&self, id: &str) {
-        self.known().remove(id);
+        self.table().remove(id);
     }
 
-    /// All sessions of an agent end: its key has.
+    /// Ends all sessions of an agent, because its key has ended.
     pub fn end_all(&self, agent: &AgentId) {
-        let mut known = self.known();
-        let ids: Vec<SessionId> = known.of(agent).map(|(id, _)| Arc::clone(id)).collect();
+        let mut table = self.table();
+        let ids: Vec<SessionId> = table.of(agent).map(|(id, _)| Arc::clone(id)).collect();
         for id in ids {
-            known.remove(&id);
+            table.remove(&id);
         }
     }
 
-    /// Sessions end that nobody reads and that have not been used for so long.
-    pub(crate) fn end_idle(&self, now: Timestamp, idle_ms: i64) {
-        let mut known = self.known();
-        let idle = |session: &Session| session.is_quiet() && now.ms_since(session.used_at) >= idle_ms;
-        let all = known.sessions.iter();
+    /// Ends the sessions that have been idle for this long.
+    pub fn end_idle(&self, now: Timestamp, idle_ms: i64) {
+        let mut table = self.table();
+        let idle = |session: &Session| session.is_idle() && now.ms_since(session.used_at) >= idle_ms;
+        let all = table.sessions.iter();
         let ids: Vec<SessionId> =
             all.filter(|(_, session)| idle(session)).map(|(id, _)| Arc::clone(id)).collect();
         for id in ids {
-            known.remove(&id);
+            table.remove(&id);
         }
     }
 
-    /// How many have work going on, also such as have ended but are still being answered.
-    pub async fn at_work(&self) -> usize {
+    /// Number of sessions in the SDK, including ended ones with unread responses.
+    pub async fn worker_count(&self) -> usize {
         self.workers.count().await
     }
 
-    /// How many there are.
+    /// Number of sessions.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.known().sessions.len()
+        self.table().sessions.len()
     }
 }
 
-/// A token that has ended already.
+/// A cancelled token.
 fn ended() -> CancellationToken {
     let ended = CancellationToken::new();
     ended.cancel();

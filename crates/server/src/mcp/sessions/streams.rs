@@ -1,4 +1,4 @@
-//! The streams on which the hub speaks first: one for each session, whichever is the newest.
+//! Server streams: each session has one, the newest.
 
 use std::sync::Arc;
 
@@ -8,28 +8,28 @@ use tokio_util::sync::CancellationToken;
 use super::{SessionId, Sessions};
 
 impl Sessions {
-    /// Waits for one's turn to open a stream; nothing if the session has ended.
+    /// Waits until a stream may be opened; `None` if the session has ended.
     pub(crate) async fn opening(self: &Arc<Self>, id: &str) -> Option<Opening> {
-        let turn = Arc::clone(&self.known().sessions.get(id)?.turn);
-        let turn = turn.lock_owned().await;
-        let mut known = self.known();
-        let session = known.sessions.get_mut(id)?;
+        let open_lock = Arc::clone(&self.table().sessions.get(id)?.open_lock);
+        let open_lock = open_lock.lock_owned().await;
+        let mut table = self.table();
+        let session = table.sessions.get_mut(id)?;
         session.opening = true;
         let is_served = !session.served.is_cancelled();
-        Some(Opening { sessions: Arc::clone(self), id: id.into(), is_served, _turn: turn })
+        Some(Opening { sessions: Arc::clone(self), id: id.into(), is_served, _open_lock: open_lock })
     }
 
-    /// A stream is opened; nothing if its session has ended meanwhile. It takes the place of an older one: whoever
-    /// opens it has lost that, also where the hub cannot know it yet. What serves the older one goes on with it.
+    /// Opens a stream; `None` if the session has ended. It replaces an older stream, which its client has lost even
+    /// if the hub does not know it yet. The worker of the older stream continues with the new one.
     pub(crate) fn open(self: &Arc<Self>, id: &str) -> Option<OpenStream> {
-        let mut known = self.known();
-        let session = known.sessions.get_mut(id)?;
+        let mut table = self.table();
+        let session = table.sessions.get_mut(id)?;
         let read = CancellationToken::new();
         std::mem::replace(&mut session.read, read.clone()).cancel();
         let to_serve = if session.served.is_cancelled() {
             session.served = CancellationToken::new();
             session.renewed = Arc::default();
-            Some(Served { ended: session.served.clone(), renewed: Arc::clone(&session.renewed) })
+            Some(StreamToken { ended: session.served.clone(), renewed: Arc::clone(&session.renewed) })
         } else {
             session.renewed.notify_one();
             None
@@ -38,19 +38,19 @@ impl Sessions {
     }
 }
 
-/// A stream that is being opened. Meanwhile an older one may end, and what serves it goes on.
+/// A stream that is being opened. The older stream may end meanwhile; its worker continues.
 #[derive(Debug)]
 pub(crate) struct Opening {
     sessions: Arc<Sessions>,
     id: SessionId,
-    /// Whether an older one is served.
+    /// Whether a worker serves the older stream.
     pub(crate) is_served: bool,
-    _turn: OwnedMutexGuard<()>,
+    _open_lock: OwnedMutexGuard<()>,
 }
 
 impl Drop for Opening {
     fn drop(&mut self) {
-        if let Some(session) = self.sessions.known().sessions.get_mut(&self.id) {
+        if let Some(session) = self.sessions.table().sessions.get_mut(&self.id) {
             session.opening = false;
             if !session.is_read() {
                 session.served.cancel();
@@ -59,32 +59,32 @@ impl Drop for Opening {
     }
 }
 
-/// A stream that somebody reads; dropping it says that nobody does any more.
+/// A stream that is being read. Dropping it records that nobody reads it.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
     sessions: Arc<Sessions>,
     id: SessionId,
-    /// Ends when the stream should.
+    /// Cancelled when the stream should end.
     pub(crate) read: CancellationToken,
-    /// How to serve its session, if nobody does.
-    pub(crate) to_serve: Option<Served>,
+    /// Set if a worker must be started for this session.
+    pub(crate) to_serve: Option<StreamToken>,
 }
 
-/// What whoever serves a session's streams needs to know.
+/// What the worker of a session's streams needs.
 #[derive(Debug)]
-pub(crate) struct Served {
-    /// Nobody reads them any more.
+pub(crate) struct StreamToken {
+    /// Cancelled when no stream is read any more.
     pub(crate) ended: CancellationToken,
-    /// A newer one has taken over.
+    /// Signals a newer stream.
     pub(crate) renewed: Arc<Notify>,
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        let known = self.sessions.known();
-        // If a newer one took over, this one has ended already.
+        let table = self.sessions.table();
+        // If a newer stream replaced it, this one has already ended.
         if !self.read.is_cancelled()
-            && let Some(session) = known.sessions.get(&self.id).filter(|session| !session.opening)
+            && let Some(session) = table.sessions.get(&self.id).filter(|session| !session.opening)
         {
             session.served.cancel();
         }

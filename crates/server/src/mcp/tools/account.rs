@@ -1,66 +1,84 @@
-//! The account itself: its profile, its key, its data, its end.
+//! Tools for the account: profile, key, export, deletion.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use tandem_api::agents::{DeletedAccount, NewKey, PatchAgent, Profile};
+use tandem_api::events::EventView;
+use tandem_api::export::ExportView;
+use tandem_app::Invalid;
+use tandem_hub::Error;
+use tandem_hub::ops::agents;
+use tandem_hub::ops::export::{self, Section};
 
-use super::{Does, Entry};
-use crate::mcp::call::{Args, Call, Replied, Reply, named_here};
-use crate::rates::Rated;
-use crate::rest::{agents, export};
+use super::{Entry, ToolKind};
+use crate::mcp::call::{ANSWER_BYTES_MAX, Args, Call, ToolResult, answer_too_large, show, with_tool_names};
 
 pub(super) fn entries() -> Vec<Entry> {
     let url =
-        json!({"type": ["string", "null"], "description": "An https address, or null to switch it off"});
+        json!({"type": ["string", "null"], "description": "An https URL, or null to turn the webhook off"});
     vec![
-        Entry::new("get_profile", Does::Look, "Your own profile.", get_profile).gives::<Profile>(),
+        Entry::new(
+            "get_profile",
+            ToolKind::Read,
+            "Get your own profile: your id, settings and credits, and how others see you.",
+            get_profile,
+        )
+        .output::<Profile>(),
         Entry::new(
             "update_profile",
-            Does::Set,
-            "Change your profile. What you leave out stays.",
+            ToolKind::Update,
+            "Change your profile; omitted fields stay. Use it to be found, or to set who may connect.",
             update_profile,
         )
-        .takes::<PatchAgent>()
-        .without(&["webhookUrl", "webhookSecret", "webhookEvents"])
-        .gives::<Profile>(),
-        Entry::new("update_webhook", Does::Set, "Have your events sent to an https address.", update_webhook)
-            .field(
-                "events",
-                json!({"type": "array", "items": {"type": "string"},
-                "description": "Which events; empty or left out means all"}),
-                false,
-            )
-            .field(
-                "secret",
-                json!({"type": "string", "minLength": 16, "description": "Signs the deliveries"}),
-                false,
-            )
-            .field("url", url, true)
-            .gives::<Profile>(),
+        .input::<PatchAgent>()
+        .without_input(&["webhookUrl", "webhookSecret", "webhookEvents"])
+        .output::<Profile>(),
+        Entry::new(
+            "update_webhook",
+            ToolKind::Update,
+            "Send your events to an https URL. Use it when a server of yours should react to them.",
+            update_webhook,
+        )
+        .field(
+            "events",
+            json!({"type": "array", "items": {"type": "string"},
+                "description": "Event types to send; empty or omitted means all"}),
+            false,
+        )
+        .field(
+            "secret",
+            json!({"type": "string", "minLength": 16, "description": "Secret that signs the deliveries"}),
+            false,
+        )
+        .field("url", url, true)
+        .output::<Profile>(),
         Entry::new(
             "rotate_api_key",
-            Does::Replace,
-            "Replace your API key. The old one and this session end at once; reconnect with the new key.",
+            ToolKind::Replace,
+            "Replace your API key at once; this session ends. Use it when the key may have leaked, then \
+             reconnect.",
             rotate_api_key,
         )
-        .gives::<NewKey>(),
+        .output::<NewKey>(),
         Entry::new(
             "export_my_data",
-            Does::Look,
-            "Everything of yours as one JSON document, once in ten minutes. Above 4 MB, use GET /agents/me/export.",
+            ToolKind::Read,
+            "Get all your data as one JSON document, once in ten minutes. Above 4 MB, use GET \
+             /agents/me/export.",
             export_my_data,
         )
-        .gives::<Exported>(),
+        .output::<Exported>(),
         Entry::new(
             "delete_account",
-            Does::Destroy,
-            "Delete your agent and everything of it, for good. There is no way back.",
+            ToolKind::Delete,
+            "Delete your agent and all its data for good. Use it only when your owner asks for it.",
             delete_account,
         )
-        .gives::<DeletedAccount>(),
+        .output::<DeletedAccount>(),
     ]
 }
 
-/// An export.
+/// The result of an export.
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "its schema is what it is for")]
 struct Exported {
@@ -72,52 +90,108 @@ struct Exported {
     complete: bool,
 }
 
-async fn get_profile(call: Call, _: Args) -> Replied {
-    call.show(agents::profile(call.hub(), call.me()).await?).await?.into_json()
+async fn get_profile(call: Call, _: Args) -> ToolResult {
+    show(agents::profile(&call.hub, &call.caller).await?)?.into_json()
 }
 
-async fn update_profile(call: Call, mut args: Args) -> Replied {
-    // Those are for update_webhook.
-    args.0.retain(|name, _| !name.starts_with("webhook"));
-    let profile = agents::change(call.hub(), call.me(), args.input()).await?;
-    call.show(profile).await?.said_with_json("Profile updated.\n")
+async fn update_profile(call: Call, mut args: Args) -> ToolResult {
+    // `update_webhook` handles these fields.
+    args.0.retain(|name, _| !WEBHOOK.iter().any(|(_, field)| name == field));
+    show(agents::change(&call.hub, &call.caller, args.read()?).await?)?
+        .with_text_and_json("Profile updated.\n")
 }
 
-async fn update_webhook(call: Call, mut args: Args) -> Replied {
+/// The argument names of `update_webhook`, with the names of the REST fields.
+const WEBHOOK: [(&str, &str); 3] =
+    [("url", "webhookUrl"), ("secret", "webhookSecret"), ("events", "webhookEvents")];
+
+async fn update_webhook(call: Call, mut args: Args) -> ToolResult {
     if !args.0.contains_key("url") {
-        return Err(tandem_app::Invalid::field("url", "is required").into());
+        return Err(Invalid::field("url", "is required").into());
     }
-    let names = [("url", "webhookUrl"), ("secret", "webhookSecret"), ("events", "webhookEvents")];
     args.0.entry("events").or_insert_with(|| json!([]));
-    let changed = agents::change(call.hub(), call.me(), args.renamed(&names).input::<PatchAgent>()).await;
-    let profile = changed.map_err(|error| named_here(error, &names))?;
-    let profile = call.show(profile).await?;
+    let changing = async {
+        let body = args.renamed(&WEBHOOK).read::<PatchAgent>()?;
+        agents::change(&call.hub, &call.caller, body).await
+    };
+    let profile = show(changing.await.map_err(|error| with_tool_names(error, &WEBHOOK))?)?;
     let words = match profile.value.get("webhookUrl").and_then(Value::as_str) {
         Some(url) => format!("Webhook configured: {url}"),
         None => "Webhook disabled.".to_owned(),
     };
-    profile.said(words)
+    profile.with_text(words)
 }
 
-async fn rotate_api_key(call: Call, _: Args) -> Replied {
-    let rotated = agents::rotate_key(call.hub(), call.me()).await?;
-    let api_key = &rotated.0.api_key;
+async fn rotate_api_key(call: Call, _: Args) -> ToolResult {
+    let rotated = show(agents::rotate_key(&call.hub, &call.caller).await?)?;
     let words = format!(
-        "New API key: {api_key}\nSave it now: it is not shown again. This session has ended; reconnect with the new key."
+        "New API key: {}\nSave it now: it is not shown again. This session has ended; reconnect with the new key.",
+        rotated.text("apiKey")
     );
-    // The key is the caller's own and must arrive as it is.
-    Ok(Reply { words, data: json!({"apiKey": api_key}), note: None })
+    rotated.with_text(words)
 }
 
-async fn export_my_data(call: Call, _: Args) -> Replied {
-    let shown = call.show(export::export(call.hub(), call.me()).await?).await;
+async fn export_my_data(call: Call, _: Args) -> ToolResult {
+    let shown = exported(&call).await;
     if shown.is_err() {
-        // It was not had, so it may be had in the way that the error names.
-        call.hub.rates.forgive(Rated::Exports, call.me.as_str());
+        // The client did not get the export, so it may request it again, as the error suggests.
+        export::allow_again(&call.hub, &call.caller);
     }
-    shown?.into_json()
+    show(shown?)?.into_json()
 }
 
-async fn delete_account(call: Call, _: Args) -> Replied {
-    call.show(export::delete(call.hub(), call.me()).await?).await?.said_with_json("Account deleted.\n")
+/// An export as one view, unless it is too much for a model.
+async fn exported(call: &Call) -> Result<ExportView, Error> {
+    let mut sections = export::start(&call.hub, &call.caller)?;
+    let Some(Section::Agent(profile)) = sections.recv().await else { return Err(Error::internal()) };
+    let mut export = ExportView::begin(*profile);
+    let (mut bytes, mut base64) = (0, String::new());
+    while let Some(section) = sections.recv().await {
+        bytes += match section {
+            Section::Agent(_) => 0,
+            Section::Connections(items) => extend(&mut export.connections, items),
+            Section::Tasks(items) => extend(&mut export.tasks, items),
+            Section::Messages(items) => extend(&mut export.messages, items),
+            Section::File(file) | Section::FileBegins(file) => extend(&mut export.files, vec![*file]),
+            Section::FileBytes(more) => {
+                base64.push_str(&more);
+                more.len()
+            }
+            Section::FileEnds { complete } => {
+                let base64 = std::mem::take(&mut base64);
+                if let Some(file) = export.files.last_mut().filter(|_| complete) {
+                    file.set_content(base64, call.me());
+                }
+                0
+            }
+            Section::Blocks(items) => extend(&mut export.blocks, items),
+            Section::Events(items) => {
+                extend(&mut export.events, items.into_iter().map(EventView::typed).collect())
+            }
+            Section::Complete => {
+                export.complete = true;
+                0
+            }
+        };
+        if bytes > ANSWER_BYTES_MAX {
+            return Err(answer_too_large());
+        }
+    }
+    if export.complete {
+        return Ok(export);
+    }
+    // An export that was cut off: most likely, the key has ended.
+    call.hub.access.check(&call.caller).await?;
+    Err(Error::internal())
+}
+
+/// Adds items to a part of an export; gives their size.
+fn extend<T: Serialize>(part: &mut Vec<T>, items: Vec<T>) -> usize {
+    let size = serde_json::to_string(&items).map_or(0, |text| text.len());
+    part.extend(items);
+    size
+}
+
+async fn delete_account(call: Call, _: Args) -> ToolResult {
+    show(agents::delete(&call.hub, &call.caller).await?)?.with_text_and_json("Account deleted.\n")
 }

@@ -1,62 +1,73 @@
-//! Finding agents, and not being found.
+//! Tools for the directory and for blocks.
 
-use serde_json::Value;
 use tandem_api::agents::{BlockAgent, Blocked, DirectoryEntry, DiscoverQuery};
+use tandem_hub::ops::{agents, blocks};
 
-use super::{Does, Entry};
-use crate::mcp::call::{Args, Call, Replied};
-use crate::rest::{agents, blocks};
+use super::{Entry, ToolKind};
+use crate::mcp::call::{Args, Call, ToolResult, show};
 
 pub(super) fn entries() -> Vec<Entry> {
     vec![
-        Entry::new("discover_agents", Does::Look, "Search the public directory.", discover_agents)
-            .takes::<Discover>()
-            .lists::<DirectoryEntry>("agents"),
+        Entry::new(
+            "discover_agents",
+            ToolKind::Read,
+            "Search the public directory. Use it to find an agent with a capability that you need.",
+            discover_agents,
+        )
+        .input::<Discover>()
+        .output_list::<DirectoryEntry>("agents"),
         Entry::new(
             "block_agent",
-            Does::Destroy,
-            "Block an agent: it cannot find you or connect. A connection ends, its live tasks are cancelled.",
+            ToolKind::Delete,
+            "Block an agent: it cannot find you or connect, and its live tasks are cancelled. Use it against \
+             abuse.",
             block_agent,
         )
-        .takes::<BlockAgent>()
-        .gives::<Blocked>(),
-        Entry::new("unblock_agent", Does::Set, "Take a block back.", unblock_agent)
-            .id("agentId", "The agent")
-            .gives::<Blocked>(),
+        .input::<BlockAgent>()
+        .output::<Blocked>(),
+        Entry::new(
+            "unblock_agent",
+            ToolKind::Update,
+            "Lift a block. Use it when that agent may find you and connect with you again.",
+            unblock_agent,
+        )
+        .id("agentId", "The agent")
+        .output::<Blocked>(),
     ]
 }
 
-/// What to look for.
+/// Arguments of `discover_agents`.
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "its schema is what it is for; it is read as the query of REST")]
 struct Discover {
-    /// Only agents with this tag
+    /// Only agents with this capability tag
+    #[schema(nullable = false)]
     capability: Option<String>,
-    /// Only agents with this in their name or description
+    /// Only agents whose name or description contains this text
+    #[schema(nullable = false)]
     query: Option<String>,
-    /// How many at most (default 20, at most 100)
+    /// Page size (default 20, at most 100)
+    #[schema(nullable = false)]
     limit: Option<i64>,
-    /// How many to skip
+    /// Number of matches to skip
+    #[schema(nullable = false)]
     offset: Option<i64>,
 }
 
-async fn discover_agents(call: Call, args: Args) -> Replied {
-    let query = args.query::<DiscoverQuery>()?;
-    let mut found = call.show(agents::discover(call.hub(), call.me(), query).await?).await?;
-    found.value = found.value.get_mut("agents").map(Value::take).unwrap_or_default();
-    found.into_list("agents")
+async fn discover_agents(call: Call, args: Args) -> ToolResult {
+    let found = agents::discover(&call.hub, &call.caller, args.read::<DiscoverQuery>()?).await?;
+    show(found.agents)?.into_list("agents")
 }
 
-async fn block_agent(call: Call, args: Args) -> Replied {
-    let blocked = call.show(blocks::block(call.hub(), call.me(), args.input()).await?).await?;
+async fn block_agent(call: Call, args: Args) -> ToolResult {
+    let blocked = show(blocks::block(&call.hub, &call.caller, args.read()?).await?)?;
     let (agent, tasks) = (blocked.text("agentId"), blocked.number("cancelledTasks"));
     let words = format!("Blocked {agent}. Cancelled tasks: {tasks}.");
-    blocked.said(words)
+    blocked.with_text(words)
 }
 
-async fn unblock_agent(call: Call, mut args: Args) -> Replied {
-    let agent = args.take("agentId")?;
-    let unblocked = call.show(blocks::unblock(call.hub(), call.me(), agent).await?).await?;
+async fn unblock_agent(call: Call, mut args: Args) -> ToolResult {
+    let unblocked = show(blocks::unblock(&call.hub, &call.caller, &args.id("agentId", "block")?).await?)?;
     let words = format!("Unblocked {}.", unblocked.text("agentId"));
-    unblocked.said(words)
+    unblocked.with_text(words)
 }

@@ -1,11 +1,11 @@
-//! Files within a task.
+//! Tools for files on a task.
 
 use serde_json::Value;
 use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
+use tandem_hub::ops::files;
 
-use super::{Does, Entry};
-use crate::mcp::call::{Args, Call, Replied};
-use crate::rest::files;
+use super::{Entry, ToolKind};
+use crate::mcp::call::{Args, Call, ToolResult, show};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId", "The task");
@@ -13,38 +13,43 @@ pub(super) fn entries() -> Vec<Entry> {
         task(
             Entry::new(
                 "upload_file",
-                Does::Add,
-                "Add a file to a task; a message brings it. At most 50 MB.",
+                ToolKind::Create,
+                "Add a file of at most 50 MB to a task. Use it when text is not enough.",
                 upload_file,
             )
-            .takes::<UploadFile<'_>>(),
+            .input::<UploadFile<'_>>(),
         )
-        .gives::<UploadedFile>(),
-        Entry::new("delete_file", Does::Destroy, "Take back a file of yours, with its message.", delete_file)
-            .id("fileId", "The file")
-            .gives::<DeletedFile>(),
+        .output::<UploadedFile>(),
+        Entry::new(
+            "delete_file",
+            ToolKind::Delete,
+            "Delete a file you uploaded, with its message. Use it when it was wrong or is no longer needed.",
+            delete_file,
+        )
+        .id("fileId", "The file")
+        .output::<DeletedFile>(),
     ]
 }
 
-async fn upload_file(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    // The bytes are taken out before the rest is read: they are most of it.
+async fn upload_file(call: Call, mut args: Args) -> ToolResult {
+    // Take the bytes out before the rest is parsed, because they are large.
     let bytes = match args.0.get_mut("base64Content") {
         Some(Value::String(bytes)) => std::mem::take(bytes),
         _ => String::new(),
     };
-    let label = Value::Object(args.0).to_string();
-    let sent = call.own(files::upload_apart(&call.hub, &call.me, &task.0, &label, bytes).await?).await?;
+    let (task, info) = call.on_task::<UploadFile<'static>>(args).await?;
+    let file = UploadFile { base64_content: bytes.into(), ..info };
+    let sent = show(files::upload_json(&call.hub, &call.caller, &task, file).await?)?;
     let words = format!(
         "File uploaded. File ID: {}, URL: {}, message ID: {}",
         sent.text("fileId"),
         sent.text("url"),
         sent.text("messageId"),
     );
-    sent.said(words)
+    sent.with_text(words)
 }
 
-async fn delete_file(call: Call, mut args: Args) -> Replied {
-    let file = args.take("fileId")?;
-    call.show(files::delete(call.hub(), call.me(), file).await?).await?.said("File deleted.")
+async fn delete_file(call: Call, mut args: Args) -> ToolResult {
+    show(files::delete(&call.hub, &call.caller, &args.id("fileId", "file")?).await?)?
+        .with_text("File deleted.")
 }

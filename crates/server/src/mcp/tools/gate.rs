@@ -1,49 +1,49 @@
-//! A task's gate, its history, and its end.
+//! Tools for approvals, the session key, the history and the deletion of a task.
 
-use serde_json::{Map, json};
+use serde_json::json;
 use tandem_api::tasks::{DeletedTask, PageQuery, TaskLogView, TaskView, WithReason};
-use tandem_app::Invalid;
+use tandem_hub::ops::{approvals, tasks};
+use tandem_hub::paging;
 
 use super::tasks::moved;
-use super::{Does, Entry, Page};
-use crate::mcp::call::{Args, Call, Replied, nowhere};
-use crate::rest::{approvals, tasks};
+use super::{Entry, Page, ToolKind};
+use crate::mcp::call::{Args, Call, ToolResult, show, show_list};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId", "The task");
     vec![
         Entry::new(
             "list_pending_approvals",
-            Does::Look,
-            "Tasks that wait for your approval.",
+            ToolKind::Read,
+            "List the tasks that need your approval. Use it before approve_task or reject_task.",
             list_pending_approvals,
         )
-        .takes::<Page>()
-        .lists::<TaskView>("tasks"),
+        .input::<Page>()
+        .output_list::<TaskView>("tasks"),
         task(Entry::new(
             "approve_task",
-            Does::Set,
-            "Let a task in that waits for your approval.",
+            ToolKind::Update,
+            "Approve a task that needs your approval. Use it when you are willing to do the work.",
             approve_task,
         ))
-        .gives::<TaskView>()
+        .output::<TaskView>()
         .core(),
         task(
             Entry::new(
                 "reject_task",
-                Does::Destroy,
-                "Decline a task that waits for your approval; it is cancelled.",
+                ToolKind::Delete,
+                "Reject a task that needs your approval; it is cancelled. Give a reason, if you can.",
                 reject_task,
             )
-            .takes::<WithReason>(),
+            .input::<WithReason>(),
         )
-        .gives::<TaskView>()
+        .output::<TaskView>()
         .core(),
         task(
             Entry::new(
                 "set_session_key",
-                Does::Set,
-                "Keep a key of yours on a task; it comes back in every event about it.",
+                ToolKind::Update,
+                "Set your session key on a task. Use it to route its events: each contains the key.",
                 set_session_key,
             )
             .field(
@@ -53,57 +53,62 @@ pub(super) fn entries() -> Vec<Entry> {
                 true,
             ),
         )
-        .gives::<TaskView>(),
+        .output::<TaskView>(),
         task(
-            Entry::new("get_task_events", Does::Look, "A task's history, oldest first.", get_task_events)
-                .takes::<Page>(),
+            Entry::new(
+                "get_task_events",
+                ToolKind::Read,
+                "Get a task's history, oldest first. Use it to learn who changed its status, when and why.",
+                get_task_events,
+            )
+            .input::<Page>(),
         )
-        .lists::<TaskLogView>("events"),
+        .output_list::<TaskLogView>("events"),
         task(Entry::new(
             "delete_task",
-            Does::Destroy,
-            "Delete a task that has ended, or a draft of yours, with its messages and files.",
+            ToolKind::Delete,
+            "Delete an ended task, or a draft of yours, with its messages and files.",
             delete_task,
         ))
-        .gives::<DeletedTask>(),
+        .output::<DeletedTask>(),
     ]
 }
 
-async fn list_pending_approvals(call: Call, args: Args) -> Replied {
-    let query = args.query::<PageQuery>()?;
-    let list = approvals::list(call.hub(), call.me(), nowhere(), query).await?;
-    call.show(list).await?.into_list("tasks")?.or_if_empty("tasks", "No pending approvals.")
+async fn list_pending_approvals(call: Call, args: Args) -> ToolResult {
+    let list = approvals::list(&call.hub, &call.caller, args.read::<PageQuery>()?, paging::LIST).await?;
+    show_list(list)?.into_list("tasks")?.or_if_empty("tasks", "No pending approvals.")
 }
 
-async fn approve_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    moved(&call, approvals::approve(call.hub(), call.me(), task, args.input()).await?, "Task approved.").await
+async fn approve_task(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    moved(approvals::approve(&call.hub, &call.caller, &task, body).await?, "Task approved.")
 }
 
-async fn reject_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    moved(&call, approvals::reject(call.hub(), call.me(), task, args.input()).await?, "Task rejected.").await
+async fn reject_task(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    moved(approvals::reject(&call.hub, &call.caller, &task, body).await?, "Task rejected.")
 }
 
-async fn set_session_key(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let key = args.0.shift_remove("sessionKey");
-    let key = key.ok_or_else(|| Invalid::field("sessionKey", "is required; null clears it"))?;
-    let words = if key.is_null() { "Session key cleared." } else { "Session key set." };
-    let only = Args(Map::from_iter([("sessionKey".to_owned(), key)]));
-    moved(&call, tasks::change(call.hub(), call.me(), task, only.input()).await?, words).await
+async fn set_session_key(call: Call, mut args: Args) -> ToolResult {
+    let task = args.id("taskId", "task")?;
+    let given = args.require("sessionKey", "is required; null clears it");
+    call.hub.on_task(&call.caller, &task, given).await?;
+    // Other tools handle the other fields of a change.
+    args.0.retain(|name, _| name == "sessionKey");
+    let is_cleared = args.0.get("sessionKey").is_some_and(serde_json::Value::is_null);
+    let body = call.hub.on_task(&call.caller, &task, args.read()).await?;
+    let words = if is_cleared { "Session key cleared." } else { "Session key set." };
+    moved(tasks::change(&call.hub, &call.caller, &task, body).await?.view, words)
 }
 
-async fn get_task_events(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let query = args.query::<PageQuery>()?;
-    let history = tasks::history(call.hub(), call.me(), task, nowhere(), Ok(query)).await?;
-    call.show(history).await?.into_list("events")
+async fn get_task_events(call: Call, args: Args) -> ToolResult {
+    let (task, query) = call.on_task::<PageQuery>(args).await?;
+    let history = tasks::history(&call.hub, &call.caller, &task, query, paging::LIST).await?;
+    show_list(history)?.into_list("events")
 }
 
-async fn delete_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let gone = call.show(tasks::delete(call.hub(), call.me(), task, Default::default()).await?).await?;
+async fn delete_task(call: Call, mut args: Args) -> ToolResult {
+    let gone = show(tasks::delete(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?;
     let (messages, files) = (gone.number("deletedMessages"), gone.number("deletedFiles"));
-    gone.said(format!("Task deleted, with {messages} messages and {files} files."))
+    gone.with_text(format!("Task deleted, with {messages} messages and {files} files."))
 }

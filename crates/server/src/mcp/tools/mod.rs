@@ -1,4 +1,4 @@
-//! The tools: each a name, a schema and a thin call of what REST calls.
+//! The tools. Each has a name, a schema and a call of the operation that REST also calls.
 
 mod account;
 mod directory;
@@ -19,45 +19,49 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::mcp::call::{Args, Call, Replied};
+use crate::mcp::call::{Args, Call, ToolResult};
 use crate::mcp::schema;
 
-type Run = Arc<dyn Fn(Call, Args) -> Pin<Box<dyn Future<Output = Replied> + Send>> + Send + Sync>;
+pub(crate) use tasks::thread;
 
-/// What calling a tool does to the world.
+type Run = Arc<dyn Fn(Call, Args) -> Pin<Box<dyn Future<Output = ToolResult> + Send>> + Send + Sync>;
+
+/// What a tool does, for its annotations.
 #[derive(Debug, Clone, Copy)]
-enum Does {
-    /// It only looks.
-    Look,
-    /// It adds something.
-    Add,
-    /// It changes something, and a second time changes nothing.
-    Set,
-    /// It takes something away for good.
-    Destroy,
-    /// It puts another thing into the place of one, each time.
+enum ToolKind {
+    /// Reads only.
+    Read,
+    /// Adds something.
+    Create,
+    /// Changes something; a repetition has no further effect.
+    Update,
+    /// Deletes something.
+    Delete,
+    /// Replaces something; each repetition has an effect.
     Replace,
 }
 
-impl Does {
+impl ToolKind {
     fn hints(self) -> ToolAnnotations {
         let (read_only, destructive, idempotent) = match self {
-            Self::Look => (true, false, true),
-            Self::Add => (false, false, false),
-            Self::Set => (false, false, true),
-            Self::Destroy => (false, true, true),
+            Self::Read => (true, false, true),
+            Self::Create => (false, false, false),
+            Self::Update => (false, false, true),
+            Self::Delete => (false, true, true),
             Self::Replace => (false, true, false),
         };
-        // Other owners' agents are at the other end.
+        // Tools reach agents of other owners, so the world is open.
         ToolAnnotations::from_raw(None, Some(read_only), Some(destructive), Some(idempotent), Some(true))
     }
 }
 
-/// A tool, and what it does.
+/// A tool: its description and its function.
 #[derive(Clone)]
 pub(crate) struct Entry {
     tool: Tool,
+    kind: ToolKind,
     core: bool,
+    waits: bool,
     run: Run,
 }
 
@@ -68,35 +72,41 @@ impl fmt::Debug for Entry {
 }
 
 impl Entry {
-    fn new<F: Future<Output = Replied> + Send + 'static>(
+    fn new<F: Future<Output = ToolResult> + Send + 'static>(
         name: &'static str,
-        does: Does,
+        kind: ToolKind,
         about: &'static str,
         run: impl Fn(Call, Args) -> F + Send + Sync + 'static,
     ) -> Self {
         let mut tool = Tool::new(name, about, schema::nothing());
-        tool.annotations = Some(does.hints());
-        Self { tool, core: false, run: Arc::new(move |call, args| Box::pin(run(call, args))) }
+        tool.annotations = Some(kind.hints());
+        Self {
+            tool,
+            kind,
+            core: false,
+            waits: false,
+            run: Arc::new(move |call, args| Box::pin(run(call, args))),
+        }
     }
 
-    /// Takes the fields of a request.
-    fn takes<T: ToSchema>(mut self) -> Self {
+    /// The arguments are the fields of this type.
+    fn input<T: ToSchema>(mut self) -> Self {
         self.tool.input_schema = Arc::new(schema::arguments::<T>());
         self
     }
 
-    /// But not these.
-    fn without(mut self, names: &[&str]) -> Self {
+    /// Removes arguments.
+    fn without_input(mut self, names: &[&str]) -> Self {
         self.change_input(|input| schema::remove(input, names));
         self
     }
 
-    /// Takes the id of something, too.
+    /// Adds a required id argument.
     fn id(self, name: &str, about: &str) -> Self {
         self.field(name, json!({"type": "string", "description": about}), true)
     }
 
-    /// Takes another field, too.
+    /// Adds an argument.
     fn field(mut self, name: &str, field: Value, required: bool) -> Self {
         self.change_input(|input| schema::add(input, name, field, required));
         self
@@ -106,55 +116,63 @@ impl Entry {
         change(Arc::make_mut(&mut self.tool.input_schema));
     }
 
-    /// Answers with this.
-    fn gives<T: ToSchema>(mut self) -> Self {
+    /// The result has this type.
+    fn output<T: ToSchema>(mut self) -> Self {
         self.tool.output_schema = Some(Arc::new(schema::answer::<T>()));
         self
     }
 
-    /// Answers with this as well.
-    fn gives_also(mut self, name: &str, field: Value) -> Self {
+    /// Adds a field to the result.
+    fn output_field(mut self, name: &str, field: Value) -> Self {
         if let Some(output) = &mut self.tool.output_schema {
             schema::add(Arc::make_mut(output), name, field, true);
         }
         self
     }
 
-    /// Answers with a list of these.
-    fn lists<T: ToSchema>(mut self, name: &str) -> Self {
+    /// The result is a list of this type.
+    fn output_list<T: ToSchema>(mut self, name: &str) -> Self {
         let item = schema::answer::<T>();
         self.tool.output_schema = Some(Arc::new(schema::list_of(name, item)));
         self
     }
 
-    /// Belongs to the dozen that suffice.
+    /// Marks a tool that waits for events, and stops when its client disconnects.
+    fn waits(mut self) -> Self {
+        self.waits = true;
+        self
+    }
+
+    /// Adds the tool to the core set.
     fn core(mut self) -> Self {
         self.core = true;
         self
     }
 }
 
-/// Which part of a list.
+/// Paging arguments.
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "its schema is what it is for; it is read as the query of REST")]
 struct Page {
-    /// How many at most
+    /// Page size
+    #[schema(nullable = false)]
     limit: Option<i64>,
-    /// nextCursor of the page before
+    /// nextCursor of the previous page
+    #[schema(nullable = false)]
     cursor: Option<String>,
 }
 
-/// Which tools a client wants to see.
+/// Which tools a client sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Set {
-    /// All of them.
+pub(crate) enum ToolSet {
+    /// All tools.
     Full,
-    /// The dozen that suffice to pair, receive, work, answer and ask.
+    /// About a dozen tools: enough to pair, receive, work, answer and ask.
     Core,
 }
 
-impl Set {
-    /// What the query of `/mcp` asks for.
+impl ToolSet {
+    /// The set in the query of `/mcp`.
     pub(crate) fn of_query(query: Option<&str>) -> Self {
         let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
         let core = pairs.into_iter().any(|(name, value)| name == "tools" && value == "core");
@@ -166,7 +184,7 @@ impl Set {
     }
 }
 
-/// All tools in their order, and where each is.
+/// All tools in order, with an index by name.
 #[derive(Debug)]
 struct Table {
     entries: Vec<Entry>,
@@ -194,13 +212,13 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table { entries, places }
 });
 
-/// The tools of a set, in an order that never changes.
-pub(crate) fn list(set: Set) -> Vec<Tool> {
+/// The tools of a set, in a fixed order.
+pub(crate) fn list(set: ToolSet) -> Vec<Tool> {
     TABLE.entries.iter().filter(|entry| set.holds(entry)).map(|entry| entry.tool.clone()).collect()
 }
 
-/// A tool by its name.
-pub(crate) fn find(set: Set, name: &str) -> Option<&'static Entry> {
+/// Finds a tool by name.
+pub(crate) fn find(set: ToolSet, name: &str) -> Option<&'static Entry> {
     let place = TABLE.places.get(name)?;
     TABLE.entries.get(*place).filter(|entry| set.holds(entry))
 }
@@ -210,7 +228,12 @@ impl Entry {
         &self.tool
     }
 
-    pub(crate) async fn call(&self, call: Call, args: Args) -> Replied {
+    /// Whether the tool writes; such a call must run to completion.
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(self.kind, ToolKind::Read) && !self.waits
+    }
+
+    pub(crate) async fn call(&self, call: Call, args: Args) -> ToolResult {
         (self.run)(call, args).await
     }
 }

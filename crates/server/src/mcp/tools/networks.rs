@@ -1,47 +1,69 @@
-//! Networks.
+//! Tools for networks.
 
 use tandem_api::networks::{BroadcastSent, CreateNetwork, JoinNetwork, NetworkView, SendBroadcast};
+use tandem_hub::ops::networks;
 
-use super::{Does, Entry};
-use crate::mcp::call::{Args, Call, Replied};
-use crate::rest::networks;
+use super::{Entry, ToolKind};
+use crate::mcp::call::{Args, Call, ToolResult, show};
 
 pub(super) fn entries() -> Vec<Entry> {
     vec![
-        Entry::new("list_networks", Does::Look, "The networks you are in.", list_networks)
-            .lists::<NetworkView>("networks"),
-        Entry::new("create_network", Does::Add,
-            "Make a network, whose members reach each other without pairing. Invite by POST /networks/:id/invites.",
-            create_network).takes::<CreateNetwork>().gives::<NetworkView>(),
-        Entry::new("join_network", Does::Add, "Join a network by an invitation's code.", join_network)
-            .takes::<JoinNetwork>().gives::<NetworkView>(),
-        Entry::new("broadcast", Does::Add, "Say something to every other member of a network at once.", broadcast)
-            .takes::<SendBroadcast>().id("networkId", "The network").gives::<BroadcastSent>(),
+        Entry::new(
+            "list_networks",
+            ToolKind::Read,
+            "List the networks you are in. Use it to find the networkId for broadcast and create_task.",
+            list_networks,
+        )
+        .output_list::<NetworkView>("networks"),
+        Entry::new(
+            "create_network",
+            ToolKind::Create,
+            "Create a network whose members reach each other without pairing. Invite others with POST \
+             /networks/:id/invites.",
+            create_network,
+        )
+        .input::<CreateNetwork>()
+        .output::<NetworkView>(),
+        Entry::new(
+            "join_network",
+            ToolKind::Create,
+            "Join a network with an invitation code. Use it when its owner gave you one.",
+            join_network,
+        )
+        .input::<JoinNetwork>()
+        .output::<NetworkView>(),
+        Entry::new(
+            "broadcast",
+            ToolKind::Create,
+            "Send a message to all other members of a network. Use it for news; for work, use create_task.",
+            broadcast,
+        )
+        .input::<SendBroadcast>()
+        .id("networkId", "The network")
+        .output::<BroadcastSent>(),
     ]
 }
 
-async fn list_networks(call: Call, _: Args) -> Replied {
-    let list = networks::list(call.hub(), call.me()).await?;
-    call.show(list).await?.into_list("networks")
+async fn list_networks(call: Call, _: Args) -> ToolResult {
+    show(networks::list(&call.hub, &call.caller).await?)?.into_list("networks")
 }
 
-async fn create_network(call: Call, args: Args) -> Replied {
-    let made = call.show(networks::create(call.hub(), call.me(), args.input()).await?).await?;
+async fn create_network(call: Call, args: Args) -> ToolResult {
+    let made = show(networks::create(&call.hub, &call.caller, args.read()?).await?)?;
     let words = format!("Network created. Network ID: {}", made.text("id"));
-    made.said(words)
+    made.with_text(words)
 }
 
-async fn join_network(call: Call, args: Args) -> Replied {
-    let address = call.address.clone();
-    let joined = call.show(networks::join(call.hub(), call.me(), address, args.input()).await?).await?;
+async fn join_network(call: Call, args: Args) -> ToolResult {
+    let joined = show(networks::join(&call.hub, &call.caller, args.read()).await?)?;
     let words = format!("Joined {}. Network ID: {}", joined.text("name"), joined.text("id"));
-    joined.said(words)
+    joined.with_text(words)
 }
 
-async fn broadcast(call: Call, mut args: Args) -> Replied {
-    let network = args.take("networkId")?;
-    let sent = call.show(networks::broadcast(call.hub(), call.me(), network, args.input()).await?).await?;
+async fn broadcast(call: Call, mut args: Args) -> ToolResult {
+    let network = args.id("networkId", "network")?;
+    let sent = show(networks::broadcast(&call.hub, &call.caller, &network, args.read()?).await?)?;
     let words =
         format!("Sent to {} members. Message ID: {}", sent.number("recipients"), sent.text("messageId"));
-    sent.said(words)
+    sent.with_text(words)
 }

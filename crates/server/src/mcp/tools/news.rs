@@ -1,72 +1,77 @@
-//! What waits for the caller, now or in a moment.
+//! Tools for updates: `check_updates`, `wait_for_updates` and `get_inbox`.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tandem_api::events::EventView;
+use tandem_api::events::AckCursor;
 use tandem_api::inbox::InboxView;
-use tandem_api::tasks::PageQuery;
 use tandem_api::updates::UpdatesView;
-use tandem_app::updates::{self as seen, Updates};
-use tandem_app::{Error, Invalid, events, networks};
-use tandem_core::events::EventKind;
-use tandem_store::events::Logged;
+use tandem_app::Invalid;
+use tandem_hub::Error;
+use tandem_hub::bus::Transport;
+use tandem_hub::feed::{Feed, FeedItem};
+use tandem_hub::ops::news::{self, News};
+use tandem_hub::ops::updates;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Does, Entry, Page};
-use crate::bus::Way;
-use crate::http::{ApiError, Json, Query};
-use crate::mcp::call::{Args, Call, Rendered, Replied, Shown, nowhere};
-use crate::push::feed::{Fed, Feed};
-use crate::rest::events::view;
-use crate::rest::{inbox, updates};
+use super::{Entry, Page, ToolKind};
+use crate::mcp::call::{Args, Call, ToolResult, show};
 
-/// What becomes of tasks, beside what waits to be taken or read; and what is said to networks.
-const CHANGES: [EventKind; 5] = [
-    EventKind::TaskUpdated,
-    EventKind::TaskStalled,
-    EventKind::TaskReassigned,
-    EventKind::MessageNoAck,
-    EventKind::BroadcastCreated,
-];
-/// Who comes and goes.
-const ABOUT_PEERS: [EventKind; 2] = [EventKind::AgentConnected, EventKind::AgentDisconnected];
-/// What nobody needs to be woken for.
-const RECEIPTS: [EventKind; 2] = [EventKind::MessageRead, EventKind::MessageAcknowledged];
-/// How many pages of the log one look goes through.
-const PAGES_MAX: usize = 20;
-/// The longest a call waits: below the minute after which clients give up.
+/// Maximum wait: less than the minute after which clients give up.
 const WAIT_SECONDS_MAX: i64 = 50;
 
 pub(super) fn entries() -> Vec<Entry> {
-    let acknowledge = json!({"type": "boolean", "description": "Mark all this as seen after returning it"});
+    let acknowledge = json!({"type": "boolean", "description": "Mark the returned updates as seen"});
     let seconds = json!({"type": "integer", "minimum": 1, "maximum": WAIT_SECONDS_MAX,
-        "description": "How long to wait, 1 to 50 (default 50)"});
+        "description": "Seconds to wait, 1 to 50 (default 50)"});
     let after = json!({"type": "integer",
-        "description": "cursor of your last call: wait for something newer, even if old things are unseen"});
+        "description": "cursor of your last call; waits for newer updates even if older ones are unseen"});
     vec![
-        Entry::new("check_updates", Does::Set, "What is new for you: tasks, approvals, unread messages.", check_updates)
-            .field("acknowledge", acknowledge.clone(), false).gives::<UpdatesView>().core(),
-        Entry::new("wait_for_updates", Does::Set,
-            "The same as check_updates, but waits for something new if there is nothing. Call it again and again to \
-             stay reachable.", wait_for_updates)
-            .field("acknowledge", acknowledge, false).field("after", after, false)
-            .field("seconds", seconds, false).gives::<UpdatesView>().core(),
-        Entry::new("get_inbox", Does::Look, "Everything that waits for you, the most urgent first.", get_inbox)
-            .takes::<Page>().gives::<InboxView>(),
+        Entry::new(
+            "check_updates",
+            ToolKind::Update,
+            "See what needs you: tasks to take, approvals, unread messages. Use it first, and whenever you \
+             look for work.",
+            check_updates,
+        )
+        .field("acknowledge", acknowledge.clone(), false)
+        .output::<UpdatesView>()
+        .waits()
+        .core(),
+        Entry::new(
+            "wait_for_updates",
+            ToolKind::Update,
+            "Like check_updates, but waits up to 50 s for something new. Call it in a loop to stay \
+             reachable.",
+            wait_for_updates,
+        )
+        .field("acknowledge", acknowledge, false)
+        .field("after", after, false)
+        .field("seconds", seconds, false)
+        .output::<UpdatesView>()
+        .waits()
+        .core(),
+        Entry::new(
+            "get_inbox",
+            ToolKind::Read,
+            "List everything that waits for you, most urgent first. Use it to choose what to do next.",
+            get_inbox,
+        )
+        .input::<Page>()
+        .output::<InboxView>(),
     ]
 }
 
-async fn check_updates(call: Call, mut args: Args) -> Replied {
+async fn check_updates(call: Call, mut args: Args) -> ToolResult {
     let acknowledge = args.flag("acknowledge")?;
-    let now = call.look(None, None).await?;
-    call.tell(now, 0, acknowledge).await
+    let now = news::find(&call.hub, &call.caller, None, None).await?;
+    call.report(now, 0, acknowledge).await
 }
 
-/// Answers with what has come after a place in the log; if nothing comes, with all that is unseen. The place moves on
-/// with every answer, so calls in a loop wait, however much has piled up unseen. Who acknowledges is shown all that is
-/// unseen: it must not mark what it has not been shown.
-async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
+/// Reports what came after a cursor; if nothing comes in time, everything unseen. The cursor moves with every call,
+/// so that repeated calls wait, however much is unseen. A call that acknowledges reports everything unseen, because
+/// it must not acknowledge what was not shown.
+async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
     let acknowledge = args.flag("acknowledge")?;
     let seconds = number(&mut args, "seconds")?.unwrap_or(WAIT_SECONDS_MAX);
     if !(1..=WAIT_SECONDS_MAX).contains(&seconds) {
@@ -75,50 +80,44 @@ async fn wait_for_updates(call: Call, mut args: Args) -> Replied {
     let after = match number(&mut args, "after")? {
         Some(after) if after < 0 => return Err(Invalid::field("after", "must not be negative").into()),
         Some(after) => after,
-        // What was told before is no news: else waiting would come to an end at once, again and again.
-        None => match call.hub.sessions.told(&call.me, call.session.as_deref()) {
-            // What another of its sessions has acknowledged is no news either.
-            Some(told) => {
-                let by = call.me.clone();
-                told.max(call.hub.read(move |tx, _| seen::acknowledged(tx, &by)).await?)
-            }
+        // Do not report events again, or the call would return at once each time.
+        None => match call.sessions.reported(call.me(), call.session.as_deref()) {
+            // Another session may have acknowledged more.
+            Some(reported) => reported.max(news::acknowledged(&call.hub, &call.caller).await?),
             None => {
-                let now = call.look(None, None).await?;
+                let now = news::find(&call.hub, &call.caller, None, None).await?;
                 if !now.is_empty() {
-                    return call.tell(now, 0, acknowledge).await;
+                    return call.report(now, 0, acknowledge).await;
                 }
-                now.found.cursor
+                now.cursor()
             }
         },
     };
-    let mut feed = Feed::open(&call.hub, &call.me, Some(after), Way::Poll).await?;
+    let mut feed = Feed::open(&call.hub, call.me(), Some(after), Transport::Poll).await?;
     let until = Instant::now() + Duration::from_secs(seconds.unsigned_abs());
-    // The log may end before the place that was named.
+    // The log may end before the given cursor.
     let after = feed.cursor();
     while let Ok(fed) = timeout_at(until, feed.next()).await {
-        let Fed::Events(events) = fed? else { break };
-        if events.iter().all(|event| is_one_of(&RECEIPTS, event)) {
+        let FeedItem::Events(events) = fed? else { break };
+        if !events.iter().any(news::ends_a_wait) {
             continue;
         }
-        let now = call.look(if acknowledge { None } else { Some(after) }, Some(after)).await?;
-        // What was taken back before anybody saw it is no news.
+        let from = if acknowledge { None } else { Some(after) };
+        let now = news::find(&call.hub, &call.caller, from, Some(after)).await?;
+        // The event may have been deleted meanwhile.
         if !now.is_empty() {
-            return call.tell(now, after, acknowledge).await;
+            return call.report(now, after, acknowledge).await;
         }
     }
-    let now = call.look(None, Some(after)).await?;
-    call.tell(now, after, acknowledge).await
+    let now = news::find(&call.hub, &call.caller, None, Some(after)).await?;
+    call.report(now, after, acknowledge).await
 }
 
-fn is_one_of(kinds: &[EventKind], event: &Logged) -> bool {
-    kinds.iter().any(|kind| kind.as_str() == event.kind)
+async fn get_inbox(call: Call, args: Args) -> ToolResult {
+    show(news::inbox(&call.hub, &call.caller, args.read()?).await?)?.into_json()
 }
 
-async fn get_inbox(call: Call, args: Args) -> Replied {
-    call.inbox(args.query()?.0).await?.into_json()
-}
-
-fn number(args: &mut Args, name: &str) -> Result<Option<i64>, ApiError> {
+fn number(args: &mut Args, name: &str) -> Result<Option<i64>, Error> {
     match args.0.shift_remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_i64() {
@@ -128,110 +127,23 @@ fn number(args: &mut Args, name: &str) -> Result<Option<i64>, ApiError> {
     }
 }
 
-/// What is new for somebody: what waits, and what has become of the rest.
-struct Look {
-    found: Updates,
-    events: Vec<EventView>,
-}
-
-impl Look {
-    fn is_empty(&self) -> bool {
-        let found = &self.found;
-        found.tasks.is_empty()
-            && found.approvals.is_empty()
-            && found.unread.is_empty()
-            && self.events.is_empty()
-    }
-}
-
 impl Call {
-    /// A page of the inbox, with the text of broadcasts: nothing else shows it.
-    pub(crate) async fn inbox(&self, page: PageQuery) -> Result<Shown, ApiError> {
-        let answer = inbox::list(self.hub(), self.me(), nowhere(), Query(page)).await?;
-        let (mut list, next) = Rendered::value(answer).await?;
-        let items = list.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten();
-        for item in items.filter_map(Value::as_object_mut) {
-            if let Some(content) = self.broadcast_text(item.get("messageId")).await? {
-                item.insert("content".into(), content.into());
-            }
-        }
-        if let (Some(next), Value::Object(fields)) = (next, &mut list) {
-            fields.insert("nextCursor".into(), next.into());
-        }
-        self.show(Json(list)).await
-    }
-
-    async fn broadcast_text(&self, id: Option<&Value>) -> Result<Option<String>, ApiError> {
-        let Some(id) = id.and_then(Value::as_str).and_then(|id| id.parse().ok()) else { return Ok(None) };
-        let by = self.me.clone();
-        match self.hub.read(move |tx, _| networks::message(tx, &by, &id)).await {
-            Ok(message) => Ok(Some(message.content)),
-            // Its network, or one's place in it, is gone.
-            Err(Error::NotFound(_)) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Looks for what is new: since the caller last said "seen", or after a place in its log. Who came and went after
-    /// another place is told to who waited for it, and to nobody later.
-    async fn look(&self, after: Option<i64>, peers_after: Option<i64>) -> Result<Look, ApiError> {
-        let by = self.me.clone();
-        let (found, log) = self
-            .hub
-            .read(move |tx, now| {
-                let mut found = seen::check(tx, &by, after, now)?;
-                let mut log = events::read(tx, &by, Some(found.since))?;
-                for _ in 1..PAGES_MAX {
-                    if !log.has_more {
-                        break;
-                    }
-                    let next = events::read(tx, &by, Some(log.cursor))?;
-                    (log.cursor, log.has_more) = (next.cursor, next.has_more);
-                    log.events.extend(next.events);
-                }
-                // What was not looked at is not told, so it must not be taken for seen.
-                found.cursor = if log.has_more { found.cursor.min(log.cursor) } else { found.cursor };
-                Ok((found, log))
-            })
-            .await?;
-        let is_late = |event: &Logged| peers_after.is_some_and(|after| event.seq > after);
-        let is_shown = |event: &Logged| {
-            event.seq <= found.cursor
-                && (is_one_of(&CHANGES, event) || (is_late(event) && is_one_of(&ABOUT_PEERS, event)))
-        };
-        let events = log.events.into_iter().filter(is_shown).map(view).collect();
-        Ok(Look { found, events })
-    }
-
-    /// What is new, in words and as data, for somebody who has got to a place in its log already.
-    async fn tell(&self, mut look: Look, got_to: i64, acknowledge: bool) -> Replied {
-        let is_empty = look.is_empty();
-        let shown_to = look.found.cursor;
+    /// What is new, as text and as data, for a caller that has read its log up to a number.
+    async fn report(&self, found: News, got_to: i64, acknowledge: bool) -> ToolResult {
+        let shown_to = found.cursor();
         let cursor = shown_to.max(got_to);
-        look.found.cursor = cursor;
-        let Json(updates) = updates::show(&self.hub, &self.me, look.found).await?;
-        let mut told = serde_json::to_value(updates).map_err(|_| ApiError::Panicked)?;
-        told["hasUpdates"] = (!is_empty).into();
-        told["events"] = serde_json::to_value(look.events).map_err(|_| ApiError::Panicked)?;
-        for event in told["events"].as_array_mut().into_iter().flatten() {
-            let message =
-                event["data"].get("messageId").filter(|_| event["type"] == "broadcast.created").cloned();
-            if let Some(content) = self.broadcast_text(message.as_ref()).await? {
-                event["data"]["content"] = content.into();
-            }
-        }
+        let view = news::view(&self.hub, &self.caller, found, cursor).await?;
         // What nobody reads has been told to nobody.
-        let is_read = !self.gone.has_hung_up();
+        let is_read = !self.disconnect.is_disconnected();
         if acknowledge && is_read {
-            let by = self.me.clone();
-            self.hub.write(move |tx, _| seen::acknowledge(tx, &by, shown_to)).await?;
+            updates::acknowledge(&self.hub, &self.caller, AckCursor { cursor: shown_to }).await?;
         }
         if is_read {
-            self.hub.sessions.note_told(&self.me, self.session.as_deref(), cursor);
+            self.sessions.set_reported(self.me(), self.session.as_deref(), cursor);
         }
-        let told = self.show(Json(told)).await?;
-        let words = in_words(&told.value);
-        told.said(words)
+        let reported = show(view)?;
+        let words = in_words(&reported.value);
+        reported.with_text(words)
     }
 }
 
@@ -266,8 +178,8 @@ fn in_words(found: &Value) -> String {
     }
     let events = list("events");
     if !events.is_empty() {
-        lines.push(format!("What has happened ({}):", events.len()));
-        lines.extend(events.iter().map(|event| happened(event, &text)));
+        lines.push(format!("Events ({}):", events.len()));
+        lines.extend(events.iter().map(|event| describe_event(event, &text)));
     }
     if lines.is_empty() {
         return "No updates. You're all caught up.".to_owned();
@@ -278,8 +190,8 @@ fn in_words(found: &Value) -> String {
     lines.join("\n")
 }
 
-/// An event as a line.
-fn happened(event: &Value, text: &impl Fn(&Value, &str) -> String) -> String {
+/// One line of text about an event.
+fn describe_event(event: &Value, text: &impl Fn(&Value, &str) -> String) -> String {
     let (kind, task, data) =
         (text(event, "type"), text(event, "taskId"), event.get("data").unwrap_or(&Value::Null));
     let mut line = format!("- {kind}");

@@ -1,100 +1,108 @@
-//! Pairing and connections.
+//! Tools for pairing and connections.
 
 use serde_json::{Value, json};
 use tandem_api::connections::{
     ConnectedView, ConnectionView, Disconnected, PairingCodeView, PatchConnection, RedeemCode,
 };
 use tandem_api::tasks::PageQuery;
+use tandem_app::Invalid;
+use tandem_hub::ops::connections;
+use tandem_hub::paging;
 
-use super::{Does, Entry, Page};
-use crate::mcp::call::{Args, Call, Replied, Shown, named_here, nowhere};
-use crate::rest::connections;
+use super::{Entry, Page, ToolKind};
+use crate::mcp::call::{Args, Call, ToolResult, show, show_list, with_tool_names};
 
 pub(super) fn entries() -> Vec<Entry> {
     let rule = json!({"type": "string", "enum": ["auto", "require"],
-        "description": "auto lets tasks in at once, require holds each until you approve it"});
-    let alias = json!({"type": ["string", "null"], "maxLength": 64, "description": "Your name for it; null clears it"});
+        "description": "auto accepts tasks at once, require holds each until you approve it"});
+    let alias =
+        json!({"type": ["string", "null"], "maxLength": 64, "description": "Your alias; null clears it"});
     vec![
         Entry::new(
             "generate_pairing_code",
-            Does::Add,
-            "Make a code that another agent's owner redeems once, within ten minutes, to connect with you.",
+            ToolKind::Create,
+            "Create a pairing code, valid once for ten minutes. Use it when another agent wants to connect \
+             with you.",
             generate_pairing_code,
         )
-        .gives::<PairingCodeView>()
+        .output::<PairingCodeView>()
         .core(),
         Entry::new(
             "connect_with_agent",
-            Does::Add,
-            "Redeem a pairing code that another agent's owner gave you.",
+            ToolKind::Create,
+            "Redeem a pairing code that another agent's owner gave you, to connect.",
             connect_with_agent,
         )
-        .takes::<RedeemCode>()
-        .gives::<ConnectedView>()
+        .input::<RedeemCode>()
+        .output::<ConnectedView>()
         .core(),
         Entry::new(
             "connect_directly",
-            Does::Add,
-            "Connect without a code to an agent that has autoAccept (see discover_agents).",
+            ToolKind::Create,
+            "Connect without a code. Use it for an agent that discover_agents shows with autoAccept.",
             connect_directly,
         )
         .id("agentId", "The agent")
-        .gives::<ConnectedView>(),
+        .output::<ConnectedView>(),
         Entry::new(
             "list_connections",
-            Does::Look,
-            "The agents you are connected with, and how they can be reached.",
+            ToolKind::Read,
+            "List the agents you are connected with. Use it to find a task's target.",
             list_connections,
         )
-        .takes::<Page>()
-        .lists::<ConnectionView>("connections")
+        .input::<Page>()
+        .output_list::<ConnectionView>("connections")
         .core(),
-        Entry::new("set_alias", Does::Set, "Give a connected agent a name that only you see.", set_alias)
-            .field("alias", alias, true)
-            .id("connectionId", "The connection")
-            .gives::<ConnectionView>(),
+        Entry::new(
+            "set_alias",
+            ToolKind::Update,
+            "Give a connected agent a name that only you see. Use it when names are alike.",
+            set_alias,
+        )
+        .field("alias", alias, true)
+        .id("connectionId", "The connection id")
+        .output::<ConnectionView>(),
         Entry::new(
             "set_approval_rule",
-            Does::Set,
-            "Whether tasks from a connection wait for your approval.",
+            ToolKind::Update,
+            "Choose whether tasks from a connection wait for your approval: for agents you do not fully \
+             trust.",
             set_approval_rule,
         )
         .field("rule", rule, true)
-        .id("connectionId", "The connection")
-        .gives::<ConnectionView>(),
+        .id("connectionId", "The connection id")
+        .output::<ConnectionView>(),
         Entry::new(
             "disconnect",
-            Does::Destroy,
-            "End a connection. Its live tasks are cancelled, and the other agent is told.",
+            ToolKind::Delete,
+            "End a connection and cancel its live tasks. Use it when you no longer work with that agent.",
             disconnect,
         )
-        .id("connection_id", "The connection")
-        .gives::<Disconnected>(),
+        .id("connection_id", "The connection id")
+        .output::<Disconnected>(),
     ]
 }
 
-async fn generate_pairing_code(call: Call, args: Args) -> Replied {
-    let code = call.show(connections::generate_code(call.hub(), call.me(), args.input()).await?).await?;
+async fn generate_pairing_code(call: Call, _: Args) -> ToolResult {
+    let code = show(connections::generate_code(&call.hub, &call.caller).await?)?;
     let words = format!(
         "Pairing code: **{}**\nShare this with the other agent. Expires in 10 minutes.",
         code.text("code")
     );
-    code.said(words)
+    code.with_text(words)
 }
 
-async fn connect_with_agent(call: Call, args: Args) -> Replied {
-    let address = call.address.clone();
-    connected(call.show(connections::redeem_code(call.hub(), call.me(), address, args.input()).await?).await?)
+async fn connect_with_agent(call: Call, args: Args) -> ToolResult {
+    connected(connections::redeem_code(&call.hub, &call.caller, args.read()).await?)
 }
 
-async fn connect_directly(call: Call, mut args: Args) -> Replied {
-    let agent = args.take("agentId")?;
-    connected(
-        call.show(connections::connect_directly(call.hub(), call.me(), agent, args.input()).await?).await?,
-    )
+async fn connect_directly(call: Call, mut args: Args) -> ToolResult {
+    let agent = args.id("agentId", "agent")?;
+    connected(connections::connect_directly(&call.hub, &call.caller, &agent).await?)
 }
 
-fn connected(connection: Shown) -> Replied {
+fn connected(connection: ConnectedView) -> ToolResult {
+    let connection = show(connection)?;
     let key = match connection.value.get("publicKey") {
         Some(Value::String(_)) => " It has a public key: tasks with it can be end-to-end encrypted.",
         _ => "",
@@ -105,46 +113,44 @@ fn connected(connection: Shown) -> Replied {
         connection.text("agentId"),
         connection.text("connectionId"),
     );
-    connection.said(words)
+    connection.with_text(words)
 }
 
-async fn list_connections(call: Call, args: Args) -> Replied {
-    let query = args.query::<PageQuery>()?;
-    let list = connections::list(call.hub(), call.me(), nowhere(), query).await?;
-    call.show(list).await?.into_list("connections")
+async fn list_connections(call: Call, args: Args) -> ToolResult {
+    let query = args.read::<PageQuery>()?;
+    show_list(connections::list(&call.hub, &call.caller, query, paging::LIST).await?)?
+        .into_list("connections")
 }
 
-async fn set_alias(call: Call, mut args: Args) -> Replied {
-    let connection = args.take("connectionId")?;
+async fn set_alias(call: Call, mut args: Args) -> ToolResult {
+    let connection = args.id("connectionId", "connection")?;
     if !args.0.contains_key("alias") {
-        return Err(tandem_app::Invalid::field("alias", "is required; null clears it").into());
+        return Err(Invalid::field("alias", "is required; null clears it").into());
     }
-    let changed =
-        connections::change(call.hub(), call.me(), connection, args.input::<PatchConnection>()).await?;
-    let changed = call.show(changed).await?;
+    let changed = connections::change(&call.hub, &call.caller, &connection, args.read()?).await?;
+    let changed = show(changed)?;
     let words = match changed.value.get("alias").and_then(Value::as_str) {
         Some(alias) => format!("Alias set: {alias}"),
         None => "Alias cleared.".to_owned(),
     };
-    changed.said(words)
+    changed.with_text(words)
 }
 
-async fn set_approval_rule(call: Call, mut args: Args) -> Replied {
-    let connection = args.take("connectionId")?;
-    let rule = args.take("rule")?.0;
+async fn set_approval_rule(call: Call, mut args: Args) -> ToolResult {
+    let connection = args.id("connectionId", "connection")?;
+    let rule = args.take("rule")?;
     args.0.insert("approval".to_owned(), rule.clone().into());
-    let input = args.input::<PatchConnection>();
-    let changed = connections::change(call.hub(), call.me(), connection, input).await;
-    let changed = changed.map_err(|error| named_here(error, &[("rule", "approval")]))?;
+    let changing = async {
+        connections::change(&call.hub, &call.caller, &connection, args.read::<PatchConnection>()?).await
+    };
+    let changed = changing.await.map_err(|error| with_tool_names(error, &[("rule", "approval")]))?;
     let meaning = if rule == "require" { "wait for your approval" } else { "are let in at once" };
-    call.show(changed)
-        .await?
-        .said(format!("Approval rule set to {rule}: tasks from this connection {meaning}."))
+    show(changed)?.with_text(format!("Approval rule set to {rule}: tasks from this connection {meaning}."))
 }
 
-async fn disconnect(call: Call, mut args: Args) -> Replied {
-    let connection = args.take("connection_id")?;
-    let ended = call.show(connections::disconnect(call.hub(), call.me(), connection).await?).await?;
+async fn disconnect(call: Call, mut args: Args) -> ToolResult {
+    let connection = args.id("connection_id", "connection")?;
+    let ended = show(connections::disconnect(&call.hub, &call.caller, &connection).await?)?;
     let words = format!("Disconnected. Cancelled tasks: {}.", ended.number("cancelledTasks"));
-    ended.said(words)
+    ended.with_text(words)
 }

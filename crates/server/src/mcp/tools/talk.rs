@@ -1,90 +1,87 @@
-//! Messages and receipts within a task.
+//! Tools for messages, receipts and usage.
 
 use serde_json::{Value, json};
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, ReplyTask, ReportUsage, UsageView};
-use tandem_core::TaskId;
+use tandem_hub::ops::{messages, tasks};
 
-use super::{Does, Entry};
-use crate::http::{Json, Param};
-use crate::mcp::call::{Args, Call, Replied};
-use crate::rest::{id, messages, work};
+use super::{Entry, ToolKind};
+use crate::mcp::call::{Args, Call, ToolResult, show};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId", "The task");
     vec![
         task(
             Entry::new(
-                "send_message",
-                Does::Add,
-                "Say something on a task. To finish with a result, use send_reply instead.",
-                send_message,
-            )
-            .takes::<SendMessage>(),
+            "send_message",
+            ToolKind::Create,
+            "Send a message on a task: a question, an answer, progress. To finish with a result, use \
+             send_reply.",
+            send_message,
         )
-        .gives::<MessageView>()
+            .input::<SendMessage>(),
+        )
+        .output::<MessageView>()
         .core(),
         task(
             Entry::new(
-                "send_reply",
-                Does::Add,
-                "Answer a task made for you: the content becomes its result, and it ends with the outcome.",
-                send_reply,
-            )
-            .takes::<ReplyTask>(),
+            "send_reply",
+            ToolKind::Create,
+            "Reply to a task assigned to you: the content becomes its result and the task ends. Use it when you \
+             are done.",
+            send_reply,
         )
-        .gives::<RepliedView>()
+            .input::<ReplyTask>(),
+        )
+        .output::<RepliedView>()
         .core(),
         task(Entry::new(
             "task_read",
-            Does::Set,
-            "Read your unread messages on a task; their author is told.",
+            ToolKind::Update,
+            "Get your unread messages on a task and mark them read. Use it when check_updates shows some.",
             task_read,
         ))
-        .gives::<ReadView>(),
+        .output::<ReadView>(),
         task(Entry::new(
             "message_ack",
-            Does::Set,
-            "Acknowledge everything outstanding on a task; its author is told.",
+            ToolKind::Update,
+            "Acknowledge a task and its messages. Use it to confirm receipt before you can answer.",
             message_ack,
         ))
-        .gives::<AcknowledgedView>(),
+        .output::<AcknowledgedView>(),
         task(
             Entry::new(
-                "delete_message",
-                Does::Destroy,
-                "Take back a message of yours; [deleted] stays in its place.",
-                delete_message,
-            )
+            "delete_message",
+            ToolKind::Delete,
+            "Delete a message you sent; [deleted] remains in its place. Use it for mistakes.",
+            delete_message,
+        )
             .id("messageId", "The message"),
         )
-        .gives::<DeletedMessage>(),
+        .output::<DeletedMessage>(),
         task(
             Entry::new(
-                "report_usage",
-                Does::Add,
-                "Report what the work on a task made for you has cost.",
-                report_usage,
-            )
-            .takes::<ReportUsage>(),
+            "report_usage",
+            ToolKind::Create,
+            "Report the cost of your work on a task, in USD. Use it as the target, after each paid step.",
+            report_usage,
         )
-        .gives::<UsageView>(),
+            .input::<ReportUsage>(),
+        )
+        .output::<UsageView>(),
     ]
 }
 
-async fn send_message(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let task: TaskId = id(&task.0, "task")?;
-    let send = call.hub.new_message(&call.me, task.clone(), args.read()).await?;
-    let sending = async { Ok(call.hub.write(send).await?) };
-    let sent = call.show(Json(call.hub.counted_on_task(&call.me, &task, sending).await?)).await?;
+async fn send_message(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    let sent = show(messages::send(&call.hub, &call.caller, &task, body).await?)?;
     let words = format!("Message sent. Message ID: {}", sent.text("id"));
-    sent.said(words)
+    sent.with_text(words)
 }
 
-async fn send_reply(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let replied = call.show(work::reply(call.hub(), call.me(), task, args.input()).await?).await?;
+async fn send_reply(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    let replied = show(tasks::reply(&call.hub, &call.caller, &task, body).await?)?;
     let message = replied.value.get("message").and_then(|message| message.get("id")).and_then(Value::as_str);
     let words = format!(
         "Reply sent. Message ID: {}. The task is {} now. {}",
@@ -92,30 +89,28 @@ async fn send_reply(call: Call, mut args: Args) -> Replied {
         replied.text("status"),
         replied.text("note"),
     );
-    replied.said(words.trim_end())
+    replied.with_text(words.trim_end())
 }
 
-async fn task_read(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    call.show(work::read(call.hub(), call.me(), task, args.input()).await?).await?.into_json()
+async fn task_read(call: Call, mut args: Args) -> ToolResult {
+    show(tasks::read(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?.into_json()
 }
 
-async fn message_ack(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let done = call.show(work::acknowledge(call.hub(), call.me(), task, args.input()).await?).await?;
+async fn message_ack(call: Call, mut args: Args) -> ToolResult {
+    let done = show(tasks::acknowledge(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?;
     let count = done.value.get("messageIds").and_then(Value::as_array).map_or(0, Vec::len);
-    done.said(format!("Acknowledged. Messages: {count}."))
+    done.with_text(format!("Acknowledged. Messages: {count}."))
 }
 
-async fn delete_message(call: Call, mut args: Args) -> Replied {
-    let (task, message) = (args.take("taskId")?.0, args.take("messageId")?.0);
-    let both = Param((task, message));
-    call.show(messages::delete(call.hub(), call.me(), both).await?).await?.said("Message deleted.")
+async fn delete_message(call: Call, mut args: Args) -> ToolResult {
+    let task = args.id("taskId", "task")?;
+    let message = call.hub.on_task(&call.caller, &task, args.id("messageId", "message")).await?;
+    show(messages::delete(&call.hub, &call.caller, &task, &message).await?)?.with_text("Message deleted.")
 }
 
-async fn report_usage(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    let usage = call.show(work::report_usage(call.hub(), call.me(), task, args.input()).await?).await?;
+async fn report_usage(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    let usage = show(tasks::report_usage(&call.hub, &call.caller, &task, body).await?)?;
     let dollars = |field: &str| usage.value.get(field).unwrap_or(&json!(0)).to_string();
     let paused = match usage.value.get("paused") {
         Some(Value::Bool(true)) => " The task is paused (input-required).",
@@ -126,5 +121,5 @@ async fn report_usage(call: Call, mut args: Args) -> Replied {
         dollars("deducted"),
         dollars("balance")
     );
-    usage.said(words)
+    usage.with_text(words)
 }

@@ -1,74 +1,148 @@
-//! Tasks: making them, looking at them, moving them on.
+//! Tools for creating, reading and changing tasks.
 
-use serde_json::{Map, Value, json};
-use tandem_api::messages::MessageView;
+use serde_json::{Value, json};
 use tandem_api::tasks::{
-    CreateTask, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, WithReason,
+    CreateTask, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, ThreadView, WithReason,
 };
-use tandem_app::{Invalid, messages};
+use tandem_api::text::HubText;
 use tandem_core::TaskId;
+use tandem_hub::ops::{messages, tasks};
+use tandem_hub::{Error, paging};
 
-use super::{Does, Entry};
-use crate::http::{ApiError, Json, Param, paging};
-use crate::mcp::call::{Args, Call, Rendered, Replied, Reply, Shown};
-use crate::rest::{id, tasks, work};
+use super::{Entry, ToolKind};
+use crate::mcp::call::{Args, Call, FencedJson, ToolReply, ToolResult, show, show_list};
 
-/// How many messages come with a task, the newest of them.
-const MESSAGES_MAX: i64 = 500;
-/// How many bytes of their text.
+/// Bytes of messages that are shown with a task.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 pub(super) fn entries() -> Vec<Entry> {
-    let task = |entry: Entry| entry.id("taskId", "The task");
-    let status = json!({"type": "string", "description": "One of the task's nextStatuses; submitted publishes a draft"});
+    [made_and_found(), moved_on()].concat()
+}
+
+fn task(entry: Entry) -> Entry {
+    entry.id("taskId", "The task")
+}
+
+fn made_and_found() -> Vec<Entry> {
+    let cursor = json!({"type": "string",
+        "description": "olderMessagesCursor of the previous call, to read older messages"});
+    let messages = json!({"type": "array", "items": {"type": "object"}});
     vec![
-        Entry::new("create_task", Does::Add, "Hand a task to an agent you are connected with.", create_task)
-            .takes::<CreateTask>().gives::<TaskView>().core(),
-        Entry::new("list_tasks", Does::Look,
-            "All your tasks, newest first, also ended ones. For what is new, use check_updates.", list_tasks)
-            .takes::<ListTasks>().lists::<TaskView>("tasks"),
-        task(Entry::new("get_task", Does::Look, "One task with its messages.", get_task))
-            .field(
-            "cursor",
-            json!({"type": "string", "description": "olderMessagesCursor of the call before, for older messages"}),
-            false,
+        Entry::new(
+            "create_task",
+            ToolKind::Create,
+            "Create a task for an agent you are connected with. Use it when another agent should do something \
+             for you.",
+            create_task,
         )
-        .gives::<TaskView>()
-            .gives_also("messages", json!({"type": "array", "items": {"type": "object"}})).core(),
-        task(Entry::new("update_task_status", Does::Set,
-            "Move a task: working when you begin, input-required to ask, completed or failed at the end, cancelled to \
-             give up; as its initiator, working reopens a completed one.", update_task_status)
-            .takes::<PatchTask>().without(&["sessionKey", "title", "description", "descriptionKeys",
-                "senderSignature", "maxMessages"]).field("status", status, true))
-            .gives::<TaskView>().core(),
-        task(Entry::new("cancel_task", Does::Destroy, "Cancel a task; the other party learns the reason.", cancel_task)
-            .takes::<WithReason>()).gives::<TaskView>(),
-        task(Entry::new("retry_task", Does::Set,
-            "Try a task of yours again that failed, was cancelled or expired.", retry_task)
-            .takes::<RetryTask>()).gives::<TaskView>(),
-        task(Entry::new("reassign_task", Does::Set, "Give a live task of yours to another agent.", reassign_task)
-            .takes::<ReassignTask>()).gives::<TaskView>(),
+        .input::<CreateTask>()
+        .output::<TaskView>()
+        .core(),
+        Entry::new(
+            "list_tasks",
+            ToolKind::Read,
+            "List all your tasks, newest first, also ended ones. Use it to browse; for what is new, use \
+             check_updates.",
+            list_tasks,
+        )
+        .input::<ListTasks>()
+        .output_list::<TaskView>("tasks"),
+        task(Entry::new(
+            "get_task",
+            ToolKind::Read,
+            "Get one task with its messages. Use it before you work on a task or answer it.",
+            get_task,
+        ))
+        .field("cursor", cursor, false)
+        .output::<TaskView>()
+        .output_field("messages", messages)
+        .core(),
     ]
 }
 
-/// Which tasks.
+fn moved_on() -> Vec<Entry> {
+    let status = json!({"type": "string",
+        "description": "One of the task's nextStatuses; submitted publishes a draft"});
+    vec![
+        task(
+            Entry::new(
+                "update_task_status",
+                ToolKind::Update,
+                "Change a task's status: working when you start, input-required to ask, completed or failed at the end, \
+             cancelled to give up, submitted to publish a draft. Its initiator reopens a completed task by \
+             working.",
+                update_task_status,
+            )
+            .input::<PatchTask>()
+            .without_input(&[
+                "sessionKey",
+                "title",
+                "description",
+                "descriptionKeys",
+                "senderSignature",
+                "maxMessages",
+            ])
+            .field("status", status, true),
+        )
+        .output::<TaskView>()
+        .core(),
+        task(
+            Entry::new(
+                "cancel_task",
+                ToolKind::Delete,
+                "Cancel a task and tell the other party why. Use it when the work is no longer needed or \
+             possible.",
+                cancel_task,
+            )
+            .input::<WithReason>(),
+        )
+        .output::<TaskView>(),
+        task(
+            Entry::new(
+                "retry_task",
+                ToolKind::Update,
+                "Submit a task of yours again. Use it after it failed, was cancelled or expired.",
+                retry_task,
+            )
+            .input::<RetryTask>(),
+        )
+        .output::<TaskView>(),
+        task(
+            Entry::new(
+                "reassign_task",
+                ToolKind::Update,
+                "Give a live task of yours to another agent. Use it when its target makes no progress.",
+                reassign_task,
+            )
+            .input::<ReassignTask>(),
+        )
+        .output::<TaskView>(),
+    ]
+}
+
+/// Arguments of `list_tasks`.
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "its schema is what it is for; it is read as the query of REST")]
 struct ListTasks {
-    /// Only tasks in this status, such as submitted, working, input-required or completed
+    /// Only tasks with this status, such as submitted, working, input-required or completed
+    #[schema(nullable = false)]
     status: Option<String>,
-    /// initiator for those you made, target for those made for you
+    /// initiator for tasks you created, target for tasks assigned to you
+    #[schema(nullable = false)]
     role: Option<String>,
-    /// Only tasks with this text in their title
+    /// Only tasks whose title contains this text
+    #[schema(nullable = false)]
     q: Option<String>,
-    /// How many at most (default 50)
+    /// Page size (default 50)
+    #[schema(nullable = false)]
     limit: Option<i64>,
-    /// nextCursor of the page before
+    /// nextCursor of the previous page
+    #[schema(nullable = false)]
     cursor: Option<String>,
 }
 
-/// What a task says about itself, and what can be done next.
-fn stands(task: &Shown, did: &str) -> String {
+/// The status of a task in text, and what the caller can do next.
+fn status_text(task: &FencedJson, did: &str) -> String {
     let next = task.value.get("nextStatuses").and_then(Value::as_array);
     let next: Vec<&str> = next.into_iter().flatten().filter_map(Value::as_str).collect();
     let next = if next.is_empty() { "none".to_owned() } else { next.join(", ") };
@@ -83,94 +157,58 @@ fn stands(task: &Shown, did: &str) -> String {
     )
 }
 
-async fn create_task(call: Call, args: Args) -> Replied {
-    let make = call.hub.new_task(&call.me, args.read()?).await?;
-    let task = call.show(Json(call.hub.write(make).await?)).await?;
-    let words = stands(&task, "Task created.");
-    task.said(words)
+async fn create_task(call: Call, args: Args) -> ToolResult {
+    moved(tasks::create(&call.hub, &call.caller, args.read()?).await?, "Task created.")
 }
 
-async fn list_tasks(call: Call, args: Args) -> Replied {
-    let list = call.hub.list_tasks(&call.me, args.read::<TasksQuery>()?).await?;
-    call.show(list).await?.into_list("tasks")?.or_if_empty("tasks", "No tasks found.")
+async fn list_tasks(call: Call, args: Args) -> ToolResult {
+    let list = tasks::list(&call.hub, &call.caller, args.read::<TasksQuery>()?, paging::LIST).await?;
+    show_list(list)?.into_list("tasks")?.or_if_empty("tasks", "No tasks found.")
 }
 
-async fn get_task(call: Call, mut args: Args) -> Replied {
-    let Param(named) = args.take("taskId")?;
-    let cursor = args.read::<PageQuery>()?.cursor;
-    let task = call.show(call.whole_task(&named, cursor.as_deref()).await?).await?;
-    let note = task.value.get("olderMessagesCursor").and_then(Value::as_str);
+async fn get_task(call: Call, args: Args) -> ToolResult {
+    let (task, page) = call.on_task::<PageQuery>(args).await?;
+    let thread = thread(&call, &task, page.cursor).await?;
+    let note = thread.older_messages_cursor.as_ref().map(HubText::as_str);
     let note = note.map(|cursor| format!("There are older messages. Call again with cursor {cursor}"));
-    Ok(Reply { note, ..task.into_json()? })
+    Ok(ToolReply { note, ..show(thread)?.into_json()? })
 }
 
-impl Call {
-    /// A task with its newest messages, or with those before a cursor.
-    pub(crate) async fn whole_task(
-        &self,
-        named: &str,
-        cursor: Option<&str>,
-    ) -> Result<Json<Value>, ApiError> {
-        let answer = tasks::view(self.hub(), self.me(), Param(named.to_owned())).await?;
-        let (mut task, _) = Rendered::value(answer).await?;
-        let (by, of): (_, TaskId) = (self.me.clone(), id(named, "task")?);
-        let before = paging::number(cursor)?;
-        let page =
-            self.hub.read(move |tx, now| messages::list(tx, &by, &of, before, MESSAGES_MAX, now)).await?;
-        let (mut room, mut older) = (MESSAGE_BYTES_MAX, page.next);
-        let mut kept: Vec<MessageView> = Vec::new();
-        for message in page.items.into_iter().rev() {
-            let Some(rest) = room.checked_sub(message.content.len()) else {
-                older = Some(message.number + 1);
-                break;
-            };
-            room = rest;
-            kept.push(message.into());
-        }
-        kept.reverse();
-        if let Value::Object(fields) = &mut task {
-            fields.insert("messages".into(), serde_json::to_value(kept).map_err(|_| ApiError::Panicked)?);
-            if let Some(older) = older {
-                fields.insert("olderMessagesCursor".into(), older.to_string().into());
-            }
-        }
-        Ok(Json(task))
-    }
+/// A task with its newest messages, or with those before a cursor.
+pub(crate) async fn thread(call: &Call, task: &TaskId, cursor: Option<String>) -> Result<ThreadView, Error> {
+    let view = tasks::view(&call.hub, &call.caller, task).await?.view;
+    let (messages, older) =
+        messages::newest(&call.hub, &call.caller, task, cursor.as_deref(), MESSAGE_BYTES_MAX).await?;
+    Ok(ThreadView { task: view, messages, older_messages_cursor: older.map(HubText::new) })
 }
 
-async fn update_task_status(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    if !args.0.contains_key("status") {
-        return Err(Invalid::field("status", "is required").into());
-    }
-    // The other fields of a change are for REST.
-    let fields: Map<String, Value> = args
-        .0
-        .into_iter()
-        .filter(|(name, _)| ["status", "reason", "expectedStatus"].contains(&name.as_str()))
-        .collect();
-    let changed = tasks::change(call.hub(), call.me(), task, Args(fields).input()).await?;
-    moved(&call, changed, "Task status updated.").await
+async fn update_task_status(call: Call, mut args: Args) -> ToolResult {
+    let task = args.id("taskId", "task")?;
+    call.hub.on_task(&call.caller, &task, args.require("status", "is required")).await?;
+    // REST handles the other fields of a change.
+    args.0.retain(|name, _| ["status", "reason", "expectedStatus"].contains(&name.as_str()));
+    let body = call.hub.on_task(&call.caller, &task, args.read()).await?;
+    moved(tasks::change(&call.hub, &call.caller, &task, body).await?.view, "Task status updated.")
 }
 
-/// An answer about a task that was moved.
-pub(super) async fn moved(call: &Call, answer: impl Rendered, did: &str) -> Replied {
-    let task = call.show(answer).await?;
-    let words = stands(&task, did);
-    task.said(words)
+/// The result of a status change.
+pub(super) fn moved(task: TaskView, did: &str) -> ToolResult {
+    let task = show(task)?;
+    let words = status_text(&task, did);
+    task.with_text(words)
 }
 
-async fn cancel_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    moved(&call, tasks::cancel(call.hub(), call.me(), task, args.input()).await?, "Task cancelled.").await
+async fn cancel_task(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    moved(tasks::cancel(&call.hub, &call.caller, &task, body).await?, "Task cancelled.")
 }
 
-async fn retry_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    moved(&call, work::retry(call.hub(), call.me(), task, args.input()).await?, "Task retried.").await
+async fn retry_task(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    moved(tasks::retry(&call.hub, &call.caller, &task, body).await?, "Task retried.")
 }
 
-async fn reassign_task(call: Call, mut args: Args) -> Replied {
-    let task = args.take("taskId")?;
-    moved(&call, work::reassign(call.hub(), call.me(), task, args.input()).await?, "Task reassigned.").await
+async fn reassign_task(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    moved(tasks::reassign(&call.hub, &call.caller, &task, body).await?, "Task reassigned.")
 }

@@ -1,71 +1,74 @@
-//! Files that come as forms: written to where they stay while they arrive.
+//! Uploads as multipart forms, written to disk as they arrive.
+
+use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::Response;
 use multer::{Constraints, Multipart, SizeLimit};
 use tandem_api::files::{UploadForm, UploadedFile};
-use tandem_app::{Error, Invalid, keys};
+use tandem_app::{Error as AppError, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
-use tandem_core::{FileId, TaskId};
+use tandem_hub::files::Upload;
+use tandem_hub::ops::files::{self, FileInfo, storage_error};
+use tandem_hub::{Error, Hub};
 
-use super::{FIELD_BYTES_MAX, FORM_BYTES_MAX, Label, PIECE_TIMEOUT, finish, not_stored, upload_key};
-use crate::files::Arriving;
-use crate::http::front::Caller;
-use crate::http::input::idempotency_key;
-use crate::http::{ApiError, Param};
-use crate::hub::{Hub, HubParts};
-use crate::rest::id;
+use super::upload_key;
+use crate::http::input::{idempotency_key, on_task};
+use crate::http::{ApiError, answer, error};
+
+/// Size limit of a form.
+const FORM_BYTES_MAX: u64 = FILE_BYTES_MAX + 1024 * 1024;
+/// Size limit of the fields other than the file.
+const FIELD_BYTES_MAX: u64 = 64 * 1024;
+/// Time limit for the next chunk of an upload.
+const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Upload a file as a form.
 ///
-/// The form's field is `file`; on an encrypted task `encryptedKeys` (a JSON object) and `senderSignature` come before
-/// it. It is written to the disk as it arrives. At most 50 MiB.
+/// The field is `file`; on an encrypted task `encryptedKeys` (a JSON object) and `senderSignature` come before it.
+/// The file is written to disk as it arrives. At most 50 MiB.
 #[utoipa::path(post, path = "/tasks/{id}/files", tag = "files", params(("id" = String, Path)),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, body = UploadedFile)))]
-pub(crate) async fn upload(
-    State(hub): State<Hub>,
-    Caller(me): Caller,
-    Param(task): Param<String>,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let task: TaskId = id(&task, "task")?;
+pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Result<Response, ApiError> {
+    let (caller, task) = on_task(&mut request).await?;
     let (parts, body) = request.into_parts();
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let boundary = content_type.and_then(|value| multer::parse_boundary(value).ok());
-    let boundary = boundary.ok_or(ApiError::NotAForm);
-    let boundary = hub.body_on_task(&me, &task, boundary).await?;
-    // Sent with a key, it may have happened before, and then the task has nothing to say about it any more.
-    let may_be_again = idempotency_key(&parts.headers)?.is_some();
+    let boundary = hub.on_task(&caller, &task, boundary.ok_or_else(error::not_a_form)).await?;
+    // With an idempotency key the request may be a repetition, for which the current state of the task does not
+    // matter.
+    let key = hub.on_task(&caller, &task, idempotency_key(&parts.headers)).await?;
+    let may_be_again = key.is_some();
     if !may_be_again {
-        hub.check_upload(&me, &task).await?;
+        files::check(&hub, &caller, &task).await?;
     }
     let limits = SizeLimit::new().whole_stream(FORM_BYTES_MAX).per_field(FIELD_BYTES_MAX);
     let limits = limits.for_field("file", FILE_BYTES_MAX);
     let form =
         Multipart::with_constraints(body.into_data_stream(), boundary, Constraints::new().size_limit(limits));
-    let id: FileId = hub.now().new_id();
-    // Hashing takes a good part of what an upload costs, and only a request with a key is recognised by it.
-    let taken = take_form(&hub, form, &id, may_be_again.then(keys::Hashing::default)).await;
-    let (arriving, label, hash) = hub.body_on_task(&me, &task, taken).await?;
-    let key = upload_key(&parts.headers, &parts.uri.to_string(), &hash)?;
-    if let Some(kept) = hub.kept_answer(&me, key.as_ref()).await? {
-        return Ok(kept);
+    // Hashing is expensive, and only a request with a key needs the hash.
+    let file = read_form(&hub, form, may_be_again.then(keys::Hashing::default)).await;
+    hub.access.check(&caller).await?;
+    let (upload, info, hash) = hub.on_task(&caller, &task, file).await?;
+    let caller = caller.with_idempotency_key(upload_key(&parts.headers, &parts.uri.to_string(), &hash)?);
+    if let Some(earlier) = hub.earlier_answer::<UploadedFile>(&caller).await? {
+        return Ok(answer(&caller, StatusCode::CREATED, &earlier));
     }
-    hub.check_upload(&me, &task).await?;
-    finish(&hub, &me, task, id, arriving, label, key).await
+    files::check(&hub, &caller, &task).await?;
+    let uploaded = files::attach(&hub, &caller, &task, upload, info).await?;
+    Ok(answer(&caller, StatusCode::CREATED, &uploaded))
 }
 
-/// Writes a form's file to the disk as it comes, and reads its other fields. The hash, if there is one, is of all of it.
-async fn take_form(
-    hub: &HubParts,
+/// Writes the file of a form to disk and reads the other fields. The hash, if requested, covers all of them.
+async fn read_form(
+    hub: &Hub,
     mut form: Multipart<'_>,
-    id: &FileId,
     mut hash: Option<keys::Hashing>,
-) -> Result<(Arriving, Label, [u8; 32]), ApiError> {
-    let mut label = Label::default();
-    let mut taken: Option<Arriving> = None;
+) -> Result<(Upload, FileInfo, [u8; 32]), Error> {
+    let mut info = FileInfo::default();
+    let mut file: Option<Upload> = None;
     let mut add = |bytes: &[u8]| {
         if let Some(hash) = &mut hash {
             hash.add(bytes);
@@ -80,43 +83,43 @@ async fn take_form(
             match name.as_str() {
                 "encryptedKeys" => {
                     let keys = serde_json::from_str(&text);
-                    label.keys = Some(
+                    info.keys = Some(
                         keys.map_err(|_| Invalid::field("encryptedKeys", "must be a JSON object of text"))?,
                     );
                 }
-                "senderSignature" => label.signature = Some(text),
+                "senderSignature" => info.signature = Some(text),
                 _ => {}
             }
             continue;
         }
-        if taken.is_some() {
+        if file.is_some() {
             return Err(Invalid::field("file", "must be there once").into());
         }
-        label.name = field.file_name().unwrap_or("file").to_owned();
-        label.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
-        add(label.name.as_bytes());
-        add(label.mime_type.as_bytes());
-        let mut arriving = hub.files.begin(id).await.map_err(not_stored)?;
-        while let Some(piece) = in_time(field.chunk()).await? {
-            add(&piece);
-            arriving.write(&piece).await.map_err(not_stored)?;
+        info.name = field.file_name().unwrap_or("file").to_owned();
+        info.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
+        add(info.name.as_bytes());
+        add(info.mime_type.as_bytes());
+        let mut upload = files::begin(hub).await?;
+        while let Some(chunk) = in_time(field.chunk()).await? {
+            add(&chunk);
+            upload.write(&chunk).await.map_err(storage_error)?;
         }
-        taken = Some(arriving);
+        file = Some(upload);
     }
-    let arriving = taken.ok_or_else(|| Invalid::field("file", "is missing"))?;
-    Ok((arriving, label, hash.map(keys::Hashing::finish).unwrap_or_default()))
+    let upload = file.ok_or_else(|| Invalid::field("file", "is missing"))?;
+    Ok((upload, info, hash.map(keys::Hashing::finish).unwrap_or_default()))
 }
 
-/// The next piece of an upload, unless it keeps us waiting or is too much.
-async fn in_time<T>(piece: impl Future<Output = multer::Result<T>>) -> Result<T, ApiError> {
-    match tokio::time::timeout(PIECE_TIMEOUT, piece).await {
-        Err(_) => Err(ApiError::BodyTimeout),
-        Ok(Ok(piece)) => Ok(piece),
+/// Waits for the next chunk, within the time limit.
+async fn in_time<T>(chunk: impl Future<Output = multer::Result<T>>) -> Result<T, Error> {
+    match tokio::time::timeout(CHUNK_TIMEOUT, chunk).await {
+        Err(_) => Err(error::body_timeout()),
+        Ok(Ok(chunk)) => Ok(chunk),
         Ok(Err(multer::Error::FieldSizeExceeded { field_name: Some(name), .. })) if name != "file" => {
             Err(Invalid::field(&name, format!("must be at most {FIELD_BYTES_MAX} bytes long")).into())
         }
         Ok(Err(multer::Error::FieldSizeExceeded { .. } | multer::Error::StreamSizeExceeded { .. })) => {
-            Err(Error::FileTooLarge.into())
+            Err(AppError::FileTooLarge.into())
         }
         Ok(Err(error)) => Err(Invalid::field("body", format!("is not a form: {error}")).into()),
     }

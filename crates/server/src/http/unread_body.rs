@@ -1,5 +1,5 @@
-//! What a handler leaves unread of a request. If it stayed unread, the connection would be closed under the
-//! client's hands, which may then never see the answer.
+//! Reads and discards what a handler left unread of a request body. Otherwise the connection would be reset, and the
+//! client might never see the response.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,22 +12,22 @@ use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
-/// The most that is read only to be thrown away.
+/// Bytes that are discarded at most.
 const BYTES_MAX: u64 = 80 * 1024 * 1024;
-/// How long that may take.
+/// Time limit for discarding.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
-/// A body that stays within reach after it has been handed to a handler.
+/// A body that remains accessible after it was passed to a handler.
 #[derive(Debug, Clone)]
-struct Shared(Arc<Mutex<Body>>);
+struct SharedBody(Arc<Mutex<Body>>);
 
-impl Shared {
-    fn with<T>(&self, look: impl FnOnce(&mut Body) -> T) -> T {
-        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+impl SharedBody {
+    fn with<T>(&self, act: impl FnOnce(&mut Body) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl HttpBody for Shared {
+impl HttpBody for SharedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -47,31 +47,31 @@ impl HttpBody for Shared {
     }
 }
 
-/// Keeps an eye on a request's body.
+/// Tracks the body of a request.
 #[derive(Debug)]
-pub(crate) struct Leftover {
-    body: Option<Shared>,
+pub(crate) struct UnreadBody {
+    body: Option<SharedBody>,
     wants_permission: bool,
 }
 
-impl Leftover {
-    /// Begins watching.
+impl UnreadBody {
+    /// Starts tracking.
     pub(crate) fn watch(request: Request) -> (Request, Self) {
         if request.body().is_end_stream() {
             return (request, Self { body: None, wants_permission: false });
         }
         let wants_permission = expects_permission(request.headers());
         let (parts, body) = request.into_parts();
-        let shared = Shared(Arc::new(Mutex::new(body)));
+        let shared = SharedBody(Arc::new(Mutex::new(body)));
         let request = Request::from_parts(parts, Body::new(shared.clone()));
         (request, Self { body: Some(shared), wants_permission })
     }
 
-    /// Reads what is left, within bounds; false when the connection has to be closed after the answer.
+    /// Discards the rest, within limits. Returns false if the connection must be closed after the response.
     pub(crate) async fn discard(self) -> bool {
         let Some(mut body) = self.body.filter(|body| !body.is_end_stream()) else { return true };
-        // Somebody who waits for permission to send has sent nothing; somebody who announces too much is
-        // not waited for.
+        // A client that waits for `100 Continue` has sent nothing; do not wait for a body that is announced as too
+        // large.
         if self.wants_permission || body.size_hint().lower() > BYTES_MAX {
             return false;
         }

@@ -1,4 +1,4 @@
-//! A connection that does not wait for ever for somebody to read: what was asked for stays in memory until it is taken.
+//! A stream with a write timeout: a client that does not read its response must not keep it in memory forever.
 
 use std::io;
 use std::pin::Pin;
@@ -8,25 +8,25 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream that fails once nothing of what is written has been taken for so long.
+/// Fails when the client has accepted no bytes for the given time.
 #[derive(Debug)]
-pub struct Patient<S> {
+pub struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
-    /// Runs while a write waits.
+    timeout: Duration,
+    /// Runs while a write is blocked.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
+impl<S> WriteTimeout<S> {
     /// Wraps a stream.
-    pub fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, waiting: None }
+    pub fn new(stream: S, timeout: Duration) -> Self {
+        Self { stream, timeout, waiting: None }
     }
 }
 
-impl<S: AsyncWrite + Unpin> Patient<S> {
-    /// Tries to write; if that has to wait, not for longer than there is patience.
-    fn try_to<T>(
+impl<S: AsyncWrite + Unpin> WriteTimeout<S> {
+    /// Polls a write operation. While it is blocked, the timeout runs.
+    fn poll_with_timeout<T>(
         &mut self,
         context: &mut Context<'_>,
         act: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<T>>,
@@ -35,14 +35,14 @@ impl<S: AsyncWrite + Unpin> Patient<S> {
             self.waiting = None;
             return Poll::Ready(done);
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let timeout = self.timeout;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(timeout)));
         ready!(waiting.as_mut().poll(context));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -52,13 +52,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.try_to(context, |stream, context| stream.poll_write(context, bytes))
+        self.poll_with_timeout(context, |stream, context| stream.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -66,7 +66,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.try_to(context, |stream, context| stream.poll_write_vectored(context, parts))
+        self.poll_with_timeout(context, |stream, context| stream.poll_write_vectored(context, parts))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -74,10 +74,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.try_to(context, |stream, context| stream.poll_flush(context))
+        self.poll_with_timeout(context, |stream, context| stream.poll_flush(context))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.try_to(context, |stream, context| stream.poll_shutdown(context))
+        self.poll_with_timeout(context, |stream, context| stream.poll_shutdown(context))
     }
 }
