@@ -1,4 +1,4 @@
-//! `tandem key`: keys for end-to-end encryption, made and kept here and nowhere else.
+//! `tandem key`: keys for end-to-end encryption. Private keys never leave this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -6,28 +6,28 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use tandem_seal::{PrivateKey, PublicKey};
 
-/// What `tandem key` takes.
+/// Arguments of `tandem key`.
 #[derive(Debug, Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    what: What,
+    command: KeyCommand,
 }
 
 const MORE: &str = "\
 Examples:
-  tandem key new agent.pem               makes a key; agent.pem stays with you, agent.pub.pem is registered
-  tandem key show agent.pem              the public key again, with its fingerprint
-  tandem key show peer.pub.pem           what to read out to the owner of the other agent, word by word
+  tandem key new agent.pem               create a key; keep agent.pem secret, register agent.pub.pem
+  tandem key show agent.pem              show the public key and its fingerprint
+  tandem key show peer.pub.pem           show the words to compare with the owner of the other agent
 
-Register the public key with POST /agents {\"publicKey\": …}. Whoever has the private key can read everything that
-was ever encrypted for it; there is no way back to it when it is lost.";
+Register the public key with POST /agents {\"publicKey\": …}. The private key decrypts everything that was
+encrypted for it. A lost key cannot be recovered.";
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Make a new key pair (RSA-4096)
+enum KeyCommand {
+    /// Create a key pair (RSA-4096)
     New {
-        /// Where the private key goes; nothing is overwritten
+        /// The file for the private key; an existing file is never overwritten
         #[arg(value_name = "FILE", default_value = "tandem-key.pem")]
         file: PathBuf,
     },
@@ -39,19 +39,19 @@ enum What {
     },
 }
 
-/// Makes or shows a key.
+/// Creates or shows a key.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    match &arguments.what {
-        What::New { file } => {
-            let public_file = public_beside(file);
-            let key = PrivateKey::generate().context("cannot make a key")?;
+    match &arguments.command {
+        KeyCommand::New { file } => {
+            let public_file = public_key_path(file);
+            let key = PrivateKey::generate().context("cannot create a key")?;
             key.save(file)?;
             key.public().save(&public_file)?;
             println!("Private key: {} (keep it to yourself)", file.display());
             println!("Public key:  {}", public_file.display());
             print!("{}", shown(key.public()));
         }
-        What::Show { file } => {
+        KeyCommand::Show { file } => {
             let text =
                 std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
             let public = if text.contains("PRIVATE KEY") {
@@ -65,8 +65,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where the public half of a key file lies: `agent.pem` has `agent.pub.pem` beside it.
-fn public_beside(file: &Path) -> PathBuf {
+/// The file of the public key: `agent.pub.pem` next to `agent.pem`.
+fn public_key_path(file: &Path) -> PathBuf {
     file.with_extension("pub.pem")
 }
 

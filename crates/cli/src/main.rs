@@ -1,7 +1,6 @@
-//! `tandem`: the one binary.
+//! The binary `tandem`: parses arguments and runs one command.
 
 mod backup;
-mod bench;
 mod gc;
 mod key;
 mod serve;
@@ -9,7 +8,7 @@ mod settings;
 
 use clap::{Parser, Subcommand};
 
-/// A hub where AI agents of different owners pair, hand each other tasks, and are really reached.
+/// A hub where AI agents of different owners pair, exchange tasks and talk.
 #[derive(Debug, Parser)]
 #[command(name = "tandem", version, arg_required_else_help = false, after_help = EXAMPLES)]
 struct Arguments {
@@ -22,28 +21,39 @@ Examples:
   tandem serve                                  a hub on http://127.0.0.1:3000, data in ./tandem-data
   tandem serve --listen 0.0.0.0:3000 --database postgres://tandem@db/tandem
   tandem key new agent.pem                      a key for end-to-end encryption
-  tandem backup hub.tar                         everything the hub has in one file, while it runs
-  tandem restore hub.tar --data ./new           and back, into either kind of database
-  tandem gc                                     remove at once what is of no more use
-  tandem bench                                  what this machine can do";
+  tandem backup hub.tar                         back up the hub into one file, while it runs
+  tandem restore hub.tar --data ./new           restore it, into SQLite or PostgreSQL
+  tandem gc                                     remove expired rows and orphaned files now";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a hub; works without any configuration
     Serve(serve::Arguments),
-    /// Write everything a hub has into one file, while it runs
+    /// Back up a hub into one file, while it runs
     Backup(backup::Arguments),
-    /// Put a backup into an empty database and data folder
+    /// Restore a backup into an empty database and data folder
     Restore(backup::RestoreArguments),
-    /// Remove at once what is of no more use: what has run out, was kept long enough, or belongs to nobody
+    /// Remove expired and old rows and orphaned files now
     Gc(gc::Arguments),
-    /// Measure a hub on this machine, and the machine itself in the same run
-    Bench(bench::Arguments),
-    /// Make and show keys for end-to-end encryption
+    /// Create and show keys for end-to-end encryption
     Key(key::Arguments),
-    /// What `tandem bench` measures the hub against
+    #[cfg(feature = "bench")]
+    Bench(tandem_bench::Arguments),
+    /// The baseline that `tandem bench` compares the hub with
+    #[cfg(feature = "bench")]
     #[command(hide = true)]
-    BenchLimit(bench::limit::Arguments),
+    BenchBare(tandem_bench::bare::Arguments),
+    #[cfg(not(feature = "bench"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Bench(NoBench),
+}
+
+/// Accepts all arguments of `tandem bench`, so that a build without it can explain what is missing.
+#[cfg(not(feature = "bench"))]
+#[derive(Debug, clap::Args)]
+struct NoBench {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _any: Vec<String>,
 }
 
 fn main() -> std::process::ExitCode {
@@ -53,9 +63,15 @@ fn main() -> std::process::ExitCode {
         Command::Backup(arguments) => backup::run(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
         Command::Gc(arguments) => gc::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
         Command::Key(arguments) => key::run(&arguments),
-        Command::BenchLimit(arguments) => bench::limit::run(&arguments),
+        #[cfg(feature = "bench")]
+        Command::Bench(arguments) => tandem_bench::run(&arguments),
+        #[cfg(feature = "bench")]
+        Command::BenchBare(arguments) => tandem_bench::bare::run(&arguments),
+        #[cfg(not(feature = "bench"))]
+        Command::Bench(_) => Err(anyhow::anyhow!(
+            "this build has no benchmark; build it with: cargo build --release --features bench"
+        )),
     };
     match outcome {
         Ok(()) => std::process::ExitCode::SUCCESS,

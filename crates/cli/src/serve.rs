@@ -1,16 +1,18 @@
-//! `tandem serve`.
+//! `tandem serve`: flags, start-up lines and the stop signal. Everything else is in `hub` and `server`.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use tandem_server::{Clock, Config};
+use tandem_hub::webhooks::address::Resolver;
+use tandem_hub::{Clock, Config};
+use tandem_server::Server;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What `tandem serve` takes. Each setting can also come from `TANDEM_*` or from tandem.toml.
+/// Arguments of `tandem serve`. Each setting can also come from `TANDEM_*` or from tandem.toml.
 #[derive(Debug, Default, Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Arguments {
-    /// Where to listen [default: 127.0.0.1:3000]
+    /// Address to listen on [default: 127.0.0.1:3000]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
     /// The data folder [default: ./tandem-data]
@@ -19,13 +21,13 @@ pub(crate) struct Arguments {
     /// sqlite:PATH or postgres://user:password@host/name [default: SQLite in the data folder]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// The address under which others reach this hub
+    /// The public URL of this hub
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// The operator's token, at least 16 characters [default: made, and kept in the data folder]
+    /// The operator's token, at least 16 characters [default: generated and stored in the data folder]
     #[arg(long, value_name = "TOKEN")]
     admin_token: Option<String>,
-    /// The settings file [default: ./tandem.toml, if there is one]
+    /// The settings file [default: ./tandem.toml, if it exists]
     #[arg(long, value_name = "FILE", env = "TANDEM_CONFIG")]
     config: Option<PathBuf>,
     /// Any setting by its name, such as --set rate_limit_max=0; may be repeated
@@ -34,15 +36,18 @@ pub(crate) struct Arguments {
     /// Print every setting with its meaning and default, and exit
     #[arg(long)]
     example_config: bool,
-    /// Offer what the MCP conformance suite asks for beside the hub's own tools
-    #[arg(long, hide = true)]
-    mcp_fixtures: bool,
 }
 
 const MORE: &str = "\
-Settings are taken from flags, then from TANDEM_* variables, then from tandem.toml.
-TANDEM_LOG chooses what is logged: info (default), debug, warn, tandem_server=debug, ...
-SIGTERM or Ctrl-C stops cleanly: requests under way are answered first.";
+Examples:
+  tandem serve                                     a hub on http://127.0.0.1:3000, data in ./tandem-data
+  tandem serve --listen 0.0.0.0:8080 --public-url https://hub.example.com
+  tandem serve --database postgres://tandem@db/tandem --set rate_limit_max=0
+  tandem serve --example-config > tandem.toml      a settings file with all defaults
+
+Flags override TANDEM_* variables, which override tandem.toml.
+TANDEM_LOG sets the log level: info (default), debug, warn, tandem_server=debug, ...
+SIGTERM or Ctrl-C stops the hub after the current requests are answered.";
 
 impl Arguments {
     fn flags(&self) -> Vec<(String, String)> {
@@ -59,41 +64,40 @@ impl Arguments {
     }
 
     fn settings(&self) -> anyhow::Result<Config> {
-        let config = crate::settings::load(&self.flags(), self.config.as_deref())?;
-        Ok(Config { mcp_fixtures: self.mcp_fixtures, ..config })
+        crate::settings::load(&self.flags(), self.config.as_deref())
     }
 }
 
-/// Runs a hub until it is told to stop.
+/// Runs a hub until it receives SIGTERM or Ctrl-C.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.example_config {
-        print!("{}", tandem_server::config::EXAMPLE);
+        print!("{}", tandem_hub::config::EXAMPLE);
         return Ok(());
     }
     let config = arguments.settings()?;
     tandem_server::logs::init();
     for name in Config::unknown_variables(std::env::vars().map(|(name, _)| name)) {
-        eprintln!("tandem: {name} is set, but there is no such setting; see tandem serve --example-config");
+        eprintln!("tandem: {name} is set, but it is not a setting; see tandem serve --example-config");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let started = tandem_server::open(config, Clock::System).await?;
+        let started = tandem_hub::start::open(config, Clock::System, Resolver::System).await?;
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;
         let url = config.public_address().map_or_else(|| format!("http://{address}"), Into::into);
-        println!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.database);
+        println!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.totals.database);
         println!("Listening    http://{address}");
-        println!("First page   {url}/       reference {url}/docs");
-        println!("MCP          {url}/mcp    with an agent's key as Bearer token");
+        println!("Start page   {url}/       reference {url}/docs");
+        println!("MCP          {url}/mcp    with an agent's API key as bearer token");
         println!("Register     curl -s {url}/agents -H 'Content-Type: application/json' -d '{{\"name\":\"my agent\"}}'");
         if let Some(file) = &started.token_file {
             println!("Operator     token in {}", file.display());
         }
         if !address.ip().is_loopback() {
-            println!("Warning      this is plain HTTP, open to the network; put a proxy that speaks TLS in front");
+            println!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");
         }
-        println!("Ctrl-C stops cleanly.");
+        println!("Ctrl-C stops the hub.");
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let stop = async move {
@@ -101,9 +105,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            eprintln!("tandem: stopping; requests under way are answered first");
+            eprintln!("tandem: stopping after the current requests");
         };
-        tandem_server::run(started, listener, stop).await;
+        Server::new(started).run(listener, stop).await;
         Ok(())
     })
 }

@@ -1,11 +1,11 @@
-//! Where the settings come from, for every command that works on a hub's data.
+//! Loading the settings, for every command that works on a hub's data.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tandem_server::Config;
+use tandem_hub::Config;
 
-/// Which hub is meant. The settings are found as `tandem serve` finds them.
+/// Flags that select a hub. The settings are loaded as by `tandem serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// The data folder [default: ./tandem-data]
@@ -14,7 +14,7 @@ pub(crate) struct Place {
     /// sqlite:PATH or postgres://user:password@host/name [default: SQLite in the data folder]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// The settings file [default: ./tandem.toml, if there is one]
+    /// The settings file [default: ./tandem.toml, if it exists]
     #[arg(long, value_name = "FILE", env = "TANDEM_CONFIG")]
     config: Option<PathBuf>,
     /// Any setting by its name; may be repeated
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// Flags, then the environment, then the file that is named, or the usual one.
+/// Loads the settings from flags, the environment and the given file or ./tandem.toml.
 pub(crate) fn load(flags: &[(String, String)], file: Option<&Path>) -> anyhow::Result<Config> {
     let usual = Path::new("tandem.toml");
     let file = file.or_else(|| usual.exists().then_some(usual));
@@ -39,6 +39,6 @@ pub(crate) fn load(flags: &[(String, String)], file: Option<&Path>) -> anyhow::R
 }
 
 pub(crate) fn name_and_value(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.trim().replace('-', "_"), value.to_owned()))
 }

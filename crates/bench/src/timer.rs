@@ -1,4 +1,4 @@
-//! `tandem bench timer`: what deadlines cost while they wait, and how late they are when many come at once.
+//! `tandem bench timer`: what waiting deadlines cost, and how late they are when many fall due at once.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,24 +8,23 @@ use clap::Args;
 use hyper::Method;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tandem_server::Clock;
 
-use super::crowd::{Agent, Operation, PEERS, request};
-use super::fill::{Kind, fill};
+use super::connection::Connection;
+use super::fill::{Kind, fill, wall_clock};
 use super::load::Span;
 use super::place::Place;
+use super::prepare;
 use super::process::{Process, Scratch};
 use super::progress::Progress;
-use super::setup;
 use super::site::{Site, database, start_hub};
-use super::wire::Wire;
+use super::workload::{Agent, Operation, PEERS, request};
 use super::{Plan, until_stopped};
 
 /// How many agents the tasks are between.
 const AGENTS: usize = 200;
-/// How many connections make tasks while deadlines wait.
+/// How many connections create tasks while deadlines wait.
 const CONNECTIONS: usize = 64;
-/// For how long the tasks of the burst wait before they expire: longer than making them takes.
+/// After how long the tasks of the burst expire: longer than it takes to create them.
 const TTL_SECONDS: u64 = 10;
 
 /// What `tandem bench timer` takes.
@@ -46,22 +45,22 @@ pub(crate) struct Arguments {
 }
 
 const ABOUT: &str = "\
-Measure what deadlines cost while they wait, and how late they are when many come at once
+Measure what waiting deadlines cost, and how late they are when many fall due at once
 
-A hub without a deadline is left alone, and asked to make tasks; then the same with many tasks that will
-expire tomorrow. Then tasks are made that expire within one second of each other, and their initiator listens:
-timed is how long after its moment each expiry arrives.";
+A hub without deadlines is measured while idle and while it creates tasks; then the same with many tasks that
+expire tomorrow. Then tasks are created that expire within one second of each other, and their initiator waits
+for the events: measured is how late each expiry arrives.";
 
 const MORE: &str = "\
 Examples:
   tandem bench timer                               about a minute
   tandem bench timer --waiting 1000000 --burst 5000";
 
-/// How a hub does with so many deadlines waiting.
+/// A hub with this many waiting deadlines.
 #[derive(Debug, Serialize)]
 struct Waiting {
     deadlines: u64,
-    /// Of one processor, while nobody asks anything.
+    /// Of one processor, without requests.
     idle_cpu_percent: Option<f64>,
     tasks_per_second: f64,
 }
@@ -71,18 +70,19 @@ struct Waiting {
 struct Report {
     waiting: Vec<Waiting>,
     burst: usize,
-    /// From the first expiry's moment to the last one's.
+    /// From the first expiry to the last, as they are due.
     due_within_ms: f64,
     late_p50_ms: f64,
     late_p99_ms: f64,
     late_max_ms: f64,
-    /// From the first expiry's moment to the arrival of the last one.
+    /// From the first expiry's due time to the arrival of the last event.
     handled_within_ms: f64,
 }
 
 impl Report {
     fn table(&self) -> String {
-        let mut text = String::from("\nDeadlines that wait   processor while idle   tasks made a second\n");
+        let mut text =
+            String::from("\n  Waiting deadlines   processor while idle   tasks created a second\n");
         for row in &self.waiting {
             let idle = row.idle_cpu_percent.map_or("?".into(), |percent| format!("{percent:.2} %"));
             let _ = writeln!(text, "{:>19}   {idle:>20}   {:>19.0}", row.deadlines, row.tasks_per_second);
@@ -93,8 +93,8 @@ impl Report {
         }
         let _ = writeln!(
             text,
-            "\n{} tasks that expire within {:.0} ms: all told {:.0} ms after the first was due.\n\
-             Late by p50 {:.0} ms, p99 {:.0} ms, at most {:.0} ms, each on the disk and with its initiator.",
+            "\n{} tasks that expire within {:.0} ms: the last event arrived {:.0} ms after the first was due.\n\
+             Late by p50 {:.0} ms, p99 {:.0} ms, at most {:.0} ms, each on the disk and received by its initiator.",
             self.burst,
             self.due_within_ms,
             self.handled_within_ms,
@@ -106,7 +106,7 @@ impl Report {
     }
 }
 
-/// Measures, and reports.
+/// Measures and reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !(1..=10_000_000).contains(&arguments.waiting) || !(10..=50_000).contains(&arguments.burst) {
         bail!("--waiting must be from 1 to 10000000, and --burst from 10 to 50000");
@@ -121,14 +121,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let measured = Duration::from_secs_f64(arguments.seconds);
     let span = Span { warm_up: Duration::from_millis(500), measured };
-    // What is measured here is what waits, and not the windows that every task has by default.
+    // Without the check-in that every task has by default: it is a deadline too.
     let plan = arguments.place.plan(span, AGENTS, vec!["check_in_seconds=0".into()])?;
     let mut progress = Progress::new(4);
     let folder = Scratch::new(plan.folder.as_deref(), "timer")?;
     progress.step("a hub without deadlines".into());
     let hub = start_hub(&plan, folder.path()).await?;
-    let agents = setup::agents(hub.address, AGENTS).await?;
-    let (none, hub) = weigh(&plan, hub, &agents, 0).await?;
+    let agents = prepare::agents(hub.address, AGENTS).await?;
+    let (none, hub) = with_waiting(&plan, hub, &agents, 0).await?;
     hub.stop().await?;
 
     progress.step(format!("storing {} tasks that expire tomorrow", arguments.waiting));
@@ -136,7 +136,7 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     fill(store, &agents, arguments.waiting, Kind::Waiting, &progress).await?;
     progress.step(format!("a hub with {} deadlines", arguments.waiting));
     let hub = start_hub(&plan, folder.path()).await?;
-    let (many, hub) = weigh(&plan, hub, &agents, arguments.waiting).await?;
+    let (many, hub) = with_waiting(&plan, hub, &agents, arguments.waiting).await?;
 
     progress.step(format!("{} deadlines at once", arguments.burst));
     let burst = burst(&hub, &agents, arguments.burst).await?;
@@ -145,14 +145,14 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     Ok(Report { waiting: vec![none, many], ..burst })
 }
 
-/// Leaves a hub alone, then has it make tasks.
-async fn weigh(
+/// Measures a hub while idle, then while it creates tasks.
+async fn with_waiting(
     plan: &Plan,
     hub: Process,
     agents: &[Agent],
     deadlines: u64,
 ) -> anyhow::Result<(Waiting, Process)> {
-    // What the start left behind is written down first.
+    // The hub finishes its start first.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = hub.cpu_seconds();
     tokio::time::sleep(plan.span.measured).await;
@@ -167,23 +167,23 @@ async fn weigh(
 }
 
 fn wall_ms() -> f64 {
-    Clock::System.now().0 as f64
+    wall_clock().0 as f64
 }
 
-/// Makes tasks whose time runs out at about the same moment, and listens for it.
+/// Creates tasks that expire at about the same moment, and waits for the events.
 async fn burst(hub: &Process, agents: &[Agent], count: usize) -> anyhow::Result<Report> {
     let (one, targets) = agents.split_first().context("there are no agents")?;
-    let mut wire = Wire::open(hub.address).await?;
-    let start = ask(&mut wire, one, Method::GET, "/events?after=0", None).await?;
-    let mut cursor = last_cursor(&mut wire, one, &start).await?;
-    // Each waits a little less than the one before, as long as making them has taken: they end together.
+    let mut connection = Connection::open(hub.address).await?;
+    let start = ask(&mut connection, one, Method::GET, "/events?after=0", None).await?;
+    let mut cursor = last_cursor(&mut connection, one, &start).await?;
+    // Each gets a shorter time than the one before, so that all expire together.
     let end = wall_ms() + TTL_SECONDS as f64 * 1_000.0;
     let mut due = std::collections::HashMap::new();
     for number in 0..count {
         let left = ((end - wall_ms()) / 1_000.0).ceil().max(1.0);
         let target = &targets[number % PEERS];
         let body = json!({ "targetAgentId": target.id, "title": "Burst", "ttlSeconds": left as u64 });
-        let made = ask(&mut wire, one, Method::POST, "/tasks", Some(body)).await?;
+        let made = ask(&mut connection, one, Method::POST, "/tasks", Some(body)).await?;
         let text = |field: &str| made[field].as_str().map(ToOwned::to_owned).context("no such field");
         let expires: jiff::Timestamp = text("expiresAt")?.parse()?;
         due.insert(text("id")?, expires.as_millisecond() as f64);
@@ -198,7 +198,7 @@ async fn burst(hub: &Process, agents: &[Agent], count: usize) -> anyhow::Result<
             bail!("only {} of {count} tasks expired", late.len());
         }
         let path = format!("/events?after={cursor}&wait=5");
-        let page = ask(&mut wire, one, Method::GET, &path, None).await?;
+        let page = ask(&mut connection, one, Method::GET, &path, None).await?;
         arrived = wall_ms();
         cursor = page["cursor"].as_i64().context("no cursor")?;
         for event in page["events"].as_array().into_iter().flatten() {
@@ -223,27 +223,27 @@ async fn burst(hub: &Process, agents: &[Agent], count: usize) -> anyhow::Result<
     })
 }
 
-/// The end of an agent's log.
-async fn last_cursor(wire: &mut Wire, agent: &Agent, first: &Value) -> anyhow::Result<i64> {
+/// The cursor at the end of an agent's event log.
+async fn last_cursor(connection: &mut Connection, agent: &Agent, first: &Value) -> anyhow::Result<i64> {
     let mut page = first.clone();
     loop {
         let cursor = page["cursor"].as_i64().context("no cursor")?;
         if page["hasMore"] != true {
             return Ok(cursor);
         }
-        page = ask(wire, agent, Method::GET, &format!("/events?after={cursor}"), None).await?;
+        page = ask(connection, agent, Method::GET, &format!("/events?after={cursor}"), None).await?;
     }
 }
 
 async fn ask(
-    wire: &mut Wire,
+    connection: &mut Connection,
     agent: &Agent,
     method: Method,
     path: &str,
     body: Option<Value>,
 ) -> anyhow::Result<Value> {
     let body = body.map(|body| body.to_string()).unwrap_or_default();
-    let (status, text) = wire.ask(request(method, path, Some(&agent.key), body)).await?;
+    let (status, text) = connection.ask(request(method, path, Some(&agent.key), body)).await?;
     if !(200..300).contains(&status) {
         bail!("{path} was answered with {status}: {}", String::from_utf8_lossy(&text));
     }

@@ -1,14 +1,14 @@
-//! Who takes part in a measurement, and what they ask: the same on the hub and on the limit.
+//! The agents of a measurement and their requests: the same for the hub and for the bare servers.
 
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::{Method, Request};
 use serde_json::json;
 
-/// How many others each agent works for. With the hub's bound on live tasks of a pair this leaves room
-/// for some millions of new tasks.
+/// How many others each agent sends tasks to. With the hub's limit on open tasks of a pair, this leaves room for some
+/// million new tasks.
 pub(super) const PEERS: usize = 4;
-/// Scatters consecutive requests over agents that have nothing to do with each other.
+/// Spreads consecutive requests over agents that are not paired.
 const STRIDE: u64 = 7_919;
 /// About 300 bytes, as an agent would write them.
 const TEXT: &str = "Please read the draft of the interface document, check every example against the running \
@@ -22,37 +22,37 @@ pub(super) struct Agent {
     pub(super) key: String,
 }
 
-/// A task that is there already, and whose it is.
+/// An existing task, and the pair it belongs to.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) id: String,
     pub(super) pair: usize,
 }
 
-/// The agents of a measurement, which of them are paired, and the tasks they know.
+/// The agents of a measurement and the tasks that exist already.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Crowd {
+pub(super) struct Workload {
     pub(super) agents: Vec<Agent>,
-    /// Live tasks, to talk on.
+    /// Open tasks, to send messages on.
     pub(super) open: Vec<Known>,
-    /// Tasks to look at.
+    /// Tasks to read.
     pub(super) stored: Vec<Known>,
-    /// How many tasks a list is asked for: no more than everybody has.
+    /// How many tasks a list asks for: no more than every agent has.
     pub(super) page: u64,
 }
 
-/// Which pairs `count` agents form: initiator and target, as places in the list of agents.
+/// The pairs that `count` agents form: indexes of initiator and target.
 pub(super) fn pairs(count: usize) -> Vec<(usize, usize)> {
     (0..count).flat_map(|one| (1..=PEERS).map(move |step| (one, (one + step) % count))).collect()
 }
 
-/// Which of `len` things the `number`th request is about.
+/// Which of `len` items the `number`th request uses.
 pub(super) fn scattered(number: u64, len: usize) -> usize {
     let len = len.max(1) as u64;
     usize::try_from(number.wrapping_mul(STRIDE) % len).unwrap_or_default()
 }
 
-/// What is asked.
+/// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Operation {
@@ -65,7 +65,7 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    /// A word for where there is little room.
+    /// A short name, for the plot.
     pub(super) fn short(self) -> &'static str {
         match self {
             Self::CreateTask => "create",
@@ -89,18 +89,18 @@ impl Operation {
     }
 }
 
-/// Whom it is asked of.
+/// Which kind of server gets the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Server {
     Hub,
-    Limit,
+    Bare,
 }
 
 /// A request of an agent.
 pub(super) fn request(method: Method, path: &str, key: Option<&str>, body: String) -> Request<Full<Bytes>> {
     let mut request = Request::new(Full::new(Bytes::from(body)));
     *request.method_mut() = method;
-    // Paths are put together from ids here; one that does not parse would be a 404 at the hub.
+    // Paths are built from ids, so they always parse.
     *request.uri_mut() = path.parse().unwrap_or_default();
     let headers = request.headers_mut();
     headers.insert("host", hyper::header::HeaderValue::from_static("bench"));
@@ -111,7 +111,7 @@ pub(super) fn request(method: Method, path: &str, key: Option<&str>, body: Strin
     request
 }
 
-/// What a new task says.
+/// The body of a request for a new task.
 pub(super) fn task_body(target: &str, number: u64) -> String {
     json!({ "targetAgentId": target, "title": format!("Review the API document {number}"), "description": TEXT })
         .to_string()
@@ -122,9 +122,9 @@ pub(super) fn text() -> &'static str {
     TEXT
 }
 
-impl Crowd {
+impl Workload {
     /// The `number`th request of a kind.
-    pub(super) fn request(&self, asked: Asked, operation: Operation, number: u64) -> Request<Full<Bytes>> {
+    pub(super) fn request(&self, server: Server, operation: Operation, number: u64) -> Request<Full<Bytes>> {
         let pairs = self.agents.len() * PEERS;
         let pair = |place: usize| {
             let one = place / PEERS;
@@ -134,32 +134,32 @@ impl Crowd {
         let by = &self.agents[scattered(number, self.agents.len())];
         let get = |path: &str, by: &Agent| request(Method::GET, path, Some(&by.key), String::new());
         let post = |path: &str, by: &Agent, body| request(Method::POST, path, Some(&by.key), body);
-        match (asked, operation) {
+        match (server, operation) {
             (_, Operation::CreateTask) => {
                 let (by, to) = pair(scattered(number, pairs));
-                let path = if asked == Asked::Hub { "/tasks" } else { "/job" };
+                let path = if server == Server::Hub { "/tasks" } else { "/job" };
                 post(path, by, task_body(&to.id, number))
             }
             (_, Operation::SendMessage) => {
                 let task = known(&self.open);
                 let (by, to) = pair(task.pair);
-                let path = match asked {
-                    Asked::Hub => format!("/tasks/{}/messages", task.id),
-                    Asked::Limit => format!("/message/{}/{}", task.id, to.id),
+                let path = match server {
+                    Server::Hub => format!("/tasks/{}/messages", task.id),
+                    Server::Bare => format!("/message/{}/{}", task.id, to.id),
                 };
                 post(&path, by, json!({ "content": TEXT }).to_string())
             }
             (_, Operation::ReadTask) => {
                 let task = known(&self.stored);
-                let path = if asked == Asked::Hub { "/tasks/" } else { "/row/" };
+                let path = if server == Server::Hub { "/tasks/" } else { "/row/" };
                 get(&format!("{path}{}", task.id), pair(task.pair).0)
             }
-            (Asked::Hub, Operation::ListTasks) => get(&format!("/tasks?limit={}", self.page), by),
-            (Asked::Limit, Operation::ListTasks) => get(&format!("/shelf/tasks/{}", self.page), by),
-            (Asked::Hub, Operation::ReadEvents) => get("/events?after=0", by),
-            (Asked::Limit, Operation::ReadEvents) => get("/shelf/events/100", by),
-            (Asked::Hub, Operation::Nothing) => get("/health", by),
-            (Asked::Limit, Operation::Nothing) => post("/echo", by, String::new()),
+            (Server::Hub, Operation::ListTasks) => get(&format!("/tasks?limit={}", self.page), by),
+            (Server::Bare, Operation::ListTasks) => get(&format!("/page/tasks/{}", self.page), by),
+            (Server::Hub, Operation::ReadEvents) => get("/events?after=0", by),
+            (Server::Bare, Operation::ReadEvents) => get("/page/events/100", by),
+            (Server::Hub, Operation::Nothing) => get("/health", by),
+            (Server::Bare, Operation::Nothing) => post("/echo", by, String::new()),
         }
     }
 }

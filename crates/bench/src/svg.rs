@@ -1,9 +1,9 @@
-//! The plot of a run: a small SVG, drawn by hand, that reads on a light page without anything else.
+//! The plot of a run, as a small SVG.
 
 use std::fmt::Write as _;
 
-use super::crowd::Operation;
 use super::report::{Report, Row};
+use super::workload::Operation;
 
 const PANEL: (f64, f64) = (520.0, 330.0);
 /// Left, top, right and bottom of the drawing area within a panel.
@@ -11,6 +11,7 @@ const INSET: (f64, f64, f64, f64) = (78.0, 74.0, 22.0, 50.0);
 const HEAD: f64 = 64.0;
 const COLOURS: [&str; 5] = ["#1d4ed8", "#c2410c", "#15803d", "#7e22ce", "#6b7280"];
 const GREY: &str = "#6b7280";
+const LIGHT_GREY: &str = "#b6bcc6";
 
 struct Line {
     name: String,
@@ -24,7 +25,7 @@ struct Panel {
     x_title: &'static str,
     y_title: &'static str,
     ticks: Vec<String>,
-    /// A band that lines should stay in.
+    /// The band that lines should stay in.
     band: Option<(f64, f64)>,
     lines: Vec<Line>,
 }
@@ -69,21 +70,23 @@ fn connections_panel(report: &Report, operation: Operation) -> Panel {
         y_title: "answers a second",
         ticks: rows.iter().map(|row| row.connections.to_string()).collect(),
         band: None,
-        lines: vec![
-            Line {
-                name: "hub".into(),
-                colour: COLOURS[0],
-                dashed: false,
-                values: rows.iter().map(|row| row.hub.rate).collect(),
-            },
-            Line {
-                name: format!("the {}", report.against),
-                colour: GREY,
-                dashed: true,
-                values: rows.iter().map(|row| row.limit.rate).collect(),
-            },
-        ],
+        lines: connection_lines(report, &rows),
     }
+}
+
+fn connection_lines(report: &Report, rows: &[&Row]) -> Vec<Line> {
+    let line = |name: &str, colour, dashed, values| Line { name: name.into(), colour, dashed, values };
+    let bare: Vec<f64> =
+        rows.iter().filter_map(|row| row.bare_rows.as_ref()).map(|bare| bare.figures.rate).collect();
+    let in_order = rows.iter().map(|row| row.rows_in_order.figures.rate).collect();
+    let mut lines = vec![
+        line("hub", COLOURS[0], false, rows.iter().map(|row| row.hub.rate).collect()),
+        line(report.against, GREY, true, in_order),
+    ];
+    if !bare.is_empty() {
+        lines.push(line("bare rows", LIGHT_GREY, true, bare));
+    }
+    lines
 }
 
 fn growth_panel(report: &Report) -> Panel {
@@ -99,14 +102,14 @@ fn growth_panel(report: &Report) -> Panel {
     Panel {
         title: "by stored tasks, 64 connections".into(),
         x_title: "stored tasks",
-        y_title: "% of the first, by ratio to the limit",
+        y_title: "% of the first, by ratio to rows in order",
         ticks: of(Operation::CreateTask).map(|row| row.stored.unwrap_or_default()).map(power).collect(),
         band: Some((80.0, 120.0)),
         lines: lines.collect(),
     }
 }
 
-/// A power of ten as one writes it.
+/// A power of ten with a raised exponent.
 fn power(number: u64) -> String {
     let exponent = number.checked_ilog10().unwrap_or_default();
     let raised = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
@@ -128,7 +131,7 @@ fn grid_step(max: f64) -> f64 {
         .unwrap_or(rough)
 }
 
-/// A number with its thousands apart.
+/// A number with separated thousands.
 fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();

@@ -1,6 +1,10 @@
-//! `tandem bench-limit`: the limit that the hub is measured against. A bare axum router on the store's
-//! floor: it knows who asks, does one job of as many rows as the hub's, and answers as many bytes. It has
-//! no rules, and must never get any.
+//! `tandem bench-bare`: the server that the hub is measured against. It knows who calls, writes or reads as many rows as
+//! the hub does for the same request, and answers as many bytes. It has no rules, and must never get any.
+
+mod checkpoint;
+mod postgres;
+mod rows;
+mod sqlite;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,91 +20,106 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post};
 use serde::{Deserialize, Serialize};
 use tandem_app::keys::{KeyHash, sha256};
-use tandem_store::bare::{Floor, Furniture, Write};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::crowd::{Agent, pairs, text};
+use postgres::Postgres;
+use rows::{Contents, MessageJob, Rows, TaskJob, Write};
+use sqlite::Sqlite;
 
-/// What a task says beside its own text, so that answers are as long as the hub's.
+use super::workload::{Agent, pairs, text};
+
+/// How many bytes an answer about a task has beside the task's text, so that it is as long as the hub's.
 const TASK_FILLER: usize = 780;
-/// The same of a message.
+/// The same for a message.
 const MESSAGE_FILLER: usize = 150;
-/// The length of an event as the hub shows it.
+/// How many bytes the hub's answer has for one event.
 const EVENT_BYTES: usize = 330;
 
-/// What `tandem bench-limit` takes.
+/// What `tandem bench-bare` takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// An empty folder for its database
     #[arg(long)]
-    data: PathBuf,
+    pub data: PathBuf,
+    /// A PostgreSQL schema to use instead, empty
+    #[arg(long)]
+    pub postgres: Option<String>,
     /// How many agents it knows
     #[arg(long)]
-    agents: usize,
-    /// Keep tasks in order for both of their parties as well, as lists need it
+    pub agents: usize,
+    /// Keep tasks in the two orders that lists need
     #[arg(long)]
-    lists: bool,
+    pub in_order: bool,
 }
 
-/// The agents that the limit knows: their ids and keys are as long as the hub's, and told beforehand.
-pub(super) fn agents(count: usize) -> Vec<Agent> {
-    (0..count).map(|n| Agent { id: format!("agent_{n:024}"), key: format!("lim_{n:048}") }).collect()
+/// The agents that the bare server knows. Their ids and keys are as long as the hub's.
+pub(crate) fn agents(count: usize) -> Vec<Agent> {
+    (0..count).map(|n| Agent { id: format!("agent_{n:024}"), key: format!("key_{n:048}") }).collect()
 }
 
 struct Parts {
-    floor: Floor,
+    rows: Rows,
     keys: HashMap<KeyHash, String>,
     ids: AtomicU64,
     clock: AtomicI64,
     task_filler: String,
     message_filler: String,
-    /// Who listens; the newest socket of an agent.
+    /// The newest socket of each agent that listens.
     listening: Mutex<HashMap<String, mpsc::Sender<String>>>,
 }
 
-type Limit = State<Arc<Parts>>;
+type Server = State<Arc<Parts>>;
 
-/// Runs the limit until it is ended from outside.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+/// Serves until the process is ended from outside.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let parts = Arc::new(open(arguments)?);
-        println!("Listening    http://{}", listener.local_addr()?);
-        let router = Router::new()
-            .route("/job", post(job))
-            .route("/message/{task}/{to}", post(message))
-            .route("/row/{id}", get(row))
-            .route("/shelf/{name}/{count}", get(shelf))
-            .route("/echo", post(echo))
-            .route("/echo-socket", any(echo_socket))
-            .route("/push-socket", any(push_socket))
-            .route("/health", get(|| async { "ok" }))
-            .with_state(parts);
+        let address = listener.local_addr()?;
+        let router = router(arguments).await?;
+        println!("Listening    http://{address}");
         let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
-            // As the hub does; without it, the limit would be the delayed packet.
+            // As the hub does; otherwise delayed packets would be measured.
             let _ = stream.set_nodelay(true);
         });
         Ok(axum::serve(listener, router).await?)
     })
 }
 
-fn open(arguments: &Arguments) -> anyhow::Result<Parts> {
+/// The bare server on an open database.
+pub async fn router(arguments: &Arguments) -> anyhow::Result<Router> {
+    let parts = Arc::new(open(arguments).await?);
+    Ok(Router::new()
+        .route("/job", post(job))
+        .route("/message/{task}/{to}", post(message))
+        .route("/row/{id}", get(row))
+        .route("/page/{name}/{count}", get(page))
+        .route("/echo", post(echo))
+        .route("/echo-socket", any(echo_socket))
+        .route("/push-socket", any(push_socket))
+        .route("/health", get(|| async { "ok" }))
+        .with_state(parts))
+}
+
+async fn open(arguments: &Arguments) -> anyhow::Result<Parts> {
     let agents = agents(arguments.agents);
     let ids: Vec<String> = agents.iter().map(|agent| agent.id.clone()).collect();
-    let joined: Vec<(String, String)> =
+    let connections =
         pairs(ids.len()).into_iter().map(|(one, other)| (ids[one].clone(), ids[other].clone())).collect();
     let task = "t".repeat(text().len() + TASK_FILLER + 120);
-    let event = "e".repeat(EVENT_BYTES);
-    let furniture = Furniture {
-        agents: &ids,
-        joined: &joined,
-        shelves: &[("tasks", &task), ("events", &event)],
-        lists: arguments.lists,
+    let contents = Contents {
+        agents: ids,
+        connections,
+        pages: [("tasks", task), ("events", "e".repeat(EVENT_BYTES))],
+        in_order: arguments.in_order,
+    };
+    let rows = match &arguments.postgres {
+        Some(url) => Rows::Postgres(Postgres::open(url, &contents).await?),
+        None => Rows::Sqlite(Sqlite::open(&arguments.data.join("bare.db"), &contents)?),
     };
     Ok(Parts {
-        floor: Floor::open(&arguments.data.join("limit.db"), &furniture)?,
+        rows,
         keys: agents.into_iter().map(|agent| (sha256(agent.key.as_bytes()), agent.id)).collect(),
         ids: AtomicU64::new(0),
         clock: AtomicI64::new(1_700_000_000_000),
@@ -117,7 +136,7 @@ impl Parts {
         self.keys.get(&sha256(key.as_bytes())).map(String::as_str).ok_or(StatusCode::UNAUTHORIZED)
     }
 
-    /// Pushes a frame to whoever listens; nobody has to.
+    /// Pushes a frame to the agent, if it listens.
     fn push(&self, to: &str, frame: String) {
         let listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(socket) = listening.get(to) {
@@ -179,28 +198,28 @@ fn made(made: &Made<'_>) -> Result<Response, StatusCode> {
     Ok((StatusCode::CREATED, [(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-fn failed(error: tandem_store::Error) -> StatusCode {
-    eprintln!("tandem bench-limit: {error}");
+fn failed(error: anyhow::Error) -> StatusCode {
+    eprintln!("tandem bench-bare: {error:#}");
     StatusCode::INTERNAL_SERVER_ERROR
 }
 
-async fn job(State(limit): Limit, headers: HeaderMap, body: Bytes) -> Result<Response, StatusCode> {
-    let by = limit.caller(&headers)?;
+async fn job(State(server): Server, headers: HeaderMap, body: Bytes) -> Result<Response, StatusCode> {
+    let by = server.caller(&headers)?;
     let new: NewTask = serde_json::from_slice(&body).map_err(|_| StatusCode::BAD_REQUEST)?;
-    let id = limit.id("task");
-    let job = Write::Task {
+    let id = server.id("task");
+    let job = Write::Task(TaskJob {
         id: id.clone(),
         by: by.to_owned(),
         to: new.target_agent_id.clone(),
         title: new.title,
         body: new.description.clone(),
         event: event(by)?,
-        at: limit.clock.fetch_add(1, Relaxed),
-    };
+        at: server.clock.fetch_add(1, Relaxed),
+    });
     let frame = frame(&id, by)?;
-    let number = limit.floor.write(job).await.map_err(failed)?;
-    limit.push(&new.target_agent_id, frame);
-    let (to, text, filler) = (&new.target_agent_id, &new.description, &limit.task_filler);
+    let number = server.rows.write(job).await.map_err(failed)?;
+    server.push(&new.target_agent_id, frame);
+    let (to, text, filler) = (&new.target_agent_id, &new.description, &server.task_filler);
     made(&Made { id: &id, by, to, number, text, filler })
 }
 
@@ -210,50 +229,50 @@ struct NewMessage {
 }
 
 async fn message(
-    State(limit): Limit,
+    State(server): Server,
     Path((task, to)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, StatusCode> {
-    let by = limit.caller(&headers)?;
+    let by = server.caller(&headers)?;
     let new: NewMessage = serde_json::from_slice(&body).map_err(|_| StatusCode::BAD_REQUEST)?;
-    let id = limit.id("msg");
-    let job = Write::Message {
+    let id = server.id("msg");
+    let job = Write::Message(MessageJob {
         id: id.clone(),
         event: event(by)?,
         task,
         by: by.to_owned(),
         to: to.clone(),
         body: new.content.clone(),
-        at: limit.clock.fetch_add(1, Relaxed),
-    };
-    let number = limit.floor.write(job).await.map_err(failed)?;
-    made(&Made { id: &id, by, to: &to, number, text: &new.content, filler: &limit.message_filler })
+        at: server.clock.fetch_add(1, Relaxed),
+    });
+    let number = server.rows.write(job).await.map_err(failed)?;
+    made(&Made { id: &id, by, to: &to, number, text: &new.content, filler: &server.message_filler })
 }
 
 async fn row(
-    State(limit): Limit,
+    State(server): Server,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, StatusCode> {
-    let by = limit.caller(&headers)?;
-    let text = limit.floor.row(id.clone()).await.map_err(failed)?.ok_or(StatusCode::NOT_FOUND)?;
-    made(&Made { id: &id, by, to: by, number: 1, text: &text, filler: &limit.task_filler })
+    let by = server.caller(&headers)?;
+    let text = server.rows.task(id.clone()).await.map_err(failed)?.ok_or(StatusCode::NOT_FOUND)?;
+    made(&Made { id: &id, by, to: by, number: 1, text: &text, filler: &server.task_filler })
 }
 
-async fn shelf(
-    State(limit): Limit,
+async fn page(
+    State(server): Server,
     Path((name, count)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> Result<Response, StatusCode> {
-    let by = limit.caller(&headers)?;
-    let rows = limit.floor.shelf(&name, by, count).await.map_err(failed)?;
+    let by = server.caller(&headers)?;
+    let rows = server.rows.page(&name, by, count).await.map_err(failed)?;
     let text = serde_json::to_string(&rows).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-async fn echo(State(limit): Limit, headers: HeaderMap, body: Bytes) -> Result<Response, StatusCode> {
-    limit.caller(&headers)?;
+async fn echo(State(server): Server, headers: HeaderMap, body: Bytes) -> Result<Response, StatusCode> {
+    server.caller(&headers)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
@@ -270,13 +289,13 @@ async fn echo_socket(upgrade: WebSocketUpgrade) -> Response {
 
 /// Pushes a frame for every job that names this agent, once it is committed; without a log.
 async fn push_socket(
-    State(limit): Limit,
+    State(server): Server,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, StatusCode> {
-    let agent = limit.caller(&headers)?.to_owned();
+    let agent = server.caller(&headers)?.to_owned();
     let (sender, mut frames) = mpsc::channel(64);
-    limit.listening.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, sender);
+    server.listening.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, sender);
     Ok(upgrade.on_upgrade(async move |mut socket| {
         while let Some(frame) = frames.recv().await {
             if socket.send(Message::Text(frame.into())).await.is_err() {

@@ -1,4 +1,4 @@
-//! The load: so many connections, each asking again as soon as it is answered, for a set time.
+//! The load: a number of connections, each of which sends the next request as soon as it has an answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use hyper::body::Bytes;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
-use super::wire::Wire;
+use super::connection::Connection;
 
-/// How long the last requests may take after time is up before they count as lost.
+/// How long the last requests may take when time is up, before they count as lost.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A connection that meets nothing but errors stops after so many.
+/// After how many errors a connection gives up.
 const ERRORS_MAX: u64 = 1_000;
 
 /// Makes the request with a given number.
@@ -24,9 +24,9 @@ pub(super) type Maker = Arc<dyn Fn(u64) -> Request<Full<Bytes>> + Send + Sync>;
 /// How long a measurement takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
-    /// Not counted.
+    /// Not measured.
     pub(super) warm_up: Duration,
-    /// Counted.
+    /// Measured.
     pub(super) measured: Duration,
 }
 
@@ -35,11 +35,9 @@ pub(super) struct Span {
 pub(super) struct Figures {
     /// Answers a second.
     pub(super) rate: f64,
-    /// Half of the answers took no longer.
     pub(super) p50_ms: f64,
-    /// 99 of 100 took no longer.
     pub(super) p99_ms: f64,
-    /// Requests that were not answered with success, during the warm-up too.
+    /// Requests without a successful answer, including the warm-up.
     pub(super) errors: u64,
     /// The first of them.
     pub(super) first_error: Option<String>,
@@ -68,16 +66,16 @@ pub(super) async fn drive(
     numbers: &Arc<AtomicU64>,
     maker: &Maker,
 ) -> anyhow::Result<Figures> {
-    let mut wires = Vec::new();
+    let mut connections_open = Vec::new();
     for _ in 0..connections {
-        wires.push(Wire::open(address).await?);
+        connections_open.push(Connection::open(address).await?);
     }
     let from = Instant::now() + span.warm_up;
     let until = from + span.measured;
     let mut tasks = JoinSet::new();
-    for wire in wires {
+    for connection in connections_open {
         let (numbers, maker) = (Arc::clone(numbers), Arc::clone(maker));
-        tasks.spawn(async move { ask_until(address, wire, (from, until), &numbers, &maker).await });
+        tasks.spawn(async move { ask_until(address, connection, (from, until), &numbers, &maker).await });
     }
     let mut all = Seen::default();
     let deadline = tokio::time::Instant::from_std(until + PATIENCE);
@@ -103,7 +101,7 @@ pub(super) async fn drive(
 
 async fn ask_until(
     address: SocketAddr,
-    mut wire: Wire,
+    mut connection: Connection,
     (from, until): (Instant, Instant),
     numbers: &AtomicU64,
     maker: &Maker,
@@ -115,7 +113,7 @@ async fn ask_until(
         if asked >= until {
             break;
         }
-        let answer = wire.ask(request).await;
+        let answer = connection.ask(request).await;
         let answered = Instant::now();
         match answer {
             Ok((200..300, _)) => {
@@ -127,8 +125,8 @@ async fn ask_until(
             Ok((status, body)) => seen.error(format!("{status} {}", String::from_utf8_lossy(&body))),
             Err(error) => {
                 seen.error(error.to_string());
-                match Wire::open(address).await {
-                    Ok(another) => wire = another,
+                match Connection::open(address).await {
+                    Ok(another) => connection = another,
                     Err(error) => {
                         seen.error(error.to_string());
                         break;

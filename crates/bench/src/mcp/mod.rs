@@ -1,4 +1,4 @@
-//! `tandem bench mcp`: what a tool call costs beside the same over REST, and how soon a model is asked.
+//! `tandem bench mcp`: what a tool call costs compared with REST, and how fast a model is prompted.
 
 mod prompts;
 
@@ -19,24 +19,24 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use super::crowd::{Agent, pairs, request, scattered, text};
+use super::connection::Connection;
 use super::load::{Figures, Maker, Span, drive};
 use super::place::Place;
 use super::process::{Process, Scratch};
 use super::progress::Progress;
 use super::site::start_hub;
-use super::wire::Wire;
-use super::{setup, until_stopped};
+use super::workload::{Agent, pairs, request, scattered, text};
+use super::{prepare, until_stopped};
 
 /// How many agents call; each has a session.
 const AGENTS: usize = 32;
-/// How often each cell is measured, in turns with the others of its row.
+/// How often each cell is measured, in turns with the other cells of its row.
 const ROUNDS: usize = 3;
 /// How many prompts are timed.
 const PROMPTS: usize = 500;
-/// What a tool call has to reach of REST.
+/// The goal for the rate of tool calls compared with REST.
 const RATIO_MIN: f64 = 0.5;
-/// How soon a model has to be asked, 99 times of 100.
+/// The goal for the time until a model is prompted.
 const PROMPT_P99_MAX_MS: f64 = 50.0;
 const OLD: &str = "2025-11-25";
 const NEW: &str = "2026-07-28";
@@ -56,11 +56,11 @@ pub(crate) struct Arguments {
 }
 
 const ABOUT: &str = "\
-Measure what a tool call costs beside the same over REST, and how soon a model is asked
+Measure what a tool call costs compared with REST, and how fast a model is prompted
 
 The same operations are driven over REST, over MCP without sessions (2026-07-28) and over MCP with sessions
-(2025-11-25), in turns on one hub; the ratio to REST says what the protocol costs. Then tasks are made one by one for
-an agent whose session answers prompts: how long it takes from the request that makes the task to the prompt.";
+(2025-11-25), in turns on one hub; the ratio to REST says what the protocol costs. Then tasks are created one by one
+for an agent whose session answers prompts: measured is the time from the request for the task to the prompt.";
 
 /// The operations, as REST and as a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -71,10 +71,10 @@ enum Operation {
     ListTasks,
 }
 
-/// How it is asked for.
+/// The protocol of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Way {
+enum Protocol {
     Rest,
     Stateless,
     Session,
@@ -122,10 +122,10 @@ impl Report {
             [&row.stateless, &row.session].map(|figures| figures.rate / row.rest.rate.max(0.1))
         });
         let least = ratios.fold(f64::INFINITY, f64::min);
-        let met = |met: bool| if met { "met" } else { "MISSED" };
+        let met = |met: bool| if met { "reached" } else { "NOT REACHED" };
         let _ = writeln!(
             out,
-            "\nGoals\n  {:<7} the slowest tool call, of REST: {least:.2} (goal ≥ {RATIO_MIN})\n  {:<7} prompt p99: {:.2} ms \
+            "\nGoals\n  {:<11} the slowest tool call, of REST: {least:.2} (goal ≥ {RATIO_MIN})\n  {:<11} prompt p99: {:.2} ms \
              (goal ≤ {PROMPT_P99_MAX_MS} ms)",
             met(least >= RATIO_MIN),
             met(self.prompt_p99_ms <= PROMPT_P99_MAX_MS),
@@ -135,7 +135,7 @@ impl Report {
     }
 }
 
-/// Measures, and reports.
+/// Measures and reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !(1..=1_024).contains(&arguments.connections) || !(0.1..=600.0).contains(&arguments.seconds) {
         bail!("--connections must be from 1 to 1024, and --seconds from 0.1 to 600");
@@ -168,7 +168,7 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     Ok(Report { connections: arguments.connections, rows, prompt_p50_ms, prompt_p99_ms })
 }
 
-/// Who calls: agents with a session and a task each.
+/// The callers: agents with a session and a task each.
 struct Callers {
     agents: Vec<Agent>,
     sessions: Vec<String>,
@@ -201,7 +201,7 @@ fn message(key: &str, session: Option<&str>, body: &Value) -> Request<Full<Bytes
     made
 }
 
-/// Begins a session; its id.
+/// Begins a session and returns its id.
 async fn begin(address: SocketAddr, key: &str, capabilities: Value) -> anyhow::Result<String> {
     let params = json!({ "protocolVersion": OLD, "capabilities": capabilities,
         "clientInfo": { "name": "bench", "version": "1" } });
@@ -225,7 +225,7 @@ async fn begin(address: SocketAddr, key: &str, capabilities: Value) -> anyhow::R
     }
     let session = session.context("the hub began no session")?;
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    let (status, _) = Wire::open(address).await?.ask(message(key, Some(&session), &ready)).await?;
+    let (status, _) = Connection::open(address).await?.ask(message(key, Some(&session), &ready)).await?;
     if status != 202 {
         bail!("a session was answered with {status}");
     }
@@ -234,21 +234,21 @@ async fn begin(address: SocketAddr, key: &str, capabilities: Value) -> anyhow::R
 
 impl Callers {
     async fn new(address: SocketAddr) -> anyhow::Result<Self> {
-        let agents = setup::agents(address, AGENTS).await?;
+        let agents = prepare::agents(address, AGENTS).await?;
         let (mut sessions, mut tasks) = (Vec::new(), Vec::new());
-        let mut wire = Wire::open(address).await?;
+        let mut connection = Connection::open(address).await?;
         for (place, agent) in agents.iter().enumerate() {
             sessions.push(begin(address, &agent.key, json!({})).await?);
             let to = &agents[(place + 1) % agents.len()];
             let body = json!({ "targetAgentId": to.id, "title": "Talk" }).to_string();
-            let (_, made) = wire.ask(request(Method::POST, "/tasks", Some(&agent.key), body)).await?;
+            let (_, made) = connection.ask(request(Method::POST, "/tasks", Some(&agent.key), body)).await?;
             let made: Value = serde_json::from_slice(&made)?;
             tasks.push(made["id"].as_str().with_context(|| format!("no task: {made}"))?.to_owned());
         }
         Ok(Self { agents, sessions, tasks })
     }
 
-    fn request(&self, operation: Operation, way: Way, number: u64) -> Request<Full<Bytes>> {
+    fn request(&self, operation: Operation, protocol: Protocol, number: u64) -> Request<Full<Bytes>> {
         let pairs = pairs(self.agents.len());
         let (one, other) = pairs[scattered(number, pairs.len())];
         let (by, to) = (&self.agents[one], &self.agents[other]);
@@ -262,19 +262,19 @@ impl Callers {
             }
             Operation::ListTasks => ("list_tasks", json!({ "limit": 10 })),
         };
-        match (way, operation) {
-            (Way::Rest, Operation::CreateTask) => {
+        match (protocol, operation) {
+            (Protocol::Rest, Operation::CreateTask) => {
                 request(Method::POST, "/tasks", Some(&by.key), arguments.to_string())
             }
-            (Way::Rest, Operation::SendMessage) => {
+            (Protocol::Rest, Operation::SendMessage) => {
                 let path = format!("/tasks/{}/messages", self.tasks[one]);
                 request(Method::POST, &path, Some(&by.key), json!({ "content": text() }).to_string())
             }
-            (Way::Rest, Operation::ListTasks) => {
+            (Protocol::Rest, Operation::ListTasks) => {
                 request(Method::GET, "/tasks?limit=10", Some(&by.key), String::new())
             }
-            (Way::Session | Way::Stateless, _) => {
-                let session = (way == Way::Session).then(|| self.sessions[one].as_str());
+            (Protocol::Session | Protocol::Stateless, _) => {
+                let session = (protocol == Protocol::Session).then(|| self.sessions[one].as_str());
                 let mut params = json!({ "name": tool, "arguments": arguments });
                 if session.is_none() {
                     params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": NEW,
@@ -288,7 +288,7 @@ impl Callers {
     }
 }
 
-/// One operation in its three ways, in turns; of each the round in the middle.
+/// One operation over the three protocols, in turns; the median round of each.
 async fn row(
     hub: &Process,
     callers: &Arc<Callers>,
@@ -298,18 +298,21 @@ async fn row(
 ) -> anyhow::Result<Row> {
     let numbers = Arc::new(AtomicU64::new(1));
     let mut measured: [Vec<Figures>; 3] = Default::default();
-    for way in [Way::Stateless, Way::Session] {
-        // An error of a tool is a success of HTTP, so one is looked at by itself.
-        let (status, answer) = Wire::open(hub.address).await?.ask(callers.request(operation, way, 0)).await?;
+    for protocol in [Protocol::Stateless, Protocol::Session] {
+        // HTTP also succeeds when the tool fails, so one answer is checked first.
+        let (status, answer) =
+            Connection::open(hub.address).await?.ask(callers.request(operation, protocol, 0)).await?;
         let answer = String::from_utf8_lossy(&answer);
         if status != 200 || !answer.contains("\"isError\":false") {
             bail!("{operation:?} was answered with {status}: {answer}");
         }
     }
     for _ in 0..ROUNDS {
-        for (place, way) in [Way::Rest, Way::Stateless, Way::Session].into_iter().enumerate() {
+        for (place, protocol) in
+            [Protocol::Rest, Protocol::Stateless, Protocol::Session].into_iter().enumerate()
+        {
             let callers = Arc::clone(callers);
-            let maker: Maker = Arc::new(move |number| callers.request(operation, way, number));
+            let maker: Maker = Arc::new(move |number| callers.request(operation, protocol, number));
             measured[place].push(drive(hub.address, connections, span, &numbers, &maker).await?);
         }
     }

@@ -1,4 +1,4 @@
-//! `tandem bench content`: what files and encrypted messages cost the hub, and everybody else on it.
+//! `tandem bench content`: what files and encrypted messages cost, also for other agents.
 
 mod files;
 
@@ -15,24 +15,24 @@ use serde_json::{Value, json};
 use tandem_seal::{ContentType, Envelope as _, Message, PrivateKey, Sealed, verify};
 use tokio::task::JoinSet;
 
-use super::crowd::{request, text};
+use super::connection::Connection;
 use super::load::{Figures, Maker, Span, drive};
 use super::place::Place;
 use super::process::{Process, Scratch};
 use super::progress::Progress;
 use super::site::start_hub;
 use super::until_stopped;
-use super::wire::Wire;
+use super::workload::{request, text};
 
 use files::Files;
 
-/// How many agents ask for something else meanwhile.
+/// How many connections read meanwhile.
 const OTHERS: usize = 4;
 /// How many encrypted messages are sent.
 const MESSAGES: usize = 800;
 /// Over how many connections.
 const SENDERS: usize = 8;
-/// How often reads are measured in each way.
+/// How often reads are measured in each case.
 const ROUNDS: u64 = 5;
 /// How often a signature is checked to time it.
 const CHECKS: u32 = 2_000;
@@ -41,14 +41,14 @@ const CHECKS: u32 = 2_000;
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT)]
 pub(crate) struct Arguments {
-    /// How many files go at once
+    /// How many files are transferred at once
     #[arg(long, value_name = "NUMBER", default_value_t = 8)]
     files: usize,
     /// How large each is, in megabytes
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     megabytes: usize,
-    /// How fast they go all together, in megabytes a second: a line of one gigabit by default; 0 for as fast as it
-    /// goes, which measures the load's own share of the processors
+    /// How fast all of them together, in megabytes a second: one gigabit a second by default; 0 for as fast as
+    /// possible, which then measures the load's own share of the processors
     #[arg(long, value_name = "NUMBER", default_value_t = 120)]
     pace: u32,
     #[command(flatten)]
@@ -56,11 +56,11 @@ pub(crate) struct Arguments {
 }
 
 const ABOUT: &str = "\
-Measure what files and encrypted messages cost the hub, and everybody else on it
+Measure what files and encrypted messages cost, also for other agents
 
-Several large files are uploaded as forms at once, then downloaded at once, while others read tasks: how much
-memory the hub takes more, and how long the others wait beside what they wait when nothing else happens. Then
-encrypted messages are sent beside plain ones of the same size, and the check of one signature is timed by itself.";
+Several large files are uploaded as forms at once, then downloaded at once, while other agents read tasks:
+measured are the memory that the hub needs in addition, and how long the reads take compared with a quiet hub.
+Then encrypted messages are sent and plain ones of the same size, and the check of one signature is timed.";
 
 /// Everything that was measured.
 #[derive(Debug, Serialize)]
@@ -120,7 +120,7 @@ impl Report {
     }
 }
 
-/// Measures, and reports.
+/// Measures and reports.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !(1..=64).contains(&arguments.files) || !(1..=50).contains(&arguments.megabytes) {
         bail!("--files must be from 1 to 64, and --megabytes from 1 to 50");
@@ -136,8 +136,13 @@ struct Party {
     key: PrivateKey,
 }
 
-async fn ask(wire: &mut Wire, key: Option<&str>, path: &str, body: Value) -> anyhow::Result<Value> {
-    let (status, answer) = wire.ask(request(Method::POST, path, key, body.to_string())).await?;
+async fn ask(
+    connection: &mut Connection,
+    key: Option<&str>,
+    path: &str,
+    body: Value,
+) -> anyhow::Result<Value> {
+    let (status, answer) = connection.ask(request(Method::POST, path, key, body.to_string())).await?;
     if !(200..300).contains(&status) {
         bail!("{path} was answered with {status}: {}", String::from_utf8_lossy(&answer));
     }
@@ -148,10 +153,10 @@ fn field(answer: &Value, name: &str) -> anyhow::Result<String> {
     Ok(answer[name].as_str().with_context(|| format!("no {name} in {answer}"))?.to_owned())
 }
 
-async fn party(wire: &mut Wire, name: &str) -> anyhow::Result<Party> {
+async fn party(connection: &mut Connection, name: &str) -> anyhow::Result<Party> {
     let key = tokio::task::spawn_blocking(PrivateKey::generate).await??;
     let body = json!({ "name": name, "publicKey": key.public().to_pem() });
-    let made = ask(wire, None, "/agents", body).await?;
+    let made = ask(connection, None, "/agents", body).await?;
     Ok(Party { id: field(&made, "id")?, api_key: field(&made, "apiKey")?, key })
 }
 
@@ -162,12 +167,13 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let folder = Scratch::new(plan.folder.as_deref(), "content")?;
     progress.step("a hub, and two agents with keys".into());
     let hub = start_hub(&plan, folder.path()).await?;
-    let mut wire = Wire::open(hub.address).await?;
-    let (ana, bob) = (party(&mut wire, "Ana").await?, party(&mut wire, "Bob").await?);
-    let code = ask(&mut wire, Some(&ana.api_key), "/pair/generate", json!({})).await?;
-    ask(&mut wire, Some(&bob.api_key), "/pair/connect", json!({ "code": field(&code, "code")? })).await?;
+    let mut connection = Connection::open(hub.address).await?;
+    let (ana, bob) = (party(&mut connection, "Ana").await?, party(&mut connection, "Bob").await?);
+    let code = ask(&mut connection, Some(&ana.api_key), "/pair/generate", json!({})).await?;
+    ask(&mut connection, Some(&bob.api_key), "/pair/connect", json!({ "code": field(&code, "code")? }))
+        .await?;
     let new = json!({ "targetAgentId": bob.id, "title": "Files" });
-    let task = field(&ask(&mut wire, Some(&ana.api_key), "/tasks", new).await?, "id")?;
+    let task = field(&ask(&mut connection, Some(&ana.api_key), "/tasks", new).await?, "id")?;
 
     let size = arguments.megabytes * 1_000_000;
     let count = arguments.files;
@@ -176,7 +182,7 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let files = Files { address: hub.address, key: ana.api_key.clone(), task, count, size, pace };
     let url = files.upload().await?;
     let memory_before_mb = hub.memory_mb();
-    // In turns, because the machine may do something else now and then.
+    // In turns, because other programs may disturb the machine for a while.
     let (mut quiet, mut up, mut down) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         progress
@@ -212,13 +218,13 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     })
 }
 
-/// Of several rounds the one in the middle.
+/// The median of several rounds.
 fn middle<T>(mut rounds: Vec<T>, by: impl Fn(&T) -> f64) -> T {
     rounds.sort_by(|one, other| by(one).total_cmp(&by(other)));
     rounds.swap_remove(rounds.len() / 2)
 }
 
-/// What others ask meanwhile.
+/// The reads of other agents.
 struct Reads {
     maker: Maker,
     numbers: Arc<AtomicU64>,
@@ -242,22 +248,22 @@ fn sealed(task: &str, ana: &Party, bob: &Party) -> anyhow::Result<Sealed> {
     Ok(message.seal(task, &ana.key, recipients)?)
 }
 
-/// How many encrypted and how many plain messages of the same size are taken in a second.
+/// How many plain and how many encrypted messages of the same size the hub takes in a second.
 async fn messages(hub: &Process, ana: &Party, bob: &Party) -> anyhow::Result<(f64, f64)> {
-    let mut wire = Wire::open(hub.address).await?;
+    let mut connection = Connection::open(hub.address).await?;
     let id = "bench-sealed";
     let first = sealed(id, ana, bob)?;
     let body = json!({
         "targetAgentId": bob.id, "title": "Encrypted Task", "id": id, "encrypted": true,
         "description": first.content, "descriptionKeys": first.keys, "senderSignature": first.signature,
     });
-    ask(&mut wire, Some(&ana.api_key), "/tasks", body).await?;
+    ask(&mut connection, Some(&ana.api_key), "/tasks", body).await?;
     let plain = json!({ "targetAgentId": bob.id, "title": "Plain", "id": "bench-plain" });
-    ask(&mut wire, Some(&ana.api_key), "/tasks", plain).await?;
+    ask(&mut connection, Some(&ana.api_key), "/tasks", plain).await?;
     let mut bodies = (Vec::new(), Vec::new());
     for _ in 0..MESSAGES {
         let sealed = sealed(id, ana, bob)?;
-        // What an encrypted message weighs, in the clear.
+        // As many plain bytes as the encrypted message has.
         let weight = sealed.content.len() + 3 * sealed.signature.len();
         bodies.0.push(json!({ "content": "x".repeat(weight) }).to_string());
         let body = json!({
@@ -272,7 +278,7 @@ async fn messages(hub: &Process, ana: &Party, bob: &Party) -> anyhow::Result<(f6
     Ok((plain, encrypted))
 }
 
-/// Sends all of these over a few connections; how many a second.
+/// Sends all of these over a few connections; returns how many a second.
 async fn send_all(hub: &Process, path: &'static str, key: &str, bodies: Vec<String>) -> anyhow::Result<f64> {
     let count = bodies.len();
     let bodies = Arc::new(bodies);
@@ -281,11 +287,11 @@ async fn send_all(hub: &Process, path: &'static str, key: &str, bodies: Vec<Stri
     let begun = Instant::now();
     for _ in 0..SENDERS {
         let (bodies, next, key) = (Arc::clone(&bodies), Arc::clone(&next), key.to_owned());
-        let mut wire = Wire::open(hub.address).await?;
+        let mut connection = Connection::open(hub.address).await?;
         senders.spawn(async move {
             while let Some(body) = bodies.get(usize::try_from(next.fetch_add(1, Relaxed))?) {
                 let (status, answer) =
-                    wire.ask(request(Method::POST, path, Some(&key), body.clone())).await?;
+                    connection.ask(request(Method::POST, path, Some(&key), body.clone())).await?;
                 if status != 201 {
                     bail!("a message was answered with {status}: {}", String::from_utf8_lossy(&answer));
                 }

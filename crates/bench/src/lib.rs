@@ -1,22 +1,26 @@
-//! `tandem bench`: what this machine can do, what the hub makes of it, and whether it stays so as it fills.
+//! `tandem bench`: measures a hub next to bare servers on the same machine, and whether it stays as fast as it fills.
+//!
+//! Not part of the product: only a `tandem` that was built with `--features bench` has it.
 
+pub mod bare;
+mod connection;
 mod content;
-mod crowd;
 mod fill;
-pub(crate) mod limit;
 mod load;
 mod mcp;
 mod measure;
 mod place;
+mod prepare;
 mod process;
 mod progress;
 mod push;
 mod report;
-mod setup;
+mod schema;
 mod site;
 mod svg;
+mod table;
 mod timer;
-mod wire;
+mod workload;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,20 +33,24 @@ use load::Span;
 
 /// What `tandem bench` takes.
 #[derive(Debug, Args)]
-#[command(long_about = ABOUT, after_help = MORE, args_conflicts_with_subcommands = true)]
-pub(crate) struct Arguments {
+#[command(about = "Measure a hub next to bare servers on this machine", long_about = ABOUT, after_help = MORE)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Arguments {
     #[command(subcommand)]
     what: Option<What>,
-    /// Measure a hub that runs already, over plain HTTP; agents are registered there
-    #[arg(long, value_name = "URL", conflicts_with_all = ["database", "set"])]
+    /// Measure a hub that is running already, over plain HTTP; agents are registered there
+    #[arg(long, value_name = "URL", conflicts_with_all = ["database", "postgres", "set"])]
     url: Option<String>,
-    /// The database of the measured hub: an empty one, which is left full [default: SQLite in a folder that is removed]
+    /// The database of the measured hub; it must be empty, and keeps its rows [default: SQLite in a temporary folder]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
+    /// Measure writes on this PostgreSQL as well, in schemas that are removed afterwards
+    #[arg(long, value_name = "URL", conflicts_with = "database")]
+    postgres: Option<String>,
     /// A setting of the measured hub, such as --set database_readers=4; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// A short look: one second for each measurement, and at most 10,000 stored tasks
+    /// A short run: one second for each measurement, and at most 10,000 stored tasks
     #[arg(long)]
     quick: bool,
     /// How long each measurement takes, after half a second of warming up [default: 3, or 1 with --quick]
@@ -57,7 +65,7 @@ pub(crate) struct Arguments {
     /// Up to how many stored tasks growth is measured; 0 for not at all [default: 1000000, or 10000 with --quick]
     #[arg(long, value_name = "NUMBER")]
     growth_max: Option<u64>,
-    /// Where to make the folders for the data, which are removed afterwards: on the disk that you mean to use
+    /// Where to create the temporary data folders: on the disk that the hub will use
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Where to draw the plot
@@ -68,51 +76,59 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
 }
 
-/// What else can be measured.
+/// The other measurements.
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Measure how soon the hub reaches an agent, and what an open socket costs
+    /// Measure how fast an event reaches an agent, and what an open socket costs
     Push(push::Arguments),
-    /// Measure what deadlines cost while they wait, and how late they are when many come at once
+    /// Measure what waiting deadlines cost, and how late they are when many fall due at once
     Timer(timer::Arguments),
-    /// Measure what files and encrypted messages cost the hub, and everybody else on it
+    /// Measure what files and encrypted messages cost, also for other agents
     Content(content::Arguments),
-    /// Measure what a tool call costs beside the same over REST, and how soon a model is asked
+    /// Measure what a tool call costs compared with REST, and how fast a model is prompted
     Mcp(mcp::Arguments),
 }
 
 const ABOUT: &str = "\
-Measure a hub on this machine, and the machine itself in the same run
+Measure a hub next to bare servers on this machine
 
-Starts a hub of its own on a fresh folder, drives it over HTTP, and prints how many tasks and messages a
-second it takes (each on the disk before it is answered), how many reads, and how long an answer takes.
-Beside every figure stands the same for the limit: a bare handler that writes as many rows in a loop of
-group commits and knows no rules. The ratio of the two says what the hub costs; it can be compared
-between machines, the figures alone cannot. Then a database is filled with up to a million tasks, to see
-that nothing gets slower.";
+Starts a hub on a new folder, drives it over HTTP, and prints how many tasks and messages a second it takes
+(each on the disk before it is answered), how many reads, and how long an answer takes.
+
+Next to the hub it measures bare servers: the same HTTP stack and as many rows in a loop of group commits,
+without any rules. \"Rows in order\" keeps tasks in the two orders that lists need, as the hub does; the goal
+for new tasks is set by it. \"Bare rows\" keeps the same rows without those orders. The ratio of hub and bare
+server can be compared between machines; the rates alone cannot. Then databases of up to a million tasks are
+filled and measured, to see that nothing gets slower.";
 
 const MORE: &str = "\
 Examples:
-  tandem bench --quick                              about two minutes
-  tandem bench --json figures.json                  everything, a quarter of an hour and 6 GB of disk
+  tandem bench --quick                              about three minutes
+  tandem bench --json figures.json                  everything: a quarter of an hour, and 6 GB of disk
   tandem bench --folder /var/lib/tandem             on the disk that the hub will use
+  tandem bench --postgres postgres://tandem@db/bench
+                                                    writes on that PostgreSQL as well
   tandem bench --database postgres://tandem@db/bench --growth-max 0
-  tandem bench --url http://127.0.0.1:3000          a hub that runs already; it needs
+                                                    everything on that PostgreSQL
+  tandem bench --url http://127.0.0.1:3000          a running hub; it needs
                                                     --set rate_limit_max=0 --set rate_limit_register_max=0
                                                     --set max_messages_per_minute=0
-How to read it: rates are answers a second, p50 and p99 milliseconds; errors are answers other than
-success, and any but 0 spoil the row. The load runs on the same machine and takes its share of it.
+Rates are answers a second; p50 and p99 are milliseconds; errors are answers other than success, and any
+number but 0 spoils the row. The load runs on the same machine and takes its share of it.
 Ctrl-C stops everything and removes the data.";
 
-/// What is to be done, in numbers.
-#[derive(Debug)]
+/// What is measured, and where.
+#[derive(Debug, Clone)]
 struct Plan {
     span: Span,
     connections: Vec<usize>,
     agents: usize,
     /// Numbers of stored tasks.
     growth: Vec<u64>,
+    /// The database of the measured hub; none for SQLite in a temporary folder.
     database: Option<String>,
+    /// A PostgreSQL that is measured as well.
+    postgres: Option<String>,
     set: Vec<String>,
     folder: Option<PathBuf>,
 }
@@ -148,18 +164,19 @@ impl Arguments {
             agents: self.agents,
             growth,
             database: self.database.clone(),
+            postgres: self.postgres.clone(),
             set: self.set.clone(),
             folder,
         })
     }
 }
 
-/// Measures, and reports.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+/// Measures and reports.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let plan = arguments.plan()?;
     if cfg!(debug_assertions) {
         eprintln!(
-            "tandem bench: this is a debug build, so its figures say little; use cargo build --release"
+            "tandem bench: this is a debug build, so its figures say little; use cargo build --release --features bench"
         );
     }
     match &arguments.what {
@@ -181,7 +198,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a measurement, unless somebody stops it. Dropping it ends its processes and removes its folders.
+/// Runs a measurement until it ends or is interrupted. Dropping it ends its processes and removes its data.
 fn until_stopped<T>(measurement: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -32,7 +32,7 @@ impl Socket {
         Ok(Self(socket))
     }
 
-    /// Opens a socket at the hub and hears its greeting.
+    /// Opens a socket at the hub and reads its greeting.
     pub(super) async fn greeted(address: SocketAddr, key: &str) -> anyhow::Result<Self> {
         let mut socket = Self::open(address, "/ws", key).await?;
         let hello = socket.next().await?;
@@ -65,7 +65,7 @@ impl Socket {
     }
 
     pub(super) async fn close(mut self) {
-        // Gone is gone, with or without a goodbye.
+        // The other side may have closed it already.
         let _ = self.0.close(None).await;
     }
 }

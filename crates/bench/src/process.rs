@@ -1,4 +1,4 @@
-//! The measured programs run as processes of their own: children of the bench that go when it goes.
+//! Measured programs run as child processes, which end when the bench ends.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use hyper::Method;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use super::crowd::request;
-use super::wire::Wire;
+use super::connection::Connection;
+use super::workload::request;
 
 /// How long a program may take until it listens. Long, because a database may have to be recovered.
 const START_MAX: Duration = Duration::from_secs(60);
 
-/// A folder that goes away with its owner.
+/// A temporary folder, removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new folder in `parent`, or where the system keeps such things.
+    /// A new folder in `parent`, or in the system's folder for temporary files.
     pub(super) fn new(parent: Option<&Path>, name: &str) -> anyhow::Result<Self> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_path_buf);
         let unique = tandem_app::keys::random_hex::<4>();
@@ -37,7 +37,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A process that was told to end a moment ago may still be making a file.
+        // A process that is just ending may still create a file.
         let gone = (0..3).any(|_| std::fs::remove_dir_all(&self.0).is_ok());
         if !gone && self.0.exists() {
             eprintln!("tandem bench: could not remove {}", self.0.display());
@@ -55,11 +55,11 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts this very binary with other arguments, in `folder`, and waits for its first answer.
+    /// Starts this binary with other arguments, in `folder`, and waits for its first answer.
     pub(super) async fn start(arguments: &[String], folder: &Path) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("cannot find the program itself")?;
         let mut command = Command::new(binary);
-        // Away from the user's tandem.toml and variables: they would be measured as well.
+        // The user's settings must not change what is measured.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TANDEM_"))
         {
             command.env_remove(name);
@@ -71,15 +71,17 @@ impl Process {
         let address = tokio::time::timeout(START_MAX, listening(&mut child))
             .await
             .with_context(|| format!("it did not listen within {} s", START_MAX.as_secs()))??;
-        let (status, _) =
-            Wire::open(address).await?.ask(request(Method::GET, "/health", None, String::new())).await?;
+        let (status, _) = Connection::open(address)
+            .await?
+            .ask(request(Method::GET, "/health", None, String::new()))
+            .await?;
         if status != 200 {
             bail!("its first answer was {status}");
         }
         Ok(Self { child, address, first_answer: started.elapsed() })
     }
 
-    /// How much memory it holds, in megabytes; nothing where the system does not say.
+    /// Its memory in megabytes, if the system tells.
     pub(super) fn memory_mb(&self) -> Option<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()?)).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -87,7 +89,7 @@ impl Process {
         Some(kib * 1_024.0 / 1_000_000.0)
     }
 
-    /// How much processor time it has used; nothing where the system does not say.
+    /// The processor time it has used, if the system tells.
     pub(super) fn cpu_seconds(&self) -> Option<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()?)).ok()?;
         Some(ticks(&stat, 2)?.iter().sum())
@@ -99,14 +101,14 @@ impl Process {
     }
 }
 
-/// Waits for the line that says where a program listens.
+/// Waits for the line with the address that a program listens on.
 async fn listening(child: &mut Child) -> anyhow::Result<SocketAddr> {
     let output = child.stdout.take().context("its output was not caught")?;
     let mut lines = BufReader::new(output).lines();
     while let Some(line) = lines.next_line().await? {
         if let Some(url) = line.strip_prefix("Listening") {
             let address = url.trim().trim_start_matches("http://").parse()?;
-            // What else it says must not fill the pipe and stop it.
+            // Further output must not fill the pipe and block the program.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             return Ok(address);
         }
@@ -114,24 +116,23 @@ async fn listening(child: &mut Child) -> anyhow::Result<SocketAddr> {
     bail!("it ended before it listened: {}", child.wait().await?)
 }
 
-/// How busy the machine was with something else. Other programs' work is in every figure, and nothing else
-/// tells of it.
+/// How much processor time other programs used meanwhile: it affects every figure, and nothing else shows it.
 #[derive(Debug)]
-pub(super) struct Bystanders {
+pub(super) struct OtherPrograms {
     begun: Instant,
     busy: f64,
     own: f64,
 }
 
-impl Bystanders {
-    /// Begins to watch; not where the system does not say.
+impl OtherPrograms {
+    /// Begins to watch, if the system tells.
     pub(super) fn watch() -> Option<Self> {
         let (busy, own) = cpu_seconds()?;
         Some(Self { begun: Instant::now(), busy, own })
     }
 
-    /// How many cores others kept busy since then. Ask when all processes of the bench have ended: only
-    /// then their share is known.
+    /// How many cores they used since then. To be called when all processes of the bench have ended: only then is
+    /// their share known.
     pub(super) fn cores(&self) -> Option<f64> {
         let (busy, own) = cpu_seconds()?;
         let foreign = (busy - self.busy) - (own - self.own);
@@ -139,7 +140,7 @@ impl Bystanders {
     }
 }
 
-/// What all programs together, and this one with its ended children, have used of the processors.
+/// Processor time of all programs, and of this one with its ended children.
 fn cpu_seconds() -> Option<(f64, f64)> {
     let all = std::fs::read_to_string("/proc/stat").ok()?;
     // user, nice, system, then idle and waiting, then interrupts of both kinds.
@@ -156,7 +157,7 @@ fn ticks(stat: &str, count: usize) -> Option<Vec<f64>> {
     fields.map(seconds).collect()
 }
 
-/// In hundredths of a second on every Linux that there is.
+/// Linux counts in hundredths of a second.
 fn seconds(ticks: &str) -> Option<f64> {
     ticks.parse::<f64>().ok().map(|ticks| ticks / 100.0)
 }

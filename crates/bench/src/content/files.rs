@@ -1,4 +1,4 @@
-//! Files that go up and down at a set pace, as they would over a network, while something else is measured.
+//! Uploads and downloads at a set rate, as over a network, while reads are measured.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use super::{Reads, field};
-use crate::bench::load::{Figures, Span};
-use crate::bench::process::Process;
+use crate::load::{Figures, Span};
+use crate::process::Process;
 
 /// How many bytes are sent or read at once.
 const PIECE: usize = 64 * 1024;
 
-/// Files that go up or down again and again.
+/// Files that are uploaded or downloaded again and again.
 #[derive(Debug, Clone)]
 pub(super) struct Files {
     pub(super) address: SocketAddr,
@@ -25,11 +25,11 @@ pub(super) struct Files {
     pub(super) task: String,
     pub(super) count: usize,
     pub(super) size: usize,
-    /// How many bytes a second each may have; 0 for as many as it gets.
+    /// Bytes a second for each file; 0 for as fast as possible.
     pub(super) pace: f64,
 }
 
-/// What was measured beside them.
+/// What was measured meanwhile.
 #[derive(Debug)]
 pub(super) struct Beside {
     pub(super) reads: Figures,
@@ -37,7 +37,7 @@ pub(super) struct Beside {
     pub(super) memory_most_mb: Option<f64>,
 }
 
-/// The greater of two, as far as they are known.
+/// The greater of two, if both are known.
 pub(super) fn most(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.zip(other).map(|(one, other)| one.max(other))
 }
@@ -51,7 +51,7 @@ impl Files {
         }
     }
 
-    /// Sends a form with one file; where it can be had.
+    /// Sends a form with one file and returns its URL.
     pub(super) async fn upload(&self) -> anyhow::Result<String> {
         let head = "--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\
             Content-Type: text/plain\r\n\r\n";
@@ -105,7 +105,7 @@ impl Files {
         if read > self.size { Ok(()) } else { bail!("a download was cut off after {read} bytes") }
     }
 
-    /// Measures reads while files go up or, with a URL, down.
+    /// Measures reads during uploads or, with a URL, during downloads.
     pub(super) async fn beside(
         &self,
         hub: &Process,

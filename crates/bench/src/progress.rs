@@ -1,14 +1,14 @@
-//! Showing how far the bench is: a bar on a terminal, plain lines elsewhere. Always on standard error.
+//! Progress of a run: a bar on a terminal, plain lines elsewhere. Always on standard error.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often a plain line tells about a long piece of work.
+/// How often a line is printed during a long step.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The way through the steps of a run.
+/// The steps of a run.
 #[derive(Debug)]
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
@@ -28,7 +28,7 @@ impl Progress {
         Self { bar, steps, done: 0 }
     }
 
-    /// Says what is done now; the step before is done.
+    /// Begins a step; the one before is done.
     pub(super) fn step(&mut self, what: String) {
         match &self.bar {
             Some(bar) => {
@@ -40,7 +40,7 @@ impl Progress {
         self.done += 1;
     }
 
-    /// A long piece of work within the current step, counted in its own units.
+    /// Work within the current step that is counted in units of its own.
     pub(super) fn work(&self, what: &str, units: u64) -> Work {
         let bar = self.bar.as_ref().map(|steps| {
             steps.set_message(what.to_owned());
@@ -73,7 +73,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A long piece of work.
+/// Work that is counted in units.
 #[derive(Debug)]
 pub(super) struct Work {
     bar: Option<ProgressBar>,

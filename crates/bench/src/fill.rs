@@ -1,5 +1,4 @@
-//! Filling a database with tasks, by the same use cases that serve requests and without HTTP, while no
-//! hub runs on it.
+//! Fills a database with tasks through the hub's use cases, without HTTP, while no hub runs on it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,37 +9,42 @@ use tandem_app::tasks::{self, Change, Defaults, NewTask};
 use tandem_app::{Error, keys};
 use tandem_core::text::Body;
 use tandem_core::{AgentId, IdSource, Now, Status, Timestamp};
-use tandem_server::Clock;
 use tandem_store::{Database, Options, Store, Tx};
 
-use super::crowd::{Agent, Known, pairs, scattered, text};
 use super::progress::Progress;
+use super::workload::{Agent, Known, pairs, scattered, text};
 
-/// How many tasks share a transaction; far more than in service, because nobody waits.
+/// How many tasks share a transaction: far more than a hub would, because nobody waits.
 const JOB: u64 = 500;
 /// How many such jobs are under way.
 const JOBS: usize = 4;
-/// One task in so many is still live, as on a hub that has been used for a while.
+/// One task in so many is still open, as on a hub that has been used for a while.
 const LIVE_EVERY: u64 = 19;
-/// How many of the stored tasks are kept in mind to look at.
+/// How many of the stored tasks are remembered, to be read.
 const SAMPLE: u64 = 10_000;
-/// Over which time the tasks were made.
+/// Over how much time the tasks are spread.
 const MADE_WITHIN_MS: u64 = 600_000;
 
-/// What kind of tasks is stored.
+/// Which kind of tasks is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// From a hub that has been used for a while: most of them ended, and none with a deadline.
+    /// As in a hub that has been used for a while: most have ended, and none has a deadline.
     Old,
-    /// All of them live, with a deadline tomorrow.
+    /// All open, with a deadline tomorrow.
     Waiting,
 }
 
 impl Kind {
     fn defaults(self) -> Defaults {
         let ttl_seconds = (self == Self::Waiting).then_some(86_400);
-        Defaults { ttl_seconds, check_in_seconds: 0, max_messages: 200 }
+        Defaults { ttl_seconds, check_in_seconds: Some(0), max_messages: 200 }
     }
+}
+
+/// The time now.
+#[expect(clippy::disallowed_methods, reason = "nobody hands the bench a clock")]
+pub(super) fn wall_clock() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_millisecond())
 }
 
 /// What every job needs.
@@ -53,7 +57,7 @@ struct Scene {
     kind: Kind,
 }
 
-/// Stores `count` tasks between the agents; tells a sample of them.
+/// Stores `count` tasks between the agents and returns a sample of them.
 pub(super) async fn fill(
     database: Database,
     agents: &[Agent],
@@ -61,8 +65,8 @@ pub(super) async fn fill(
     kind: Kind,
     progress: &Progress,
 ) -> anyhow::Result<Vec<Known>> {
-    let now = Clock::System.now();
-    // Jobs of this size would lose races against each other, where there is more than one writer.
+    let now = wall_clock();
+    // With more than one writer, jobs of this size would conflict with each other.
     let options = Options { writers: 1, ..Options::default() };
     let opened = tokio::task::spawn_blocking(move || Store::open(&database, &options, now.0));
     let store = opened.await?.context("cannot open the database to fill it")?;
@@ -96,7 +100,7 @@ pub(super) async fn fill(
             sample.extend(known);
         }
     }
-    // Closing waits for the threads and puts the log back into the database.
+    // Closing waits for the threads and copies the write-ahead log back.
     tokio::task::spawn_blocking(move || drop(store)).await?;
     Ok(sample)
 }

@@ -1,4 +1,4 @@
-//! How soon a model is asked.
+//! How fast a model is prompted.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,11 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::TcpStream;
 
 use super::{OLD, PROMPTS, begin, message};
-use crate::bench::crowd::{Agent, request, text};
-use crate::bench::process::Process;
-use crate::bench::wire::Wire;
+use crate::connection::Connection;
+use crate::process::Process;
+use crate::workload::{Agent, request, text};
 
-/// How long each of some new tasks takes to become a prompt, in milliseconds.
+/// The time from the request for a new task to the prompt, in milliseconds, for a number of tasks.
 pub(super) async fn time(hub: &Process, agents: &[Agent]) -> anyhow::Result<Vec<f64>> {
     let (from, to) = (&agents[0], &agents[1]);
     let session = begin(hub.address, &to.key, json!({ "sampling": {} })).await?;
@@ -29,7 +29,8 @@ pub(super) async fn time(hub: &Process, agents: &[Agent]) -> anyhow::Result<Vec<
     if !status.starts_with("HTTP/1.1 200") {
         bail!("the session's stream was answered with {status}");
     }
-    let (mut sender, mut answerer) = (Wire::open(hub.address).await?, Wire::open(hub.address).await?);
+    let (mut sender, mut answerer) =
+        (Connection::open(hub.address).await?, Connection::open(hub.address).await?);
     let mut took = Vec::with_capacity(PROMPTS);
     for number in 0..PROMPTS {
         let body = json!({ "targetAgentId": to.id, "title": format!("Prompt {number}") }).to_string();
@@ -66,12 +67,12 @@ async fn next_prompt(lines: &mut Lines<BufReader<TcpStream>>) -> anyhow::Result<
     tokio::time::timeout(Duration::from_secs(10), next).await.context("no prompt came within 10 s")?
 }
 
-/// Waits until the answer is stored: only then is the model asked again.
-async fn await_message(wire: &mut Wire, from: &Agent, number: usize) -> anyhow::Result<()> {
+/// Waits until the answer is stored: only then is the model prompted again.
+async fn await_message(connection: &mut Connection, from: &Agent, number: usize) -> anyhow::Result<()> {
     let deadline = Instant::now() + Duration::from_secs(10);
     while Instant::now() < deadline {
         let newest = request(Method::GET, "/tasks?limit=1&role=initiator", Some(&from.key), String::new());
-        let (_, list) = wire.ask(newest).await?;
+        let (_, list) = connection.ask(newest).await?;
         let list: Value = serde_json::from_slice(&list)?;
         if list[0]["title"] == format!("Prompt {number}") && list[0]["status"] == "working" {
             return Ok(());

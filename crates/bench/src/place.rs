@@ -1,4 +1,4 @@
-//! What every measurement but the first has in common: where its hub lives, and where its figures go.
+//! Options that every measurement but the first has: where its hub keeps its data, and where the figures go.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,13 @@ use serde::Serialize;
 use super::Plan;
 use super::load::Span;
 
-/// Where a measured hub lives, and where the figures go.
+/// Where the measured hub keeps its data, and where the figures go.
 #[derive(Debug, Args)]
 pub(super) struct Place {
-    /// The database of the measured hub: an empty one [default: SQLite in a folder that is removed]
+    /// The database of the measured hub, empty [default: SQLite in a temporary folder]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// Where to make the folders for the data, which are removed afterwards
+    /// Where to create the temporary data folders
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Where to write every figure as JSON
@@ -32,12 +32,13 @@ impl Place {
             agents,
             growth: Vec::new(),
             database: self.database.clone(),
+            postgres: None,
             set,
             folder: self.folder.as_ref().map(std::path::absolute).transpose()?,
         })
     }
 
-    /// Prints what was measured, and writes it down if that is wanted.
+    /// Prints the table, and writes the figures to the file if one is named.
     pub(super) fn report(&self, table: &str, figures: &impl Serialize) -> anyhow::Result<()> {
         print!("{table}");
         if let Some(path) = &self.json {

@@ -12,23 +12,23 @@ use tokio::task::JoinSet;
 
 use super::Arguments;
 use super::socket::Socket;
-use crate::bench::crowd::{Agent, request, task_body};
-use crate::bench::load::Span;
-use crate::bench::process::{Process, Scratch};
-use crate::bench::site::start_hub;
-use crate::bench::wire::Wire;
-use crate::bench::{limit, setup};
+use crate::connection::Connection;
+use crate::load::Span;
+use crate::process::{Process, Scratch};
+use crate::site::start_hub;
+use crate::workload::{Agent, request, task_body};
+use crate::{bare, prepare};
 
 /// How many sockets an agent may have.
 const SOCKETS_OF_ONE: usize = 16;
 /// How many events are sent before any is timed.
 const WARM_UP: usize = 100;
-/// How many senders flood at once.
+/// How many senders send as fast as they can.
 const SENDERS: usize = 32;
 /// How long a hub is left alone before its memory is read.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// Half took no longer, and 99 of 100 took no longer, in microseconds.
+/// Percentiles in microseconds.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Spread {
     p50_us: f64,
@@ -62,7 +62,7 @@ pub(super) struct Report {
     soak: Option<Soak>,
 }
 
-/// What sockets that come and go leave behind.
+/// Memory while sockets are opened and closed.
 #[derive(Debug, Serialize)]
 struct Soak {
     sockets_opened: u64,
@@ -78,7 +78,7 @@ impl Report {
             ("the same, bare server (durable)", self.bare_to_frame),
             ("answer received to frame received, hub", self.hub_after_answer),
             ("the same, bare server", self.bare_after_answer),
-            ("bare WebSocket echo, there and back", self.echo),
+            ("bare WebSocket echo, round trip", self.echo),
             ("request sent to the last of 16 sockets, hub", self.last_of_sixteen),
         ];
         let _ = writeln!(text, "{:<50} {:>10} {:>10}", "microseconds", "p50", "p99");
@@ -89,11 +89,11 @@ impl Report {
         let whole = self.hub_to_frame.p99_us / self.bare_to_frame.p99_us.max(1.0);
         let _ = writeln!(
             text,
-            "\nPush (p99 after the answer) to echo p99: {push:.2}; durable way to bare: {whole:.2}"
+            "\nPush (p99 after the answer) to echo p99: {push:.2}; request to frame, compared with the bare server: {whole:.2}"
         );
         let _ = writeln!(
             text,
-            "Sustained: {:.0} events a second, each durable and received",
+            "Sustained: {:.0} events a second, each committed and received",
             self.events_per_second
         );
         for weight in &self.idle_sockets {
@@ -103,8 +103,11 @@ impl Report {
         if let Some(soak) = &self.soak {
             let memory: Vec<String> = soak.memory_mb.iter().map(|mb| format!("{mb:.1}")).collect();
             let opened = soak.sockets_opened;
-            let _ =
-                writeln!(text, "{opened} sockets came and went; memory over time: {} MB", memory.join(", "));
+            let _ = writeln!(
+                text,
+                "{opened} sockets opened and closed; memory over time: {} MB",
+                memory.join(", ")
+            );
         }
         text
     }
@@ -120,26 +123,28 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     eprintln!("[1/6] starting a hub with {agents_needed} agents, and a bare server");
     let folder = Scratch::new(plan.folder.as_deref(), "push")?;
     let hub = start_hub(&plan, folder.path()).await?;
-    let agents = setup::agents(hub.address, agents_needed).await?;
-    // First, while the hub holds no memory that sockets could use again.
+    let agents = prepare::agents(hub.address, agents_needed).await?;
+    // First, while the hub has no freed memory that sockets could use.
     eprintln!("[2/6] idle sockets");
     let mut idle_sockets = Vec::new();
     for count in &arguments.sockets {
-        idle_sockets.push(weigh(&hub, &agents, *count).await?);
+        idle_sockets.push(idle_memory(&hub, &agents, *count).await?);
     }
-    let bare_folder = Scratch::new(plan.folder.as_deref(), "push-limit")?;
+    let bare_folder = Scratch::new(plan.folder.as_deref(), "push-bare")?;
     let data = bare_folder.path().display().to_string();
-    let arguments_of_bare = ["bench-limit".into(), "--data".into(), data, "--agents".into(), "16".into()];
-    let bare = Process::start(&arguments_of_bare, bare_folder.path()).await?;
-    let bare_agents = limit::agents(16);
+    let arguments_of_bare = ["bench-bare".into(), "--data".into(), data, "--agents".into(), "16".into()];
+    let bare_server = Process::start(&arguments_of_bare, bare_folder.path()).await?;
+    let bare_agents = bare::agents(16);
 
     eprintln!("[3/6] one to one: {} events", arguments.events);
-    let bare_way = Way { address: bare.address, post: "/job", socket: "/push-socket", greets: false };
-    let hub_way = Way { address: hub.address, post: "/tasks", socket: "/ws", greets: true };
-    let echo = echo(bare.address, &bare_agents[0].key, arguments.events).await?;
-    let (bare_to_frame, bare_after_answer) = one_to_one(&bare_way, &bare_agents, arguments.events).await?;
-    let (hub_to_frame, hub_after_answer) = one_to_one(&hub_way, &agents, arguments.events).await?;
-    bare.stop().await?;
+    let bare_endpoint =
+        Endpoint { address: bare_server.address, post: "/job", socket: "/push-socket", greets: false };
+    let hub_endpoint = Endpoint { address: hub.address, post: "/tasks", socket: "/ws", greets: true };
+    let echo = echo(bare_server.address, &bare_agents[0].key, arguments.events).await?;
+    let (bare_to_frame, bare_after_answer) =
+        one_to_one(&bare_endpoint, &bare_agents, arguments.events).await?;
+    let (hub_to_frame, hub_after_answer) = one_to_one(&hub_endpoint, &agents, arguments.events).await?;
+    bare_server.stop().await?;
     eprintln!("[4/6] one to sixteen sockets");
     let last_of_sixteen = fan_out(hub.address, &agents, arguments.events / 10).await?;
     eprintln!("[5/6] as fast as it goes, {} s", arguments.seconds);
@@ -161,7 +166,7 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
 }
 
 /// Where to send, and where to listen.
-struct Way {
+struct Endpoint {
     address: SocketAddr,
     post: &'static str,
     socket: &'static str,
@@ -172,7 +177,7 @@ fn us(from: Instant, to: Instant) -> f64 {
     to.saturating_duration_since(from).as_secs_f64() * 1_000_000.0
 }
 
-/// There and back on a bare socket.
+/// Round trips on a bare socket.
 async fn echo(address: SocketAddr, key: &str, count: usize) -> anyhow::Result<Spread> {
     let mut socket = Socket::open(address, "/echo-socket", key).await?;
     let text = "e".repeat(250);
@@ -189,11 +194,11 @@ async fn echo(address: SocketAddr, key: &str, count: usize) -> anyhow::Result<Sp
     Ok(spread(took))
 }
 
-/// One agent sends, another listens: the whole way, and how long after the answer the frame came.
-async fn one_to_one(way: &Way, agents: &[Agent], count: usize) -> anyhow::Result<(Spread, Spread)> {
+/// One agent sends, another listens: from request to frame, and from answer to frame.
+async fn one_to_one(endpoint: &Endpoint, agents: &[Agent], count: usize) -> anyhow::Result<(Spread, Spread)> {
     let (by, to) = (&agents[0], &agents[1]);
-    let mut socket = Socket::open(way.address, way.socket, &to.key).await?;
-    if way.greets {
+    let mut socket = Socket::open(endpoint.address, endpoint.socket, &to.key).await?;
+    if endpoint.greets {
         socket.next().await?;
     }
     let (received, mut arrivals) = tokio::sync::mpsc::channel(1);
@@ -204,12 +209,12 @@ async fn one_to_one(way: &Way, agents: &[Agent], count: usize) -> anyhow::Result
             }
         }
     });
-    let mut wire = Wire::open(way.address).await?;
+    let mut connection = Connection::open(endpoint.address).await?;
     let (mut whole, mut after) = (Vec::new(), Vec::new());
     for number in 0..count + WARM_UP {
-        let post = request(Method::POST, way.post, Some(&by.key), task_body(&to.id, number as u64));
+        let post = request(Method::POST, endpoint.post, Some(&by.key), task_body(&to.id, number as u64));
         let sent = Instant::now();
-        let (status, _) = wire.ask(post).await?;
+        let (status, _) = connection.ask(post).await?;
         let answered = Instant::now();
         if !(200..300).contains(&status) {
             bail!("a task was answered with {status}");
@@ -224,19 +229,19 @@ async fn one_to_one(way: &Way, agents: &[Agent], count: usize) -> anyhow::Result
     Ok((spread(whole), spread(after)))
 }
 
-/// All sockets of one agent: when the last of them has the event.
+/// All sockets of one agent: until the last of them has the event.
 async fn fan_out(address: SocketAddr, agents: &[Agent], count: usize) -> anyhow::Result<Spread> {
     let (by, to) = (&agents[0], &agents[1]);
     let mut sockets = Vec::new();
     for _ in 0..SOCKETS_OF_ONE {
         sockets.push(Socket::greeted(address, &to.key).await?);
     }
-    let mut wire = Wire::open(address).await?;
+    let mut connection = Connection::open(address).await?;
     let mut took = Vec::new();
     for number in 0..count {
         let post = request(Method::POST, "/tasks", Some(&by.key), task_body(&to.id, number as u64));
         let sent = Instant::now();
-        wire.ask(post).await?;
+        connection.ask(post).await?;
         for socket in &mut sockets {
             socket.next().await?;
         }
@@ -248,7 +253,7 @@ async fn fan_out(address: SocketAddr, agents: &[Agent], count: usize) -> anyhow:
     Ok(spread(took))
 }
 
-/// Many pairs at once: events that were durable and received, a second.
+/// Many pairs at once: committed and received events a second.
 async fn flood(address: SocketAddr, agents: &[Agent], time: Duration) -> anyhow::Result<f64> {
     let mut pairs = JoinSet::new();
     let until = Instant::now() + time;
@@ -256,11 +261,11 @@ async fn flood(address: SocketAddr, agents: &[Agent], time: Duration) -> anyhow:
         let (by, to) = (agents[pair * 2].clone(), agents[pair * 2 + 1].clone());
         pairs.spawn(async move {
             let mut socket = Socket::greeted(address, &to.key).await?;
-            let mut wire = Wire::open(address).await?;
+            let mut connection = Connection::open(address).await?;
             let mut received = 0_u64;
             while Instant::now() < until {
                 let post = request(Method::POST, "/tasks", Some(&by.key), task_body(&to.id, received));
-                let (status, answer) = wire.ask(post).await?;
+                let (status, answer) = connection.ask(post).await?;
                 if status != 201 {
                     bail!("a task was answered with {status}");
                 }
@@ -281,32 +286,32 @@ async fn flood(address: SocketAddr, agents: &[Agent], time: Duration) -> anyhow:
     Ok(received as f64 / time.as_secs_f64())
 }
 
-/// Opens idle sockets and weighs the hub before and after.
-async fn weigh(hub: &Process, agents: &[Agent], count: usize) -> anyhow::Result<Weight> {
+/// Opens idle sockets and compares the hub's memory before and after.
+async fn idle_memory(hub: &Process, agents: &[Agent], count: usize) -> anyhow::Result<Weight> {
     tokio::time::sleep(SETTLE).await;
-    let before = hub.memory_mb().context("the system does not tell memory")?;
+    let before = hub.memory_mb().context("the system does not report memory")?;
     let mut sockets = Vec::with_capacity(count);
     for number in 0..count {
         let key = &agents[number / SOCKETS_OF_ONE].key;
         sockets.push(Socket::greeted(hub.address, key).await.with_context(|| format!("socket {number}"))?);
     }
     tokio::time::sleep(SETTLE).await;
-    let after = hub.memory_mb().context("the system does not tell memory")?;
+    let after = hub.memory_mb().context("the system does not report memory")?;
     for socket in sockets {
         socket.close().await;
     }
     Ok(Weight { sockets: count, bytes_each: (after - before) * 1_000_000.0 / count as f64 })
 }
 
-/// Sockets that come and go, some with a goodbye and some without.
+/// Opens and closes sockets, half of them without a close frame.
 async fn soak(hub: &Process, agents: &[Agent], seconds: f64) -> anyhow::Result<Soak> {
     let until = Instant::now() + Duration::from_secs_f64(seconds);
     let mut memory_mb = Vec::new();
     let mut sockets_opened = 0;
-    let mut weighed = Instant::now() - Duration::from_secs(3_600);
+    let mut measured_at = Instant::now() - Duration::from_secs(3_600);
     while Instant::now() < until {
-        if weighed.elapsed().as_secs_f64() > seconds / 8.0 {
-            weighed = Instant::now();
+        if measured_at.elapsed().as_secs_f64() > seconds / 8.0 {
+            measured_at = Instant::now();
             memory_mb.extend(hub.memory_mb());
         }
         let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection of the bench, with nothing between it and the socket.
+//! One HTTP/1.1 connection, without a pool or a library on top.
 
 use std::net::SocketAddr;
 
@@ -11,16 +11,16 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 /// An open connection.
-pub(super) struct Wire {
+pub(super) struct Connection {
     sender: SendRequest<Full<Bytes>>,
 }
 
-impl Wire {
+impl Connection {
     pub(super) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("cannot reach {address}"))?;
         stream.set_nodelay(true)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-        // It ends with its sender; how it ended shows in the requests.
+        // It ends with its sender; a failure shows in the requests.
         tokio::spawn(async move {
             let _ = connection.await;
         });

@@ -1,0 +1,145 @@
+//! A server that is measured: the hub, started here or elsewhere, or a bare server; with the agents that call it.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use tandem_store::Database;
+
+use super::load::{Figures, Maker, Span, drive};
+use super::process::{Process, Scratch};
+use super::schema::Schema;
+use super::workload::{Agent, Known, Operation, Server, Workload};
+use super::{Plan, bare, prepare};
+
+/// What a bare server keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bare {
+    /// As many rows as the hub, with primary keys only.
+    Rows,
+    /// The same rows, and tasks in the two orders that lists need.
+    RowsInOrder,
+}
+
+/// What a local server needs while it runs.
+pub(super) struct Home {
+    pub(super) process: Process,
+    /// Removed after the process has ended: fields are dropped in their order.
+    pub(super) folder: Scratch,
+    pub(super) schema: Option<Schema>,
+}
+
+/// A server that is measured.
+pub(super) struct Site {
+    server: Server,
+    pub(super) address: SocketAddr,
+    workload: Arc<Workload>,
+    numbers: Arc<AtomicU64>,
+    pub(super) home: Option<Home>,
+}
+
+impl Site {
+    /// A new bare server with an empty database of the same kind as the hub's.
+    pub(super) async fn bare(plan: &Plan, bare: Bare, page: u64) -> anyhow::Result<Self> {
+        let folder = Scratch::new(plan.folder.as_deref(), "bare")?;
+        let schema = match &plan.database {
+            Some(url) if is_postgres(url) => Some(Schema::new(url).await?),
+            _ => None,
+        };
+        let data = folder.path().display().to_string();
+        let mut arguments =
+            vec!["bench-bare".into(), "--data".into(), data, "--agents".into(), plan.agents.to_string()];
+        if let Some(schema) = &schema {
+            arguments.extend(["--postgres".into(), schema.url()]);
+        }
+        if bare == Bare::RowsInOrder {
+            arguments.push("--in-order".into());
+        }
+        let process = Process::start(&arguments, folder.path()).await?;
+        let address = process.address;
+        let agents = bare::agents(plan.agents);
+        let open = prepare::open_tasks(address, Server::Bare, &agents).await?;
+        let workload = Workload { agents, stored: open.clone(), open, page };
+        let home = Home { process, folder, schema };
+        Ok(Self::new(Server::Bare, address, workload, Some(home)))
+    }
+
+    /// A hub at an address, with agents that are registered there. Without a sample of stored tasks, the open ones are
+    /// read.
+    pub(super) async fn hub(
+        address: SocketAddr,
+        agents: Vec<Agent>,
+        stored: Option<Vec<Known>>,
+        page: u64,
+        home: Option<Home>,
+    ) -> anyhow::Result<Self> {
+        let open = prepare::open_tasks(address, Server::Hub, &agents).await?;
+        let workload = Workload { agents, stored: stored.unwrap_or_else(|| open.clone()), open, page };
+        Ok(Self::new(Server::Hub, address, workload, home))
+    }
+
+    fn new(server: Server, address: SocketAddr, workload: Workload, home: Option<Home>) -> Self {
+        Self { server, address, workload: Arc::new(workload), numbers: Arc::default(), home }
+    }
+
+    /// Measures one operation.
+    pub(super) async fn drive(
+        &self,
+        operation: Operation,
+        connections: usize,
+        span: Span,
+    ) -> anyhow::Result<Figures> {
+        let (workload, server) = (Arc::clone(&self.workload), self.server);
+        let maker: Maker = Arc::new(move |number| workload.request(server, operation, number));
+        drive(self.address, connections, span, &self.numbers, &maker).await
+    }
+
+    /// Ends its process, and removes its data.
+    pub(super) async fn close(self) -> anyhow::Result<()> {
+        match self.home {
+            Some(Home { process, folder, schema }) => {
+                process.stop().await?;
+                drop((folder, schema));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a URL names a PostgreSQL database.
+pub(super) fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres")
+}
+
+/// Starts a hub on a data folder, without any limit on how often it is asked.
+pub(super) async fn start_hub(plan: &Plan, data: &Path) -> anyhow::Result<Process> {
+    let mut arguments: Vec<String> = ["serve", "--listen", "127.0.0.1:0", "--data"].map(Into::into).into();
+    arguments.push(data.display().to_string());
+    if let Some(database) = &plan.database {
+        arguments.extend(["--database".into(), database.clone()]);
+    }
+    let unlimited = [
+        "rate_limit_max=0",
+        "rate_limit_register_max=0",
+        "max_messages_per_minute=0",
+        "max_messages_per_task=100000",
+        "pair_attempts_max=0",
+    ];
+    for setting in unlimited.into_iter().chain(plan.set.iter().map(String::as_str)) {
+        arguments.extend(["--set".into(), setting.to_owned()]);
+    }
+    Process::start(&arguments, data).await
+}
+
+/// The database of a hub that was started on a data folder.
+pub(super) fn database(plan: &Plan, data: &Path) -> Database {
+    match plan.database.as_deref() {
+        None => Database::Sqlite(data.join("tandem.db")),
+        Some(url) => match url.strip_prefix("sqlite:") {
+            Some(path) => Database::Sqlite(path.trim_start_matches("//").into()),
+            None => Database::Postgres(url.into()),
+        },
+    }
+}
