@@ -52,15 +52,26 @@ async fn declining_cancels_with_the_reason(#[values(Db::Sqlite, Db::Postgres)] d
     let body = json!({ "reason": "I do not do scheduling" });
     let rejected = bob.post(&format!("/approvals/{task}/reject"), body).await.ok(200);
     assert_eq!((&rejected["approvalStatus"], &rejected["status"]), (&json!("rejected"), &json!("cancelled")));
-    let thread = ada.get(&format!("/tasks/{task}/messages")).await.ok(200);
-    assert_eq!(thread[0]["content"], "Bob declined this task: I do not do scheduling");
-    assert_eq!(thread.as_array().unwrap().len(), 1);
+    assert_eq!(rejected["statusReason"], "I do not do scheduling");
+    assert_eq!(ada.get(&format!("/tasks/{task}/messages")).await.ok(200), json!([]));
     let told = ada.last_event().await;
     assert_eq!(
         (&told["data"]["status"], &told["data"]["reason"]),
         (&json!("cancelled"), &json!("I do not do scheduling"))
     );
     bob.post_empty(&format!("/tasks/{task}/reject")).await.refused(409, "invalid_state");
+    // Where nobody gave a reason, the hub says what happened; on reviewed tasks in the thread as well.
+    for (body, reviewed) in [(json!({}), false), (json!({ "reason": " " }), false), (json!({}), true)] {
+        let task = ada.task_with(&bob, json!({ "requiresReview": reviewed })).await;
+        let rejected = bob.post(&format!("/approvals/{task}/reject"), body).await.ok(200);
+        let why = "the target rejected it at its approval gate";
+        assert_eq!(rejected["statusReason"], why);
+        assert_eq!(ada.last_event().await["data"]["reason"], why);
+        let log = ada.get(&format!("/tasks/{task}/events")).await.ok(200);
+        assert_eq!((&log[1]["detail"], &log[1]["actor"]), (&json!(why), &json!(bob.id)));
+        let thread = ada.get(&format!("/tasks/{task}/messages")).await.ok(200);
+        assert_eq!(thread.as_array().unwrap().len(), usize::from(reviewed));
+    }
 }
 
 #[rstest]

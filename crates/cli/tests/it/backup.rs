@@ -12,8 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rstest::rstest;
 use serde_json::{Value, json};
-use tandem_server::Clock;
-use tandem_server::backup::Progress;
+use tandem_hub::Clock;
+use tandem_hub::backup::Progress;
 use tandem_store::{Database, Options, Store, dump};
 
 use crate::harness::{Agent, Db, Harness, Place, eventually};
@@ -207,21 +207,26 @@ async fn what_happens_during_a_backup_is_not_half_in_it(#[values(Db::Sqlite, Db:
     let (archive, config, clock) =
         (shelf.file("hub.tar"), place.config(), Clock::Manual(Arc::clone(&hub.clock)));
     let (to, deleting, from, other) = (archive.clone(), ada.clone(), lost.clone(), bob.clone());
+    let id = lost.rsplit('/').next().unwrap();
+    let stored = place.folder.join("files").join(&id[id.len() - 2..]).join(id);
+    assert!(stored.exists());
     let made = tokio::task::spawn_blocking(move || {
         let mut first = true;
         // The picture has been taken when the first table is told of.
-        let mut told = |_: Progress<'_>| {
+        let mut on_progress = |_: Progress<'_>| {
             if std::mem::take(&mut first) {
                 tokio::runtime::Handle::current().block_on(async {
                     assert_eq!(deleting.delete(&from).await.status, 200);
+                    // The bytes go after the answer.
+                    eventually(async || (!stored.exists()).then_some(())).await;
                     deleting.task(&other).await;
                 });
             }
         };
-        tandem_server::backup::backup(&config, &clock, &to, &mut told).unwrap()
+        tandem_hub::backup::backup(&config, &clock, &to, &mut on_progress).unwrap()
     });
     let made = made.await.unwrap();
-    assert_eq!((made.files, made.gone), (1, 1));
+    assert_eq!((made.files, made.deleted_files), (1, 1));
     assert_eq!(bob.events().await.len(), before.len() + 2);
     drop(hub);
     let new = Arc::new(Place::new(db));
@@ -232,7 +237,7 @@ async fn what_happens_during_a_backup_is_not_half_in_it(#[values(Db::Sqlite, Db:
     bob.get(&lost).await.refused(404, "not_found");
     assert_eq!(&bob.get(&kept).await.bytes[..], b"kept");
     let id: tandem_core::AgentId = ada.id.parse().unwrap();
-    let counted = hub.hub.read(move |tx, _| Ok(tandem_store::files::bytes_of(tx, &id)?)).await.unwrap();
+    let counted = hub.hub.db.read(move |tx, _| Ok(tandem_store::files::bytes_of(tx, &id)?)).await.unwrap();
     assert_eq!(counted, 4, "its bytes are not counted either");
 }
 

@@ -283,3 +283,40 @@ async fn broken_http_harms_nobody(#[values(Db::Sqlite)] db: Db) {
     }
     ada.get("/agents/me").await.ok(200);
 }
+
+#[rstest]
+#[tokio::test]
+async fn ids_reveal_nothing_to_who_may_not_see_them(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    for (method, path) in [
+        ("POST", "/connect/%ff"),
+        ("PATCH", "/connections/%ff"),
+        ("POST", "/networks/%ff/leave"),
+        ("POST", "/tasks/%ff/read"),
+    ] {
+        hub.client.send(method, path, None, Some(json!({}))).await.refused(401, "unauthorized");
+        ada.client.send(method, path, Some(&ada.key), Some(json!({}))).await.refused(404, "not_found");
+    }
+    let (eve, task) = (hub.agent("Eve").await, ada.task(&bob).await);
+    let request = Request::builder()
+        .method("POST")
+        .uri(format!("/tasks/{task}/files/json"))
+        .header("authorization", format!("Bearer {}", eve.key))
+        .header("idempotency-key", "x".repeat(300))
+        .body(Full::new(Bytes::from_static(b"{}")))
+        .unwrap();
+    hub.client.raw(request).await.refused(404, "not_found");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_link_stays_on_this_host(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    ada.task(&bob).await;
+    ada.task(&bob).await;
+    let page = ada.get("//api/v1/tasks?limit=1").await;
+    page.ok(200);
+    assert!(page.header("link").unwrap().starts_with("</api/v1/tasks?"), "{page:?}");
+}

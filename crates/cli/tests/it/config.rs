@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tandem_server::Config;
-use tandem_server::config::EXAMPLE;
+use tandem_hub::Config;
+use tandem_hub::config::EXAMPLE;
 
 fn load(flags: &[(&str, &str)], env: &[(&str, &str)], file: Option<&str>) -> Result<Config, String> {
     let flags: Vec<(String, String)> =
@@ -72,6 +72,10 @@ fn wrong_settings_are_named() {
     says(load(&[], &[("TANDEM_RATE_LIMIT_MAX", "many")], None), &["TANDEM_RATE_LIMIT_MAX", "whole number"]);
     says(load(&[], &[("TANDEM_RATE_LIMIT_MAX", "-1")], None), &["TANDEM_RATE_LIMIT_MAX"]);
     says(load(&[], &[("TANDEM_BEHIND_PROXY", "yes")], None), &["TANDEM_BEHIND_PROXY", "true"]);
+    assert_eq!(load(&[], &[("TANDEM_CHECK_IN_SECONDS", "0")], None).unwrap().check_in_seconds, Some(0));
+    assert_eq!(load(&[], &[], Some("check_in_seconds = 45")).unwrap().check_in_seconds, Some(45));
+    says(load(&[], &[("TANDEM_CHECK_IN_SECONDS", "x")], None), &["TANDEM_CHECK_IN_SECONDS", "whole number"]);
+    says(load(&[("check_in_seconds", "86401")], &[], None), &["check_in_seconds", "86400"]);
     says(load(&[("listen", "here")], &[], None), &["--listen"]);
     says(load(&[("rate-limit", "1")], &[], None), &["no such setting"]);
     says(load(&[("admin_token", "short")], &[], None), &["admin_token", "16"]);

@@ -80,6 +80,7 @@ async fn the_end_of_a_connection_cancels_what_is_live_on_it(#[values(Db::Sqlite,
     ada.pair_with(&cy).await;
     let (first, second) = (ada.task(&bob).await, bob.task(&ada).await);
     ada.set(&second, "working").await.ok(200);
+    let reviewed = ada.task_with(&bob, json!({ "requiresReview": true })).await;
     let done = ada.task(&bob).await;
     ada.set(&done, "cancelled").await.ok(200);
     let draft = ada.task_with(&bob, json!({ "draft": true })).await;
@@ -87,17 +88,17 @@ async fn the_end_of_a_connection_cancels_what_is_live_on_it(#[values(Db::Sqlite,
     let before = (ada.events().await.len(), bob.events().await.len());
 
     let ended = ada.delete(&format!("/connections/{connection}")).await.ok(200);
-    assert_eq!(ended, json!({ "deleted": true, "cancelledTasks": 2 }));
+    assert_eq!(ended, json!({ "deleted": true, "cancelledTasks": 3 }));
     assert_eq!(ada.events().await.len(), before.0, "who asked is not told");
     let told = bob.events().await.split_off(before.1);
     assert_eq!(
         told[0]["data"],
         json!({ "type": "agent.disconnected", "connectionId": connection, "byAgentId": ada.id, "fromAgentName": "Ada" })
     );
-    let tasks: Vec<(&Value, &Value)> =
-        told[1..].iter().map(|e| (&e["taskId"], &e["data"]["status"])).collect();
+    let tasks: Vec<(Value, Value)> =
+        told[1..].iter().map(|e| (e["taskId"].clone(), e["data"]["status"].clone())).collect();
     let cancelled = json!("cancelled");
-    assert_eq!(tasks, [(&json!(first), &cancelled), (&json!(second), &cancelled)]);
+    assert_eq!(tasks, [&first, &second, &reviewed].map(|id| (json!(id), cancelled.clone())));
     assert_eq!(ada.view(&draft).await["status"], "draft");
     assert_eq!(ada.view(&elsewhere).await["status"], "submitted");
     ada.set(&draft, "submitted").await.refused(403, "not_connected");
@@ -105,7 +106,10 @@ async fn the_end_of_a_connection_cancels_what_is_live_on_it(#[values(Db::Sqlite,
     ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "T" })).await.refused(403, "not_connected");
     let log = bob.get(&format!("/tasks/{first}/events")).await.ok(200);
     assert_eq!((&log[1]["detail"], &log[1]["actor"]), (&json!("the connection was ended"), &json!("system")));
-    let thread = bob.get(&format!("/tasks/{first}/messages")).await.ok(200);
+    assert_eq!(bob.view(&first).await["statusReason"], "the connection was ended");
+    assert_eq!(bob.get(&format!("/tasks/{first}/messages")).await.ok(200), json!([]));
+    let thread = bob.get(&format!("/tasks/{reviewed}/messages")).await.ok(200);
+    assert_eq!(thread.as_array().unwrap().len(), 1);
     assert_eq!(thread[0]["content"], "The hub cancelled this task: the connection was ended");
     // Pairing again starts afresh, with none of the old tasks counted.
     ada.pair_with(&bob).await;

@@ -40,8 +40,23 @@ async fn work_of_an_agent_that_costs_is_paid(#[values(Db::Sqlite, Db::Postgres)]
     assert_eq!(ada.get("/agents/me").await.ok(200)["credits"], 0.0);
     let view = ada.view(&task).await;
     assert_eq!((&view["status"], &view["usageReported"]), (&json!("input-required"), &json!(1.300_001)));
+    assert_eq!(view["statusReason"], "the initiator has no credits left");
     let told = ada.last_event().await;
     assert_eq!((&told["type"], &told["data"]["status"]), (&json!("task.updated"), &json!("input-required")));
+
+    // What is reported after that is added, and pauses nothing again.
+    let log = ada.get(&format!("/tasks/{task}/events")).await.ok(200);
+    for _ in 0..2 {
+        let usage = bob.post(&path, json!({ "cost": 0.1 })).await.ok(200);
+        assert_eq!((&usage["deducted"], &usage["credits"]), (&json!(0.0), &json!(0.0)));
+        assert_eq!((&usage["status"], &usage["paused"]), (&json!("input-required"), &json!(false)));
+    }
+    assert_eq!(ada.last_event().await, told);
+    assert_eq!(ada.get(&format!("/tasks/{task}/events")).await.ok(200), log);
+    assert_eq!(ada.get(&format!("/tasks/{task}/messages")).await.ok(200), json!([]));
+    let paused = ada.view(&task).await;
+    assert_eq!(paused["usageReported"], 1.500_001);
+    assert_eq!(paused["statusReason"], view["statusReason"]);
 
     // Without credits nothing new is published for that agent, in whatever way.
     let body = json!({ "targetAgentId": bob.id, "title": "T" });
@@ -73,6 +88,17 @@ async fn a_task_may_cost_only_so_much(#[values(Db::Sqlite, Db::Postgres)] db: Db
     let usage = bob.post(&path, json!({ "cost": 0.000_001 })).await.ok(200);
     assert_eq!((&usage["deducted"], &usage["credits"]), (&json!(0.0), &json!(0.5)));
     assert_eq!((&usage["usageReported"], &usage["paused"]), (&json!(0.3), &json!(true)));
+    assert_eq!(bob.post(&path, json!({ "cost": 1 })).await.ok(200)["paused"], false);
+    // A task that waits for an answer is not paused; it says what else stops it.
+    let asked = ada.task(&bob).await;
+    bob.set(&asked, "working").await.ok(200);
+    bob.set(&asked, "input-required").await.ok(200);
+    let told = ada.last_event().await;
+    let usage = bob.post(&format!("/tasks/{asked}/usage"), json!({ "cost": 1 })).await.ok(200);
+    assert_eq!((&usage["status"], &usage["paused"]), (&json!("input-required"), &json!(false)));
+    assert_eq!(ada.last_event().await, told);
+    let why = ada.view(&asked).await["statusReason"].as_str().unwrap().to_owned();
+    assert!(why.contains("0.3"), "{why}");
     // Reopened work is paid for anew.
     ada.set(&task, "completed").await.ok(200);
     bob.post(&path, json!({ "cost": 0.1 })).await.refused(409, "task_terminal");

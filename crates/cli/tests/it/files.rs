@@ -114,6 +114,16 @@ async fn what_is_not_a_file_is_refused_and_leaves_nothing(#[values(Db::Sqlite, D
     ada.post(&path, broken).await.refused(400, "validation");
     ada.post(&path, json!({ "filename": "a.txt" })).await.refused(400, "validation");
     ada.post(&path, upload("a.txt", "nonsense", b"x")).await.refused(400, "validation");
+    ada.post(&path, upload("\u{7}", "text/plain", b"x")).await.refused(400, "validation");
+    for name in ["", " ", "../", "a/b/", ".."] {
+        let refused = ada.post(&path, upload(name, "text/plain", b"x")).await.refused(400, "validation");
+        assert_eq!(refused["error"], "Validation failed: filename must not be empty");
+        let refused = upload_form(&ada, &task, name, "text/plain", b"x").await.refused(400, "validation");
+        assert!(refused["details"]["filename"][0].is_string(), "{refused}");
+        let mut arguments = upload(name, "text/plain", b"x");
+        arguments["taskId"] = json!(task);
+        assert_eq!(ada.refused_by("upload_file", arguments).await, "validation");
+    }
     ada.post(&format!("/tasks/{task}/files"), json!({})).await.refused(415, "unsupported_media_type");
     let missing = Request::post(format!("/tasks/{task}/files"))
         .header("authorization", format!("Bearer {}", ada.key))
@@ -129,7 +139,7 @@ async fn what_is_not_a_file_is_refused_and_leaves_nothing(#[values(Db::Sqlite, D
     ada.post(&path, upload("a.txt", "text/plain", b"x")).await.refused(409, "task_terminal");
     upload_form(&ada, &task, "a.txt", "text/plain", b"x").await.refused(409, "task_terminal");
     let thread = ada.get(&format!("/tasks/{task}/messages")).await.ok(200);
-    assert_eq!(thread.as_array().unwrap().len(), 1, "only the message of its end");
+    assert_eq!(thread, json!([]));
     let left = std::fs::read_dir(hub.hub.config.data.join("files/arriving")).map_or(0, Iterator::count);
     assert_eq!(left, 0);
 }
@@ -174,7 +184,7 @@ async fn a_file_is_taken_back_by_its_uploader(#[values(Db::Sqlite, Db::Postgres)
     ada.set(&task, "cancelled").await.ok(200);
     let gone = ada.delete(&format!("/tasks/{task}")).await.ok(200);
     assert_eq!(gone["deletedFiles"], 1);
-    assert_eq!(stored(&hub), 0);
+    eventually(async || (stored(&hub) == 0).then_some(())).await;
 }
 
 #[rstest]

@@ -12,8 +12,10 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tandem_app::tasks::{self, Defaults, NewTask};
 use tandem_core::{AgentId, Now};
-use tandem_server::webhooks::address::Names;
-use tandem_server::{Clock, Config};
+use tandem_hub::webhooks::address::Resolver;
+use tandem_hub::{Clock, Config};
+use tandem_server::Server;
+use tandem_server::mcp::{Extension, Sessions};
 use tandem_store::Tx;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -38,13 +40,17 @@ fn admin_url() -> String {
         .expect("TANDEM_TEST_POSTGRES is not set: run the tests by ./check, or under scripts/with-postgres")
 }
 
-/// Runs a statement on the server's own database, on a thread because tests are async already.
+/// Runs a statement on the server's own database.
 fn administer(sql: String) {
+    on_postgres(admin_url(), sql);
+}
+
+/// Runs statements on a database, on a thread because tests are async already.
+fn on_postgres(url: String, sql: String) {
     let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (client, connection) =
-                tokio_postgres::connect(&admin_url(), tokio_postgres::NoTls).await.unwrap();
+            let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
             let driver = tokio::spawn(connection);
             client.batch_execute(&sql).await.unwrap();
             drop(client);
@@ -69,6 +75,17 @@ impl Place {
             format!("{}/{name}?{options}", server.rsplit_once('/').unwrap().0)
         });
         Self { folder, database, name }
+    }
+
+    /// Runs statements on the database while no hub uses it.
+    pub fn execute(&self, sql: &str) {
+        match &self.database {
+            Some(url) => on_postgres(url.clone(), sql.to_owned()),
+            None => {
+                let file = rusqlite::Connection::open(self.folder.join("tandem.db")).unwrap();
+                file.execute_batch(sql).unwrap();
+            }
+        }
     }
 
     /// Ends every connection to the database, as a server does that is restarted.
@@ -110,12 +127,16 @@ impl Drop for Place {
 
 pub const ADMIN_TOKEN: &str = "operator-token-of-the-tests";
 
+/// When a test begins: a round number, so that tests can reckon with it.
+const START_MS: i64 = 1_800_000_000_000;
+
 /// A running hub.
 #[derive(Debug)]
 pub struct Harness {
     pub client: Client,
     pub clock: Arc<AtomicI64>,
-    pub hub: tandem_server::hub::Hub,
+    pub hub: tandem_hub::Hub,
+    pub sessions: Arc<Sessions>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     /// Kept until the hub is gone.
@@ -131,17 +152,39 @@ impl Harness {
         let place = Arc::new(Place::new(db));
         let mut config = place.config();
         set(&mut config);
-        // A round number, so that tests can reckon with it.
-        let clock = Arc::new(AtomicI64::new(1_800_000_000_000));
+        let clock = Arc::new(AtomicI64::new(START_MS));
         Self::start_at(place, config, clock).await
     }
 
     pub async fn start_at(place: Arc<Place>, config: Config, clock: Arc<AtomicI64>) -> Self {
-        Self::start_named(place, config, clock, Names::System).await
+        Self::start_named(place, config, clock, Resolver::System).await
+    }
+
+    /// With more for MCP to offer.
+    pub async fn start_extended(db: Db, extension: Arc<dyn Extension>) -> Self {
+        let place = Arc::new(Place::new(db));
+        let config = place.config();
+        let clock = Arc::new(AtomicI64::new(START_MS));
+        Self::start_whole(place, config, clock, Resolver::System, Some(extension)).await
     }
 
     /// With a say in how names become addresses.
-    pub async fn start_named(place: Arc<Place>, config: Config, clock: Arc<AtomicI64>, names: Names) -> Self {
+    pub async fn start_named(
+        place: Arc<Place>,
+        config: Config,
+        clock: Arc<AtomicI64>,
+        names: Resolver,
+    ) -> Self {
+        Self::start_whole(place, config, clock, names, None).await
+    }
+
+    async fn start_whole(
+        place: Arc<Place>,
+        config: Config,
+        clock: Arc<AtomicI64>,
+        names: Resolver,
+        extension: Option<Arc<dyn Extension>>,
+    ) -> Self {
         tandem_server::logs::init();
         let (stop, stopped) = oneshot::channel::<()>();
         let (ready, started) = oneshot::channel();
@@ -150,23 +193,34 @@ impl Harness {
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async move {
-                let hub = tandem_server::open_with(config, hub_clock, names).await.unwrap();
+                let started = tandem_hub::start::open(config, hub_clock, names).await.unwrap();
+                let mut server = Server::new(started);
+                server.mcp_extension = extension;
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-                ready.send((listener.local_addr().unwrap(), Arc::clone(&hub.hub))).ok();
-                tandem_server::run(hub, listener, async move {
+                let address = listener.local_addr().unwrap();
+                ready.send((address, Arc::clone(server.hub()), Arc::clone(&server.sessions))).ok();
+                let stop = async move {
                     let _ = stopped.await;
-                })
-                .await;
+                };
+                server.run(listener, stop).await;
             });
         });
-        let (address, hub) = started.await.expect("the hub starts");
-        Self { client: Client { address }, clock, hub, stop: Some(stop), thread: Some(thread), place }
+        let (address, hub, sessions) = started.await.expect("the hub starts");
+        Self {
+            client: Client { address },
+            clock,
+            hub,
+            sessions,
+            stop: Some(stop),
+            thread: Some(thread),
+            place,
+        }
     }
 
     /// Makes plain tasks in bulk.
     pub async fn fill(&self, from: &Agent, to: &Agent, count: usize, ttl_seconds: Option<i64>) {
         let (by, to): (AgentId, _) = (from.id.parse().unwrap(), to.id.clone());
-        let defaults = Defaults { ttl_seconds, check_in_seconds: 0, max_messages: 200 };
+        let defaults = Defaults { ttl_seconds, check_in_seconds: Some(0), max_messages: 200 };
         let make = move |tx: &mut Tx<'_>, now: &Now| {
             for _ in 0..count {
                 let (to, title) = (to.clone().try_into().unwrap(), "hay".to_owned().try_into().unwrap());
@@ -174,7 +228,13 @@ impl Harness {
             }
             Ok(())
         };
-        self.hub.write(make).await.unwrap();
+        self.hub.db.write(make).await.unwrap();
+    }
+
+    /// Ends MCP sessions that nobody has used for as long as the settings say.
+    pub fn end_idle_sessions(&self) {
+        let idle_ms = i64::from(self.hub.config.mcp_session_idle_seconds) * 1_000;
+        self.sessions.end_idle(self.hub.time(), idle_ms);
     }
 
     pub fn advance_ms(&self, ms: i64) {
@@ -184,7 +244,7 @@ impl Harness {
     /// Waits until the timer has come by and handled what was due. While nobody asks the hub anything, only the
     /// timer reads: once before it handles something, and once more at its next look.
     pub async fn timer_has_looked(&self) {
-        let figures = || self.hub.store.stats().figures();
+        let figures = || self.hub.db.store().stats().figures();
         let reads = || figures().iter().find(|(name, _)| *name == "reads").unwrap().1;
         let before = reads();
         eventually(async || (reads() >= before + 3).then_some(())).await;
@@ -229,7 +289,7 @@ impl Drop for Harness {
         }
         joined.unwrap().expect("the server stops cleanly");
         let waiting = || {
-            let figures = self.hub.store.stats().figures();
+            let figures = self.hub.db.store().stats().figures();
             figures
                 .into_iter()
                 .filter(|(name, value)| name.starts_with("waiting") && *value > 0)

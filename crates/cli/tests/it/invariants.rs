@@ -8,18 +8,18 @@ use proptest::prelude::{Strategy, any};
 use proptest::test_runner::{Config as Runs, TestRunner};
 use rstest::rstest;
 use tandem_app::messages::NewMessage;
-use tandem_app::tasks::{self, Change, Defaults, Expected, NewReply, NewTask, Outcome, Sign};
-use tandem_app::{Error, agents, approvals, deadlines, messages, pairing};
-use tandem_core::messages::{Kind, Message};
+use tandem_app::tasks::{self, Change, Defaults, Expected, HeartbeatInput, NewReply, NewTask, Outcome};
+use tandem_app::{Error, agents, approvals, deadlines, messages, pairing, updates};
+use tandem_core::messages::{DELETED, Kind, Message};
 use tandem_core::tasks::{OnStall, Task};
-use tandem_core::{AgentId, Approval, IdSource, Now, Rule, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, Approval, IdSource, Now, Role, Rule, Status, TaskId, Timestamp};
 use tandem_store::events::Logged;
 use tandem_store::tasks::LogLine;
-use tandem_store::{Database, Options, Store, Told, Tx};
+use tandem_store::{Database, Effect, Options, Store, Tx};
 
 use crate::harness::{Db, Place};
 
-const DEFAULTS: Defaults = Defaults { ttl_seconds: None, check_in_seconds: 30, max_messages: 200 };
+const DEFAULTS: Defaults = Defaults { ttl_seconds: None, check_in_seconds: Some(30), max_messages: 200 };
 
 /// What may happen. Agents are 0 to 2, and all connected; tasks are counted in the order they were made.
 #[derive(Debug, Clone)]
@@ -85,6 +85,16 @@ enum Act {
         of: usize,
         hold: bool,
     },
+    /// Takes back the newest message that it wrote.
+    TakeBack {
+        task: usize,
+        by: usize,
+    },
+    /// Acknowledges its updates, but for so many of the newest events.
+    Seen {
+        by: usize,
+        but: i64,
+    },
     /// Time goes by; the timer may or may not come round.
     Wait {
         seconds: i64,
@@ -112,6 +122,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => pair().prop_map(|(task, by)| Act::Delete { task, by }),
         1 => pair().prop_map(|(task, by)| Act::Budget { task, by }),
         2 => (agent(), any::<bool>()).prop_map(|(of, hold)| Act::Gate { of, hold }),
+        3 => pair().prop_map(|(task, by)| Act::TakeBack { task, by }),
+        6 => (agent(), 0..5_i64).prop_map(|(by, but)| Act::Seen { by, but }),
         8 => (1..25_i64, any::<bool>()).prop_map(|(seconds, timer)| Act::Wait { seconds, timer }),
     ];
     proptest::collection::vec(act, 1..100)
@@ -166,7 +178,7 @@ impl World<'_> {
         loop {
             let claimed = self.run(deadlines::claim).unwrap();
             for deadline in claimed.deadlines {
-                self.run(move |tx, now| deadlines::meet(tx, &deadline, now)).unwrap();
+                self.run(move |tx, now| deadlines::handle(tx, &deadline, now)).unwrap();
             }
             if !claimed.more {
                 return;
@@ -254,7 +266,7 @@ impl World<'_> {
             Act::Beat { task, by } => {
                 let task = id(task);
                 self.run(move |tx, now| {
-                    tasks::heartbeat(tx, &agents[by], &task, &Sign::default(), now).map(drop)
+                    tasks::heartbeat(tx, &agents[by], &task, &HeartbeatInput::default(), now).map(drop)
                 })
             }
             Act::Retry { task, by } => {
@@ -299,6 +311,21 @@ impl World<'_> {
                 let change = agents::Change { default_approval: Some(Some(rule)), ..Default::default() };
                 self.run(move |tx, _| agents::change(tx, &agents[of], &change).map(drop))
             }
+            Act::TakeBack { task, by } => {
+                let task = id(task);
+                self.run(move |tx, now| {
+                    let thread = tandem_store::messages::before(tx, &task, i64::MAX, 10_000)?.0;
+                    let own = thread.iter().rev().find(|message| {
+                        message.sender.as_ref() == Some(&agents[by]) && message.content != DELETED
+                    });
+                    let own = own.ok_or(Error::NotFound("message"))?;
+                    messages::delete(tx, &agents[by], &task, &own.id, now).map(drop)
+                })
+            }
+            Act::Seen { by, but } => self.run(move |tx, _| {
+                let last = tandem_store::events::cursors(tx, &agents[by])?.last;
+                updates::acknowledge(tx, &agents[by], last - but).map(drop)
+            }),
             Act::Wait { seconds, timer } => {
                 self.at = self.at.plus_seconds(seconds);
                 if timer {
@@ -352,16 +379,17 @@ impl World<'_> {
                 assert!(reopened || retried, "1: {pair:?}");
             }
             let ends = lines.iter().filter(|line| line.to.is_terminal()).count();
-            let said = thread.iter().filter(|message| message.kind == Kind::System);
-            let farewells = said.filter(|message| !message.content.starts_with("The hub paused")).count();
-            assert_eq!(ends, farewells, "2: one system message for each end");
+            let closings = thread.iter().filter(|message| message.kind == Kind::System).count();
+            let expected = if task.requires_review { ends } else { 0 };
+            assert_eq!(closings, expected, "2: one system message for each end of a reviewed task");
             for message in thread {
                 assert!(message.acknowledged_at.is_none() || message.read_at.is_some(), "6: {message:?}");
             }
             let unread = |to_target: bool| {
                 let counted = thread.iter().filter(|message| {
                     let by_initiator = message.sender.as_ref() == Some(&task.initiator);
-                    message.sender.is_some() && by_initiator == to_target && message.read_at.is_none()
+                    let is_there = message.sender.is_some() && message.content != DELETED;
+                    is_there && by_initiator == to_target && message.read_at.is_none()
                 });
                 counted.count() as i64
             };
@@ -386,6 +414,68 @@ impl World<'_> {
             no_acks.dedup();
             let attempts: i64 = stored.tasks.iter().flatten().map(|found| found.0.attempt - 1).sum();
             assert!(all as i64 - no_acks.len() as i64 <= attempts, "a silence is reported once an attempt");
+            self.check_updates(agent, stored, events);
+        }
+    }
+
+    /// What the updates say is what can be counted from the tasks, the threads and the log.
+    fn check_updates(&self, agent: &AgentId, stored: &Stored, log: &[Line]) {
+        let by = agent.clone();
+        let cursors = self.run(move |tx, _| Ok(tandem_store::events::cursors(tx, &by)?)).unwrap();
+        let told_at = |task: &Task, message: &Message| {
+            let mentions = |line: &&Line| line.2.as_ref() == Some(&task.id);
+            let about = log
+                .iter()
+                .filter(mentions)
+                .find(|line| line.1 == "message.created" && line.3.contains(&format!("\"{}\"", message.id)));
+            // What was written before the task was this agent's came with the task.
+            let handed = ["task.created", "task.approval_required"];
+            let first = || log.iter().filter(mentions).find(|line| handed.contains(&line.1.as_str()));
+            about.or_else(first).map_or(0, |line| line.0)
+        };
+        for after in [None, Some(0), Some(cursors.updates_acked), Some(cursors.last - 3), Some(cursors.last)]
+        {
+            let by = agent.clone();
+            let found = self.run(move |tx, now| updates::check(tx, &by, after, now)).unwrap();
+            let since = after.unwrap_or(cursors.updates_acked);
+            let (mut unread, mut pending, mut held) = (Vec::new(), Vec::new(), Vec::new());
+            for (task, _, thread) in stored.tasks.iter().flatten() {
+                let Some(role) = task.role_of(agent) else { continue };
+                let count = thread.iter().filter(|message| {
+                    let by_initiator = message.sender.as_ref() == Some(&task.initiator);
+                    message.sender.is_some()
+                        && by_initiator == (role == Role::Target)
+                        && message.read_at.is_none()
+                        && message.content != DELETED
+                        && told_at(task, message) > since
+                });
+                let count = count.count() as i64;
+                if count > 0 {
+                    unread.push((task.id.clone(), count));
+                }
+                let handed = log.iter().any(|line| {
+                    line.0 > since
+                        && line.2.as_ref() == Some(&task.id)
+                        && ["task.created", "task.approval_required", "message.created"]
+                            .contains(&line.1.as_str())
+                });
+                if role == Role::Target && task.status == Status::Submitted && (after.is_none() || handed) {
+                    let list = if task.position().held { &mut held } else { &mut pending };
+                    list.push(task.id.clone());
+                }
+            }
+            let mut seen: Vec<_> = found.unread.iter().map(|one| (one.task.clone(), one.count)).collect();
+            let ids = |list: &[tandem_store::updates::News]| {
+                let mut ids: Vec<TaskId> = list.iter().map(|one| one.task.clone()).collect();
+                ids.sort();
+                ids
+            };
+            seen.sort();
+            unread.sort();
+            pending.sort();
+            held.sort();
+            assert_eq!((seen, since), (unread, found.since), "unread after {after:?} of {cursors:?}");
+            assert_eq!((ids(&found.tasks), ids(&found.approvals)), (pending, held), "after {after:?}");
         }
     }
 }
@@ -427,10 +517,12 @@ fn the_invariants_hold(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     };
     let told = Arc::new(Mutex::new(HashMap::<AgentId, Vec<i64>>::new()));
     let heard = Arc::clone(&told);
-    let on_commit = move |news: Vec<Told>| {
+    let on_commit = move |effects: Vec<Effect>| {
         let mut heard = heard.lock().unwrap();
-        for event in news {
-            heard.entry(event.agent).or_default().push(event.seq);
+        for effect in effects {
+            if let Effect::EventAppended(notice) = effect {
+                heard.entry(notice.agent).or_default().push(notice.seq);
+            }
         }
     };
     let store = Store::open_with(&database, &Options::default(), Arc::new(on_commit), 0).unwrap();

@@ -6,7 +6,7 @@ use http_body_util::Full;
 use hyper::Request;
 use rstest::rstest;
 use serde_json::json;
-use tandem_server::http::patience::Patient;
+use tandem_server::http::write_timeout::WriteTimeout;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::harness::{Db, Harness};
@@ -119,7 +119,7 @@ async fn metrics_are_for_the_operator_and_this_machine(#[values(Db::Sqlite)] db:
 #[tokio::test]
 async fn whoever_reads_is_waited_for_and_whoever_does_not_is_not() {
     let (near, mut far) = tokio::io::duplex(8);
-    let mut near = Patient::new(near, Duration::from_millis(300));
+    let mut near = WriteTimeout::new(near, Duration::from_millis(300));
     let reading = tokio::spawn(async move {
         let mut all = [0; 64];
         far.read_exact(&mut all).await.unwrap();

@@ -10,6 +10,24 @@ async fn ids(agent: &Agent, path: &str) -> Vec<String> {
     list.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Clients of PairAI read these lists whole.
+#[rstest]
+#[tokio::test]
+async fn tasks_and_approvals_give_five_hundred(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    hub.fill(&ada, &bob, 510, None).await;
+    for path in ["/tasks", "/approvals"] {
+        for asked in ["", "?limit=1000"] {
+            let first = bob.get(&format!("{path}{asked}")).await;
+            assert_eq!(first.ok(200).as_array().unwrap().len(), 500, "{path}{asked}");
+            let rest = ids(&bob, &first.next_link().unwrap()).await;
+            assert_eq!(rest.len(), 10, "{path}{asked}");
+        }
+    }
+}
+
 #[rstest]
 #[tokio::test]
 async fn lists_are_paged_newest_first_and_filtered(#[values(Db::Sqlite, Db::Postgres)] db: Db) {

@@ -140,6 +140,7 @@ async fn task_in(hub: &Harness, ada: &Agent, bob: &Agent, status: Status, review
     if status == Status::Expired {
         let id = task.clone();
         hub.hub
+            .db
             .write(move |tx, _| {
                 let mut row = rows::find(tx, &id.parse().unwrap())?.unwrap();
                 row.status = Status::Expired;

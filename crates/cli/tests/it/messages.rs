@@ -101,7 +101,8 @@ async fn content_keeps_its_bounds(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
 async fn only_its_sender_takes_a_message_back(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
-    let (task, other_task) = (ada.task(&bob).await, ada.task(&bob).await);
+    let task = ada.task_with(&bob, json!({ "requiresReview": true })).await;
+    let other_task = ada.task(&bob).await;
     let path = format!("/tasks/{task}/messages");
     let id = ada.post(&path, json!({ "content": "{\"secret\":1}", "contentType": "json" })).await.text("id");
     bob.delete(&format!("{path}/{id}")).await.refused(403, "not_sender");

@@ -2,6 +2,10 @@
 
 use rstest::rstest;
 use serde_json::{Value, json};
+use tandem_app::networks::{self, NewBroadcast, NewNetwork};
+use tandem_app::tasks::{self, Defaults, NewTask};
+use tandem_app::{Error, accounts, blocks, connections, pairing};
+use tandem_core::{AgentId, NetworkId};
 
 use crate::harness::{Agent, Db, Harness};
 
@@ -239,4 +243,68 @@ async fn broadcasts_are_limited_like_messages(#[values(Db::Sqlite, Db::Postgres)
     let over = ada.post(&path, json!({ "content": "x" })).await;
     over.refused(429, "rate_limited");
     assert_eq!(over.header("retry-after"), Some("60"));
+}
+
+/// Whatever order a deletion and a request of the same agent commit in.
+#[rstest]
+#[tokio::test]
+async fn a_deleted_account_adds_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let eve = hub.agent("Eve").await;
+    eve.patch("/agents/me", json!({ "autoAccept": true })).await.ok(200);
+    let id = network_of(&ada, &[&bob, &eve]).await;
+    let invite = ada.post_empty(&format!("/networks/{id}/invites")).await.text("code");
+    let code = ada.post_empty("/pair/generate").await.text("code");
+    let own_code = bob.post_empty("/pair/generate").await.text("code");
+    let gone: AgentId = bob.id.parse().unwrap();
+    let (to, network): (AgentId, NetworkId) = (eve.id.parse().unwrap(), id.parse().unwrap());
+
+    // Its requests had been let in before: first while it is being removed, then after that.
+    let by = gone.clone();
+    hub.hub.db.write(move |tx, now| accounts::close(tx, &by, now)).await.unwrap();
+    for removed in [false, true] {
+        if removed {
+            hub.hub.finish_deletions().await.unwrap();
+        }
+        let (by, to, network) = (gone.clone(), to.clone(), network.clone());
+        let (invite, code) = (invite.clone(), code.clone());
+        let refused = hub.hub.db.write(move |tx, now| {
+            let named = to.as_str().to_owned().try_into().unwrap();
+            let task = NewTask::plain(named, "T".to_owned().try_into().unwrap());
+            let defaults = Defaults { ttl_seconds: None, check_in_seconds: None, max_messages: 10 };
+            let crew = NewNetwork { name: "Own".to_owned().try_into().unwrap(), description: None };
+            let say =
+                NewBroadcast { content: "x".to_owned().try_into().unwrap(), capability: None, only: None };
+            Ok([
+                networks::join(tx, &by, &invite.clone().try_into().unwrap(), now).err(),
+                networks::create(tx, &by, &crew, now).err(),
+                networks::broadcast(tx, &by, &network, &say, now).err(),
+                pairing::generate(tx, &by, now).err(),
+                pairing::connect(tx, &by, &code.clone().try_into().unwrap(), now).err(),
+                connections::connect_directly(tx, &by, &to, now).err(),
+                blocks::block(tx, &by, &to, now).err(),
+                tasks::create(tx, &by, &task, &defaults, now).err(),
+            ])
+        });
+        for (number, error) in refused.await.unwrap().into_iter().enumerate() {
+            let expected =
+                matches!(error, Some(Error::NotFound(_) | Error::AlreadyMember | Error::NotConnected));
+            assert!(expected, "{number}, removed: {removed}: {error:?}");
+        }
+        eve.post("/pair/connect", json!({ "code": own_code })).await.refused(404, "not_found");
+        eve.post("/agents/me/block", json!({ "agentId": gone.as_str() })).await.refused(404, "not_found");
+        let said = ada.post(&format!("/networks/{id}/broadcast"), json!({ "content": "hi" })).await.ok(201);
+        assert_eq!(said["recipients"], 1);
+    }
+
+    // A member that is gone, as a hub of before could have left one, does not keep others from being told.
+    hub.hub
+        .db
+        .write(move |tx, now| Ok(tandem_store::networks::add_member(tx, &network, &gone, now.at)?))
+        .await
+        .unwrap();
+    let said = ada.post(&format!("/networks/{id}/broadcast"), json!({ "content": "hi" })).await.ok(201);
+    assert_eq!(said["recipients"], 1);
+    assert_eq!(eve.last_event().await["type"], "broadcast.created");
 }

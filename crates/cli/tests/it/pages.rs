@@ -2,6 +2,7 @@
 
 use rstest::rstest;
 use serde_json::Value;
+use tandem_core::events::EventKind;
 
 use crate::harness::{Db, Harness};
 
@@ -48,20 +49,41 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
     for (from, to, ..) in tandem_core::MOVES {
         assert!(html.contains(&format!("<tr><td>{from}</td><td>{to}</td>")), "{from} to {to}");
     }
+    for kind in EventKind::ALL {
+        let row = format!("<tr><td><code>{}</code></td><td>{}</td><td>", kind.as_str(), kind.recipient());
+        assert!(html.contains(&row), "{row}");
+    }
+    for row in [
+        "task.created</code></td><td>the target</td><td>fromAgentId, attempt</td>",
+        "task.updated</code></td><td>the other party (both on reopening)</td><td>status, reason</td>",
+    ] {
+        assert!(html.contains(row), "{row}");
+    }
 }
 
-/// Every code that the mapping can answer is in the documented list, and no other.
-#[test]
-fn every_error_code_is_documented() {
-    use tandem_server::http::error::CODES;
-    let source = include_str!("../../../server/src/http/error.rs");
-    let mapping = source.split_once("fn shape_of_refusal").unwrap().1;
-    let quoted: Vec<&str> = mapping.split('"').skip(1).step_by(2).collect();
-    let is_code = |text: &&str| text.len() > 3 && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-    let used: std::collections::BTreeSet<&str> =
-        quoted.into_iter().filter(is_code).filter(|w| *w != "websocket").collect();
-    let documented: std::collections::BTreeSet<&str> = CODES.iter().map(|code| code.0).collect();
-    assert_eq!(used, documented);
+/// Every code is documented in both places, and the mapping of errors can answer with it.
+#[tokio::test]
+async fn every_error_code_is_documented() {
+    use tandem_api::error::Code;
+    let hub = Harness::start(Db::Sqlite).await;
+    let html = String::from_utf8(hub.client.send("GET", "/docs", None, None).await.bytes.to_vec()).unwrap();
+    let document = tandem_server::rest::document().info.description.unwrap();
+    // Where errors get their codes.
+    let mapping = [
+        include_str!("../../../hub/src/error.rs"),
+        include_str!("../../../hub/src/ops/files.rs"),
+        include_str!("../../../server/src/http/error.rs"),
+        include_str!("../../../server/src/mcp/mod.rs"),
+        include_str!("../../../server/src/rest/files/mod.rs"),
+    ]
+    .concat();
+    for code in Code::ALL {
+        let (status, meaning) = (code.status(), code.meaning());
+        let row = format!("<tr><td><code>{code}</code></td><td>{status}</td><td>");
+        assert!(html.contains(&row), "{code}");
+        assert!(document.contains(&format!("| `{code}` | {status} | {meaning} |")), "{code}");
+        assert!(mapping.contains(&format!("Code::{code:?}")), "nothing answers with {code}");
+    }
 }
 
 #[test]

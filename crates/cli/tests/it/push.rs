@@ -57,7 +57,7 @@ async fn a_socket_gets_events_in_their_exact_shapes(#[values(Db::Sqlite, Db::Pos
 
 #[rstest]
 #[tokio::test]
-async fn a_socket_resumes_where_it_is_told_to(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+async fn a_socket_resumes_where_it_is_recipient(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
     for _ in 0..250 {
@@ -165,7 +165,7 @@ async fn a_stop_of_the_hub_tells_where_to_resume(#[values(Db::Sqlite, Db::Postgr
         let ada = ada.clone();
         tokio::spawn(async move { ada.get("/events?after=1&wait=60").await.ok(200) })
     };
-    eventually(async || hub.hub.bus.open_way(&ada.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.hub.liveness.bus.reach(&ada.id.parse().unwrap()).map(drop)).await;
     tokio::task::spawn_blocking(move || drop(hub)).await.unwrap();
     assert_eq!(socket.next().await.unwrap_err(), (1012, "the hub restarts; reconnect with ?after=2".into()));
     assert_eq!(stream.rest().await, ": the hub restarts\nretry: 1000");
@@ -270,7 +270,7 @@ async fn a_long_poll_answers_when_there_is_something_to_tell(#[values(Db::Sqlite
         let bob = bob.clone();
         tokio::spawn(async move { bob.get("/events?after=1&wait=60").await.ok(200) })
     };
-    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
     let task = ada.task(&bob).await;
     let told = tokio::time::timeout(PATIENCE, poll).await.expect("the poll is answered").unwrap();
     assert_eq!((&told["events"][0]["taskId"], &told["cursor"]), (&json!(task), &json!(2)));
@@ -377,7 +377,7 @@ async fn delivery_tells_the_sender_where_a_task_is(#[values(Db::Sqlite, Db::Post
     }
     let (skipped, polled) = (ada.task(&bob).await, ada.task(&bob).await);
     let id = bob.id.parse().unwrap();
-    let last = hub.hub.read(move |tx, _| tandem_app::events::start(tx, &id, None)).await.unwrap();
+    let last = hub.hub.db.read(move |tx, _| tandem_app::events::start_cursor(tx, &id, None)).await.unwrap();
     let page = bob.get(&format!("/events?after={}", last - 1)).await.ok(200);
     assert_eq!(page["events"].as_array().unwrap().len(), 1);
     assert!(delivery(&polled).await["fetchedAt"].is_string());

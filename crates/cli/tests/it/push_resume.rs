@@ -170,7 +170,7 @@ async fn a_slow_reader_is_closed_and_can_resume(#[values(Db::Sqlite)] db: Db) {
         }
         Ok(())
     };
-    hub.hub.write(fill).await.unwrap();
+    hub.hub.db.write(fill).await.unwrap();
     let mut slow = bob.socket("?after=0").await;
     let mut quick = bob.socket(&format!("?after={}", EVENTS - 10)).await;
     for _ in 0..10 {

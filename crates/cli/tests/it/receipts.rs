@@ -171,7 +171,7 @@ async fn who_does_not_acknowledge_in_time_is_reported_once(#[values(Db::Sqlite, 
 #[rstest]
 #[tokio::test]
 async fn a_held_task_has_no_window_until_it_is_let_in(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.check_in_seconds = 0).await;
+    let hub = Harness::start_with(db, |config| config.check_in_seconds = Some(0)).await;
     let (ada, bob) = hub.pair().await;
     bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
     let task = ada.task_with(&bob, json!({ "checkInSeconds": 5 })).await;
@@ -183,4 +183,46 @@ async fn a_held_task_has_no_window_until_it_is_let_in(#[values(Db::Sqlite, Db::P
     bob.post_empty(&format!("/approvals/{task}/approve")).await.ok(200);
     hub.advance_ms(6_000);
     eventually(async || Some(of_kind(&ada, "message.no_ack").await).filter(|t| t.len() == 1)).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn reviewed_tasks_have_a_window_unless_somebody_says(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    for (hub_wide, open, reviewed) in [(None, 0, 30), (Some(7), 7, 7), (Some(0), 0, 0)] {
+        let hub = Harness::start_with(db, |config| config.check_in_seconds = hub_wide).await;
+        let (ada, bob) = hub.pair().await;
+        let window = async |more: Value| {
+            let task = ada.task_with(&bob, more).await;
+            ada.view(&task).await["checkInSeconds"].as_i64().unwrap()
+        };
+        assert_eq!(window(json!({})).await, open, "{hub_wide:?}");
+        assert_eq!(window(json!({ "requiresReview": true })).await, reviewed, "{hub_wide:?}");
+        assert_eq!(window(json!({ "checkInSeconds": 5 })).await, 5, "{hub_wide:?}");
+        assert_eq!(window(json!({ "checkInSeconds": 0, "requiresReview": true })).await, 0, "{hub_wide:?}");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn by_default_nobody_is_told_of_silence_on_open_tasks(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let reviewed = json!({ "requiresReview": true });
+    let open = ada.task(&bob).await;
+    let (silent, ended) = (ada.task_with(&bob, reviewed.clone()).await, ada.task_with(&bob, reviewed).await);
+    say(&ada, &open, json!({})).await;
+    let message = say(&ada, &silent, json!({})).await;
+    say(&ada, &ended, json!({})).await;
+    bob.post_empty(&format!("/tasks/{silent}/read")).await.ok(200);
+    ada.set(&ended, "cancelled").await.ok(200);
+    hub.advance_ms(31_000);
+    let told =
+        eventually(async || Some(of_kind(&ada, "message.no_ack").await).filter(|t| t.len() == 2)).await;
+    hub.timer_has_looked().await;
+    assert_eq!(of_kind(&ada, "message.no_ack").await.len(), 2, "of the silent task and its message");
+    assert!(
+        told.iter().all(|event| event["taskId"] == silent.as_str()),
+        "reading does not avert it, the end does"
+    );
+    assert!(told.iter().any(|event| event["data"]["messageId"] == message.as_str()));
 }

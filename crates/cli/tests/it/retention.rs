@@ -162,8 +162,8 @@ async fn gc_removes_what_belongs_to_nobody(#[values(Db::Sqlite, Db::Postgres)] d
     let output = tandem(&place, &["gc"]).await;
     assert!(output.status.success(), "{output:?}");
     let text = said(&output);
-    assert!(text.contains("removed 1 files that belonged to nothing"), "{text}");
-    assert!(text.contains("removed 1 pairing codes"), "{text}");
+    assert!(text.contains("removed 1 orphaned files"), "{text}");
+    assert!(text.contains("removed 1 expired pairing codes"), "{text}");
     assert!(text.contains(if db == Db::Sqlite { "a hub is running" } else { "PostgreSQL" }), "{text}");
     assert!(!folder.join("file_oldzz").exists() && folder.join("file_newzz").exists() && kept.exists());
     assert_eq!(&bob.get(file["url"].as_str().unwrap()).await.bytes[..], b"hello");
@@ -171,7 +171,7 @@ async fn gc_removes_what_belongs_to_nobody(#[values(Db::Sqlite, Db::Postgres)] d
     let output = tandem(&place, &["gc"]).await;
     assert!(output.status.success(), "{output:?}");
     if db == Db::Sqlite {
-        assert!(said(&output).contains("the database had"), "{output:?}");
+        assert!(said(&output).contains("compacted the database"), "{output:?}");
         let wal = place.folder.join("tandem.db-wal");
         assert!(wal.metadata().map_or(0, |metadata| metadata.len()) == 0);
     }
@@ -184,5 +184,5 @@ async fn gc_removes_what_belongs_to_nobody(#[values(Db::Sqlite, Db::Postgres)] d
     arguments.extend(["--set", &named]);
     let output = tandem(&other, &arguments).await;
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("another hub's"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("another hub"), "{output:?}");
 }

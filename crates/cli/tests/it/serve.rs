@@ -87,7 +87,7 @@ async fn register(client: &Client) -> String {
 async fn it_starts_stops_and_finds_its_data_again(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let place = Place::new(db);
     let hub = Process::start(command(&place));
-    for word in ["First page", "Register", "Operator", "admin-token"] {
+    for word in ["Start page", "Register", "Operator", "admin-token"] {
         assert!(hub.greeting.contains(word), "{}", hub.greeting);
     }
     let key = register(&hub.client).await;
@@ -183,7 +183,7 @@ fn help_teaches() {
     ] {
         assert!(serve.contains(word), "{word}");
     }
-    assert_eq!(help(&["serve", "--example-config"]), tandem_server::config::EXAMPLE);
+    assert_eq!(help(&["serve", "--example-config"]), tandem_hub::config::EXAMPLE);
 }
 
 #[test]

@@ -230,12 +230,12 @@ async fn a_reopening_tells_both_and_only_the_initiator_may(#[values(Db::Sqlite, 
 
 #[rstest]
 #[tokio::test]
-async fn the_end_of_a_task_leaves_one_system_message_with_the_reason(
+async fn the_end_of_a_reviewed_task_leaves_one_system_message_with_the_reason(
     #[values(Db::Sqlite, Db::Postgres)] db: Db,
 ) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
-    let task = ada.task(&bob).await;
+    let task = ada.task_with(&bob, json!({ "requiresReview": true })).await;
     let body = json!({ "reason": "No longer needed" });
     let cancelled = ada.post(&format!("/tasks/{task}/cancel"), body).await.ok(200);
     assert_eq!(
@@ -268,7 +268,7 @@ async fn deleting_takes_thread_and_events_with_it(#[values(Db::Sqlite, Db::Postg
     bob.post(&format!("{path}/messages"), json!({ "content": "two" })).await.ok(201);
     ada.set(&task, "cancelled").await.ok(200);
     let deleted = bob.delete(&path).await.ok(200);
-    assert_eq!((&deleted["deletedMessages"], &deleted["deletedFiles"]), (&json!(3), &json!(0)));
+    assert_eq!((&deleted["deletedMessages"], &deleted["deletedFiles"]), (&json!(2), &json!(0)));
     for agent in [&ada, &bob] {
         agent.get(&path).await.refused(404, "not_found");
         assert_eq!(agent.event_kinds().await, ["agent.connected"]);
@@ -332,6 +332,7 @@ async fn two_agents_can_have_ten_thousand_live_tasks_and_no_more(#[values(Db::Sq
     // All but one of the others are counted, not made: making them would take the test's time only.
     let (one, other) = (ada.id.parse().unwrap(), bob.id.parse().unwrap());
     hub.hub
+        .db
         .write(move |tx, _| Ok(tandem_store::connections::count_live(tx, &one, &other, 9_998)?))
         .await
         .unwrap();

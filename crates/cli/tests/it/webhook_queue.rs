@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rstest::rstest;
 use tandem_app::Error;
 use tandem_app::agents::{self, NewAgent};
-use tandem_app::webhooks::{self, Taken, Tried};
+use tandem_app::webhooks::{self, Attempt, Claim};
 use tandem_core::{AgentId, IdSource, Now, Timestamp};
 use tandem_store::webhooks::Delivery;
 use tandem_store::{Database, Options, Store, Tx};
@@ -62,9 +62,9 @@ impl Workshop {
     }
 
     async fn take(&self, second: i64) -> Vec<Delivery> {
-        match self.at(second, webhooks::take).await {
-            Taken::Batch(batch) => batch.deliveries,
-            Taken::Nothing | Taken::More => Vec::new(),
+        match self.at(second, webhooks::claim).await {
+            Claim::Batch(batch) => batch.deliveries,
+            Claim::Off | Claim::Idle | Claim::More => Vec::new(),
         }
     }
 
@@ -91,15 +91,15 @@ async fn what_a_lost_worker_had_is_due_again(#[values(Db::Sqlite, Db::Postgres)]
 async fn what_was_given_up_during_a_try_stays_so(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let place = Place::new(db);
     let shop = Workshop::open(&place).await;
-    let tried: Vec<Tried> = shop
+    let tried: Vec<Attempt> = shop
         .take(1)
         .await
         .into_iter()
-        .map(|delivery| Tried { delivery, outcome: Err("no answer".into()), took_ms: 1, jitter: 0.5 })
+        .map(|delivery| Attempt { delivery, outcome: Err("no answer".into()), took_ms: 1, jitter: 0.5 })
         .collect();
     shop.point(None).await;
-    let active = shop.at(2, move |tx, agent, now| webhooks::record(tx, agent, "x", &tried, now)).await;
-    assert!(!active);
+    shop.at(2, move |tx, agent, now| webhooks::record(tx, agent, "x", &tried, now)).await;
+    assert!(!shop.at(2, |tx, agent, _| webhooks::is_active(tx, agent)).await);
     assert!(!shop.is_due(100_000).await);
     shop.point(Some("http://127.0.0.1:2/")).await;
     assert_eq!(shop.take(100_000).await.len(), 0, "a new address gets nothing of the old one's");

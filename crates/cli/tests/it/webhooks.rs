@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tandem_core::webhooks::is_public;
-use tandem_server::webhooks::address::{Names, Script};
+use tandem_hub::webhooks::address::{Resolver, Script};
 use tokio::net::TcpListener;
 
 use crate::harness::{Agent, Db, Harness, Place, eventually};
@@ -260,7 +260,7 @@ async fn a_failing_receiver_is_tried_again_and_then_switched_off(#[values(Db::Sq
     ada.task(&bob).await;
     eventually(async || (bob.get("/agents/me").await.ok(200)["webhookActive"] == false).then_some(())).await;
     let log = deliveries(&bob).await;
-    assert!(log[0]["error"].as_str().is_some_and(|why| why.contains("switched off")), "{}", log[0]);
+    assert!(log[0]["error"].as_str().is_some_and(|why| why.contains("deactivated")), "{}", log[0]);
     // Setting the address again switches it on, from the next event on.
     let healthy = Receiver::start(&[Reply::Status(200)]).await;
     ada.task(&bob).await;
@@ -311,7 +311,7 @@ async fn redirects_and_hangs_are_failures_and_delay_nobody(#[values(Db::Sqlite, 
     let hung =
         eventually(async || deliveries(&slow[0]).await.iter().find(|one| one["attempts"] == 1).cloned())
             .await;
-    assert_eq!(hung["error"], "no answer within 10 s");
+    assert_eq!(hung["error"], "no response within 10 s");
 }
 
 #[rstest]
@@ -395,7 +395,7 @@ async fn an_address_is_looked_at_again_for_every_try(#[values(Db::Sqlite)] db: D
     script.insert("private.example".into(), VecDeque::from([vec!["10.0.0.1".parse().unwrap()]]));
     let place = Arc::new(Place::new(db));
     let config = place.config();
-    let names = Names::Scripted(Arc::new(Mutex::new(script)));
+    let names = Resolver::Scripted(Arc::new(Mutex::new(script)));
     let clock = Arc::new(AtomicI64::new(1_800_000_000_000));
     let hub = Harness::start_named(place, config, clock, names).await;
     let (ada, bob) = hub.pair().await;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
+use std::sync::Arc;
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::foreign::{installed, script};
 use crate::harness::{Agent, Db, Harness, PATIENCE, eventually};
+use crate::mcp::fixtures::Fixtures;
 
 /// Node as the suite and the Inspector need it; the system's may be older.
 fn node() -> PathBuf {
@@ -147,7 +149,7 @@ async fn a_foreign_client_of_the_new_era_listens(#[values(Db::Sqlite, Db::Postgr
     let mut client = Foreign::connect("client2", &bob, &[]).await;
     let honored = client.order(json!({ "listen": "tandem://inbox" })).await;
     assert_eq!(honored["resourceSubscriptions"], json!(["tandem://inbox"]));
-    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
     ada.task(&bob).await;
     assert_eq!(client.line().await, json!({ "updated": "tandem://inbox" }));
 }
@@ -211,7 +213,7 @@ async fn suite(version: &str, url: &str, arguments: &[&str]) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// With its fixtures shown, every scenario of the suite passes.
+/// With the fixtures of the suite handed in, every scenario passes.
 #[rstest]
 #[tokio::test]
 async fn the_conformance_suite_passes(
@@ -222,7 +224,7 @@ async fn the_conformance_suite_passes(
     ),
 ) {
     let (version, requirements, checks_min) = run;
-    let hub = Harness::start_with(Db::Sqlite, |config| config.mcp_fixtures = true).await;
+    let hub = Harness::start_extended(Db::Sqlite, Arc::new(Fixtures::new())).await;
     let (_proxy, url) = proxy(&hub.agent("Ada").await).await;
     let arguments = if requirements.is_empty() { vec![] } else { vec!["--requirements", requirements] };
     let (passed, report) = suite(version, &url, &arguments).await;

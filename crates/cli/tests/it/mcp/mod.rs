@@ -1,6 +1,7 @@
 //! MCP, as a client sees it. Here: how to speak it in both eras.
 
 mod fencing;
+mod fixtures;
 mod foreign;
 mod sampling;
 mod sealed;

@@ -268,11 +268,11 @@ async fn an_answer_counts_on_whichever_stream_it_was_asked() {
     model.stream = model.session.stream().await;
     // Also while there is none.
     drop(model.stream);
-    eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_none().then_some(())).await;
+    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_none().then_some(())).await;
     model.stream = model.session.stream().await;
     model.answer(id, "On it.").await;
     has_messages(&ada, &task, 1).await;
-    eventually(async || (!hub.hub.sessions.is_sampling(&bob.id.parse().unwrap())).then_some(())).await;
+    eventually(async || (!hub.sessions.is_sampling(&bob.id.parse().unwrap())).then_some(())).await;
     say(&ada, &task, LONG).await;
     let (_, prompt) = model.prompt().await;
     assert!(prompt.contains(LONG), "{prompt}");

@@ -45,7 +45,7 @@ async fn sessions_end_with_their_key(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     session.send(&ping).await.refused(401, "unauthorized");
     let renewed = Agent { key, ..ada };
     session.send_as(&renewed, &ping).await.refused(404, "not_found");
-    assert_eq!(hub.hub.sessions.count(), 0);
+    assert_eq!(hub.sessions.count(), 0);
 }
 
 /// The new key must arrive: nobody else has it.
@@ -63,7 +63,7 @@ async fn a_session_that_ends_itself_is_answered_first() {
         let gone = session.ask("tools/call", json!({ "name": "delete_account", "arguments": {} })).await;
         assert_eq!(gone["result"]["structuredContent"]["deleted"], true, "{gone}");
     }
-    eventually(async || (hub.hub.sessions.at_work().await == 0).then_some(())).await;
+    eventually(async || (hub.sessions.worker_count().await == 0).then_some(())).await;
 }
 
 /// Whoever asks a session that ends at the same time is told to begin a new one.
@@ -101,8 +101,8 @@ async fn a_client_that_hangs_up_leaves_no_session_that_nobody_knows() {
     }
     eventually(async || {
         hub.advance_ms(3_600_000);
-        hub.hub.end_idle_sessions();
-        (hub.hub.sessions.count() == 0 && hub.hub.sessions.at_work().await == 0).then_some(())
+        hub.end_idle_sessions();
+        (hub.sessions.count() == 0 && hub.sessions.worker_count().await == 0).then_some(())
     })
     .await;
 }
@@ -119,7 +119,7 @@ async fn a_session_cannot_be_entered_by_another_era() {
     let reply = post(&eve, "/mcp", &headers, &message).await;
     assert_ne!(reply.header("mcp-session-id"), None, "{reply:?}");
     assert_ne!(reply.header("mcp-session-id"), Some(session.id.as_str()));
-    assert_eq!(hub.hub.sessions.count(), 2, "she got one of her own");
+    assert_eq!(hub.sessions.count(), 2, "she got one of her own");
 }
 
 /// Two large requests that never come to an end must not keep others from uploading.
@@ -160,7 +160,7 @@ async fn large_requests_that_are_no_uploads_are_refused() {
     });
     let begin = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
     post(&ada, "/mcp", &[], &begin).await.refused(413, "too_large");
-    assert_eq!(hub.hub.sessions.count(), 1);
+    assert_eq!(hub.sessions.count(), 1);
 }
 
 /// However it is spelt, a session is known that was begun.
@@ -178,8 +178,8 @@ async fn no_session_begins_unknown() {
         .header("accept", "application/json, text/event-stream")
         .header("host", ada.client.address.to_string());
     let reply = ada.client.raw(request.body(body.as_bytes().to_vec().into()).unwrap()).await;
-    assert_eq!(reply.header("mcp-session-id").is_some(), hub.hub.sessions.count() == 1, "{reply:?}");
-    assert_eq!(hub.hub.sessions.at_work().await, hub.hub.sessions.count());
+    assert_eq!(reply.header("mcp-session-id").is_some(), hub.sessions.count() == 1, "{reply:?}");
+    assert_eq!(hub.sessions.worker_count().await, hub.sessions.count());
 }
 
 /// Nor may such as come to a stop when they have got room in memory.
@@ -215,16 +215,16 @@ async fn sessions_that_nobody_uses_are_collected() {
     let read = Session::begin(&ada, json!({})).await;
     let stream = read.stream().await;
     hub.advance_ms(1_799_999);
-    hub.hub.end_idle_sessions();
-    assert_eq!(hub.hub.sessions.count(), 2);
+    hub.end_idle_sessions();
+    assert_eq!(hub.sessions.count(), 2);
     hub.advance_ms(1);
-    hub.hub.end_idle_sessions();
-    assert_eq!(hub.hub.sessions.count(), 1, "one whose stream is read stays");
+    hub.end_idle_sessions();
+    assert_eq!(hub.sessions.count(), 1, "one whose stream is read stays");
     idle.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await.refused(404, "not_found");
     drop(stream);
     eventually(async || {
-        hub.hub.end_idle_sessions();
-        (hub.hub.sessions.count() == 0).then_some(())
+        hub.end_idle_sessions();
+        (hub.sessions.count() == 0).then_some(())
     })
     .await;
 }
@@ -242,7 +242,7 @@ async fn a_thirty_third_session_takes_the_place_of_the_one_used_longest_ago() {
     sessions[0].send(&ping).await.ok_or_stream();
     hub.advance_ms(1);
     Session::begin(&ada, json!({})).await;
-    assert_eq!(hub.hub.sessions.count(), 32);
+    assert_eq!(hub.sessions.count(), 32);
     sessions[0].send(&ping).await.ok_or_stream();
     sessions[1].send(&ping).await.refused(404, "not_found");
 }
@@ -313,7 +313,8 @@ async fn a_session_that_is_ended_answers_what_it_was_asked() {
     let session = Session::begin(&bob, json!({})).await;
     let wait = json!({ "name": "wait_for_updates", "arguments": {} });
     let (waited, task) = tokio::join!(session.ask("tools/call", wait), async {
-        eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_some().then_some(())).await;
+        eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_some().then_some(()))
+            .await;
         session.plain_with("DELETE", &[("host", "no host")]).await.refused(400, "validation");
         session.plain("DELETE").await.ok(200);
         ada.task(&bob).await
@@ -328,7 +329,8 @@ async fn an_id_belongs_to_one_unanswered_request() {
     let session = Session::begin(&bob, json!({})).await;
     let wait = json!({ "name": "wait_for_updates", "arguments": { "acknowledge": true } });
     let (waited, ()) = tokio::join!(session.ask("tools/call", wait), async {
-        eventually(async || hub.hub.bus.open_way(&bob.id.parse().unwrap()).is_some().then_some(())).await;
+        eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_some().then_some(()))
+            .await;
         let refused = session.ask("ping", json!({})).await;
         assert_eq!(refused["error"]["code"], -32600, "{refused}");
         ada.task(&bob).await;

@@ -105,6 +105,37 @@ async fn every_tool_says_what_it_does_to_the_world() {
     }
 }
 
+/// A model chooses by the description: it says what the tool does and when to use it.
+#[tokio::test]
+async fn every_tool_says_when_to_use_it() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let mut known = std::collections::BTreeSet::new();
+    for tool in list(&ada, "/mcp").await {
+        let about = tool["description"].as_str().unwrap().to_owned();
+        assert!(about.split_whitespace().count() >= 8, "{}: {about}", tool["name"]);
+        assert!(known.insert(about), "{}", tool["name"]);
+    }
+}
+
+/// Lists give a model fewer rows than a program, and say that there are more.
+#[rstest]
+#[tokio::test]
+async fn lists_give_fifty_and_say_that_there_are_more(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    hub.fill(&ada, &bob, 60, None).await;
+    for tool in ["list_tasks", "list_pending_approvals"] {
+        let (_, first) = bob.told(tool, json!({})).await;
+        assert_eq!(first["tasks"].as_array().unwrap().len(), 50, "{tool}");
+        let (_, rest) = bob.told(tool, json!({ "cursor": first["nextCursor"] })).await;
+        assert_eq!((rest["tasks"].as_array().unwrap().len(), &rest["nextCursor"]), (10, &json!(null)));
+        let (_, all) = bob.told(tool, json!({ "limit": 500 })).await;
+        assert_eq!(all["tasks"].as_array().unwrap().len(), 60, "{tool}");
+    }
+}
+
 /// Two agents that have nothing but MCP: they pair, hand over a task that must be approved, ask, send a file, and
 /// finish.
 #[rstest]
@@ -164,13 +195,13 @@ async fn two_agents_work_together_by_tools_alone(#[values(Db::Sqlite, Db::Postgr
     assert_eq!(serde_json::from_str::<Value>(&words).unwrap(), task, "the words are the data as JSON");
     assert_eq!(
         (&task["status"], task["messages"].as_array().unwrap().len()),
-        (&json!("completed"), 4),
-        "three, and the hub's own"
+        (&json!("completed"), 3),
+        "and none of the hub's own"
     );
     assert!(task["result"].as_str().unwrap().contains("It is sound."));
     assert_eq!(task["nextStatuses"], json!(["working"]));
     let (words, _) = ada.told("delete_task", json!({ "taskId": id })).await;
-    assert_eq!(words, "Task deleted, with 4 messages and 1 files.");
+    assert_eq!(words, "Task deleted, with 3 messages and 1 files.");
 }
 
 /// The tools that the walk above does not use, each once.
@@ -280,6 +311,13 @@ async fn refusals_say_what_to_do_next(#[values(Db::Sqlite, Db::Postgres)] db: Db
     let machine: Value = serde_json::from_str(refused["content"][1]["text"].as_str().unwrap()).unwrap();
     assert_eq!(machine["nextStatuses"], json!(["working", "rejected", "cancelled"]));
     assert_eq!(machine["hint"], "Choose one of nextStatuses.");
+    // A code that does not work is not looked for among ids.
+    for (tool, code) in [("connect_with_agent", "BLUE-TIGER-0000"), ("join_network", "NET-0000-0000-0000")] {
+        let refused = bob.tool(tool, json!({ "code": code })).await;
+        let machine: Value = serde_json::from_str(refused["content"][1]["text"].as_str().unwrap()).unwrap();
+        let told = (&machine["code"], &machine["hint"]);
+        assert_eq!(told, (&json!("not_found"), &json!("Ask the other owner for a new code.")), "{tool}");
+    }
 
     for (tool, arguments) in [
         ("get_task", json!({})),

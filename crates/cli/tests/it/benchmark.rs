@@ -1,0 +1,34 @@
+//! The benchmark is no part of the product.
+
+use std::process::Command;
+
+#[cfg(not(feature = "bench"))]
+#[test]
+fn a_default_build_says_how_to_get_the_benchmark() {
+    for arguments in [&["bench"][..], &["bench", "--quick", "--seconds", "1"], &["bench", "push", "--help"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_tandem")).args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success(), "{arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains("cargo build --release --features bench"), "{said}");
+    }
+}
+
+#[test]
+fn a_default_build_has_none_of_its_dependencies() {
+    let tree = |features: &[&str]| {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--locked", "-p", "tandem", "-e", "normal", "--prefix", "none"])
+            .args(features)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (product, with_bench) = (tree(&[]), tree(&["--features", "bench"]));
+    for name in ["tandem-bench ", "indicatif "] {
+        assert!(with_bench.contains(name), "{name}");
+        assert!(!product.contains(name), "{name}");
+    }
+}
