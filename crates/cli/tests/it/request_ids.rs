@@ -187,7 +187,7 @@ async fn every_line_of_a_request_has_its_id(
 
 /// A job that keeps others waiting is reported by the store's own thread.
 #[tokio::test]
-async fn a_slow_job_has_the_id_of_its_request() {
+async fn a_slow_job_has_the_id_of_its_request_on_postgres() {
     let place = Place::new(Db::Postgres);
     let hub = start(&place, "warn");
     let (ada, bob) = (agent(&hub.client, "Ada").await, agent(&hub.client, "Bob").await);

@@ -210,7 +210,7 @@ async fn the_log_of_sqlite_does_not_grow_for_ever() {
 
 /// Connections that the server ends are opened anew, and nobody notices.
 #[tokio::test]
-async fn a_database_that_comes_back_is_used_again() {
+async fn a_database_that_comes_back_is_used_again_on_postgres() {
     let hub = crate::harness::Harness::start(Db::Postgres).await;
     let (ada, bob) = hub.pair().await;
     for _ in 0..3 {
