@@ -109,24 +109,29 @@ pub(super) async fn receiver() -> (SocketAddr, Received) {
 /// Waits until every request that was sent has come to its end, and gives what is in the database then.
 async fn idle(hub: &Harness, scenes: &[Prepared]) -> Picture {
     hub.client.accepted().await;
+    let busy = || {
+        let figures = hub.hub.db.store().stats().figures();
+        let waiting = figures.iter().find(|(name, _)| *name == "waiting_writes").unwrap().1;
+        (hub.hub.writing.len(), waiting, hub.hub.metrics.connections.get())
+    };
     let deadline = std::time::Instant::now() + PATIENCE;
     loop {
-        let figures = hub.hub.db.store().stats().figures();
-        let waiting: u64 =
-            figures.iter().filter(|(name, _)| *name == "waiting_writes").map(|(_, count)| count).sum();
-        let quiet = || (hub.hub.writing.len(), waiting);
-        if quiet() == (0, 0) {
-            let picture = Picture::take(hub).await;
-            let is_open = |scene: &&Prepared| {
-                scene.connected.as_ref().is_some_and(|connected| key_state(&picture, &connected.agent) == 200)
-            };
-            let open = i64::try_from(scenes.iter().filter(is_open).count()).unwrap();
-            if hub.hub.metrics.connections.get() == open {
-                return picture;
-            }
+        let before = busy();
+        let picture = Picture::take(hub).await;
+        // The streams of those whose keys are valid, and nothing else.
+        let is_open = |scene: &&Prepared| {
+            scene.connected.as_ref().is_some_and(|connected| key_state(&picture, &connected.agent) == 200)
+        };
+        let open = i64::try_from(scenes.iter().filter(is_open).count()).unwrap();
+        if before == (0, 0, open) && busy() == before {
+            return picture;
         }
-        let connections = hub.hub.metrics.connections.get();
-        assert!(std::time::Instant::now() < deadline, "still busy: {:?}, {connections} connections", quiet());
+        let (requests, writes, connections) = before;
+        assert!(
+            std::time::Instant::now() < deadline,
+            "{requests} requests and {writes} writes are under way; {connections} connections are open, where the \
+             streams of {open} agents should be"
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -171,12 +176,15 @@ async fn check_keys(hub: &Harness, picture: &Picture, scenes: &mut [Prepared]) {
 
 /// Every file has its bytes, and no bytes are without a file.
 async fn check_files(hub: &Harness, picture: &Picture) {
-    let known: BTreeSet<String> = picture.of_table("files").map(|row| text(&row["id"])).collect();
+    // Each in a folder that is named by the end of its id.
+    let place = |id: String| format!("{}/{id}", &id[id.len() - 2..]);
+    let known: BTreeSet<String> = picture.of_table("files").map(|row| place(text(&row["id"]))).collect();
     let root = hub.hub.config.data.join("files");
     let on_disk = || {
         let folders = std::fs::read_dir(&root).unwrap().flatten();
         let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten());
-        files.map(|file| file.file_name().into_string().unwrap()).collect::<BTreeSet<String>>()
+        let below = |file: std::fs::DirEntry| file.path().strip_prefix(&root).unwrap().display().to_string();
+        files.map(below).collect::<BTreeSet<String>>()
     };
     let deadline = std::time::Instant::now() + PATIENCE;
     while on_disk() != known {
@@ -294,4 +302,21 @@ async fn whenever_a_client_hangs_up_the_database_and_the_process_agree(
     check_files(&hub, &after).await;
     check_keys(&hub, &after, &mut scenes).await;
     check_webhooks(&hub, &after, &scenes, &received).await;
+}
+
+/// An upload that is given up while its file is being made leaves none behind.
+#[tokio::test]
+async fn a_file_that_is_given_up_as_it_begins_is_not_left_behind() {
+    let hub = Harness::start(Db::Sqlite).await;
+    for polls in 0..400 {
+        let id = hub.hub.db.now().new_id();
+        let mut beginning = Box::pin(hub.hub.files.begin(&id));
+        for _ in 0..polls {
+            if futures_util::poll!(&mut beginning).is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+    check_files(&hub, &Picture::take(&hub).await).await;
 }
