@@ -116,7 +116,11 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, E
 }
 
 /// Replaces the caller's API key. The old key stops working at the commit.
-pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<(), Error> {
+///
+/// The old key is compared in the database: of two rotations at once, the second may run after the commit of the first
+/// but before the key cache knows of it.
+pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, old: &KeyHash, key_hash: &KeyHash) -> Result<(), Error> {
+    check_key(tx, by, old)?;
     rows::set_key_hash(tx, by, key_hash)?.ok_or(Error::NotFound("agent"))?;
     tx.after_commit(Effect::KeyEnded(by.clone()));
     Ok(())

@@ -21,8 +21,9 @@ pub fn list(
     now: &Now,
 ) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
     let found = rows::held(tx, by, before, limit + 1)?;
-    check_not_overdue(&found, now)?;
-    Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
+    check_not_overdue(&found.tasks, now)?;
+    let page = Page::cut(found.tasks, limit, |task| (task.created_at, task.id.clone()));
+    Ok(Page { next: page.next.or(found.stopped_at), ..page })
 }
 
 fn check_held(task: &Task, role: Role, expected: &Expected) -> Result<(), Error> {

@@ -84,6 +84,11 @@ pub fn list(
     Ok(Page::cut(found, limit, |connection| (connection.created_at, connection.id.clone())))
 }
 
+/// One of the caller's connections.
+pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId) -> Result<Connection, Error> {
+    rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))
+}
+
 /// Changes to the caller's side of a connection. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
@@ -100,7 +105,7 @@ pub fn change(
     id: &ConnectionId,
     change: &Change,
 ) -> Result<Connection, Error> {
-    let mut connection = rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))?;
+    let mut connection = view(tx, by, id)?;
     if let Some(alias) = &change.alias {
         if let Some(alias) = alias
             && rows::by_alias(tx, by, alias.as_str())?.is_some_and(|peer| peer != connection.peer.id)
@@ -121,7 +126,7 @@ pub fn change(
 
 /// Ends a connection and cancels the live tasks on it. Returns the number of cancelled tasks.
 pub fn disconnect(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId, now: &Now) -> Result<i64, Error> {
-    let connection = rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))?;
+    let connection = view(tx, by, id)?;
     end_connection(tx, by, &connection.peer.id, id, now)?;
     // Tasks sent inside a network do not depend on the connection.
     tasks::cancel_between(tx, by, &connection.peer.id, CancelScope::Connection, CONNECTION_ENDED, now)

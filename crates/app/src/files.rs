@@ -46,6 +46,11 @@ pub fn check(
     })
 }
 
+/// How many bytes an agent may still store; `None` without a quota.
+pub fn room(tx: &mut Tx<'_>, by: &AgentId, quota: i64) -> Result<Option<i64>, Error> {
+    Ok(if quota > 0 { Some((quota - rows::bytes_of(tx, by)?).max(0)) } else { None })
+}
+
 /// Adds a file with its message to a task, and notifies the other party.
 pub fn attach(
     tx: &mut Tx<'_>,

@@ -49,13 +49,13 @@ impl<T, C> Page<T, C> {
     }
 
     /// Builds a page from the newest rows of a list, oldest first, that were queried with `limit + 1`. The next page
-    /// holds older rows.
-    fn newest(mut items: Vec<T>, limit: i64, place: impl Fn(&T) -> C) -> Self {
+    /// holds older rows. `cut` says that the query stopped early, because its rows were too large for a page.
+    fn newest(mut items: Vec<T>, cut: bool, limit: i64, place: impl Fn(&T) -> C) -> Self {
         let more = i64::try_from(items.len()).unwrap_or(i64::MAX) > limit;
         if more {
             items.remove(0);
         }
-        let next = items.first().filter(|_| more).map(place);
+        let next = items.first().filter(|_| more || cut).map(place);
         Self { items, next }
     }
 }

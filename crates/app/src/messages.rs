@@ -186,10 +186,19 @@ pub fn list(
 ) -> Result<Page<Message, i64>, Error> {
     on_task(tx, by, id, now, |tx, task, _| {
         let (found, cut) = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
-        let first = found.first().filter(|_| cut).map(|message| message.number);
-        let page = Page::newest(found, limit, |message| message.number);
-        Ok(Page { next: page.next.or(first), ..page })
+        Ok(Page::newest(found, cut, limit, |message| message.number))
     })
+}
+
+/// These messages of a task, oldest first. Those that no longer exist are left out.
+pub fn by_ids(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    messages: &[MessageId],
+    now: &Now,
+) -> Result<Vec<Message>, Error> {
+    on_task(tx, by, id, now, |tx, task, _| Ok(rows::by_ids(tx, &task.id, messages)?))
 }
 
 /// Deletes one of the caller's messages with its file. A tombstone remains.

@@ -238,6 +238,6 @@ pub fn messages(
     limit: i64,
 ) -> Result<Page<Broadcast, i64>, Error> {
     view(tx, by, id)?;
-    let found = rows::messages_before(tx, id, by, before.unwrap_or(i64::MAX), limit + 1)?;
-    Ok(Page::newest(found, limit, |message| message.number))
+    let (found, cut) = rows::messages_before(tx, id, by, before.unwrap_or(i64::MAX), limit + 1)?;
+    Ok(Page::newest(found, cut, limit, |message| message.number))
 }

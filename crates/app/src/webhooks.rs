@@ -263,13 +263,18 @@ pub fn ping(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Delivery, Error>
 
 /// Sends a delivery again, with the same id.
 pub fn replay(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId, now: &Now) -> Result<Delivery, Error> {
-    let mut again = rows::find_delivery(tx, by, id)?.ok_or(Error::NotFound("delivery"))?;
+    let mut again = view(tx, by, id)?;
     again.url = active_url(tx, by)?;
     (again.state, again.attempts, again.next_at) = (State::Pending, 0, Some(now.at));
     rows::update_delivery(tx, &again)?;
     rows::wake(tx, by, now.at)?;
     tx.after_commit(Effect::WebhookChanged(by.clone()));
     Ok(again)
+}
+
+/// One of the caller's deliveries.
+pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId) -> Result<Delivery, Error> {
+    rows::find_delivery(tx, by, id)?.ok_or(Error::NotFound("delivery"))
 }
 
 /// The caller's deliveries, newest first.
@@ -279,8 +284,11 @@ pub fn list(
     before: Option<&(Timestamp, DeliveryId)>,
     limit: i64,
 ) -> Result<Page<Delivery, (Timestamp, DeliveryId)>, Error> {
-    let found = rows::list(tx, by, before, limit + 1)?;
-    Ok(Page::cut(found, limit, |delivery| (delivery.created_at, delivery.id.clone())))
+    let place = |delivery: &Delivery| (delivery.created_at, delivery.id.clone());
+    let (found, cut) = rows::list(tx, by, before, limit + 1)?;
+    let last = found.last().filter(|_| cut).map(place);
+    let page = Page::cut(found, limit, place);
+    Ok(Page { next: page.next.or(last), ..page })
 }
 
 /// Whether an agent's webhook is active.

@@ -8,6 +8,8 @@ use tandem_app::idempotency::Key;
 use tandem_app::keys::KeyHash;
 use tandem_core::AgentId;
 
+use crate::budget::Held;
+
 /// A client address, for rate limits.
 #[derive(Debug, Clone)]
 pub struct Address {
@@ -38,13 +40,16 @@ pub struct Caller {
     pub idempotency: Option<Arc<IdempotentRequest>>,
     /// The versions in `If-Match`.
     pub if_match: Option<Vec<i64>>,
+    /// The memory of the request's body. It is held as long as the caller, because the body becomes the operation's
+    /// input.
+    pub held: Option<Arc<Held>>,
 }
 
 impl Caller {
     /// A caller without conditions.
     #[must_use]
     pub fn new(agent: AgentId, key_hash: KeyHash, address: Address) -> Self {
-        Self { agent, key_hash, address, idempotency: None, if_match: None }
+        Self { agent, key_hash, address, idempotency: None, if_match: None, held: None }
     }
 
     /// Sets the idempotency key.

@@ -12,6 +12,11 @@ use toml::{Table, Value};
 /// The commented example file, which is also the documentation. A test compares it with the defaults.
 pub const EXAMPLE: &str = include_str!("../../../tandem.example.toml");
 
+/// The part of the memory budget for a JSON upload, of which one at a time is in memory.
+const UPLOAD_MB: usize = 80;
+/// The smallest memory budget.
+const MEMORY_BUDGET_MB_MIN: usize = 2 * UPLOAD_MB;
+
 /// Settings that have no value by default.
 const OPTIONAL: [&str; 4] = ["database", "public_url", "admin_token", "check_in_seconds"];
 
@@ -33,6 +38,10 @@ pub struct Config {
     pub behind_proxy: bool,
     /// Maximum number of connections.
     pub max_connections: usize,
+    /// Maximum number of connections from one address; 0 means half of all.
+    pub max_connections_per_address: usize,
+    /// Memory for everything that is held for clients, in megabytes.
+    pub memory_budget_mb: usize,
     /// Maximum number of sockets and streams.
     pub max_streams: usize,
     /// Additional host names for MCP clients, separated by commas.
@@ -97,6 +106,8 @@ impl Default for Config {
             admin_token: None,
             behind_proxy: false,
             max_connections: 20_000,
+            max_connections_per_address: 0,
+            memory_budget_mb: 256,
             max_streams: 20_000,
             mcp_hosts: String::new(),
             mcp_session_idle_seconds: 1_800,
@@ -252,6 +263,10 @@ impl Config {
         if self.max_connections == 0 || self.database_writers == 0 || self.database_readers == 0 {
             return refuse("max_connections, database_writers and database_readers", "must not be 0");
         }
+        if !(MEMORY_BUDGET_MB_MIN..=1_000_000).contains(&self.memory_budget_mb) {
+            let why = format!("must be from {MEMORY_BUDGET_MB_MIN} to 1000000");
+            return refuse("memory_budget_mb", &why);
+        }
         self.check_files()
     }
 
@@ -298,6 +313,21 @@ impl Config {
             _ => url,
         });
         serde_json::to_value(&shown).unwrap_or_default()
+    }
+
+    /// Maximum number of connections from one address.
+    #[must_use]
+    pub fn connections_per_address(&self) -> usize {
+        match self.max_connections_per_address {
+            0 => self.max_connections.div_ceil(2),
+            limit => limit,
+        }
+    }
+
+    /// The memory budget without the part for an upload.
+    #[must_use]
+    pub fn budget_bytes(&self) -> usize {
+        (self.memory_budget_mb - UPLOAD_MB) * 1_000_000
     }
 
     /// Defaults for new tasks.

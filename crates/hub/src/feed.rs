@@ -1,15 +1,21 @@
 //! A stream of an agent's events: first those in the log, then new ones, without gaps or duplicates.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tandem_app::{events, tasks};
 use tandem_core::AgentId;
 pub use tandem_store::events::Logged;
 use tracing::Instrument as _;
 
-use crate::Error;
 use crate::bus::{EndReason, Listener, Transport};
 use crate::hub::Hub;
+use crate::{Error, Held, Holder};
+
+/// What an idle feed costs, with the socket or stream that reads it.
+const IDLE_BYTES: usize = 8 * 1024;
+/// Pause before a page is read again for which there was no memory.
+const MEMORY_PAUSE: Duration = Duration::from_millis(200);
 
 /// A cursor in an agent's log that waits for new events.
 #[derive(Debug)]
@@ -18,6 +24,7 @@ pub struct Feed {
     agent: AgentId,
     cursor: i64,
     listener: Listener,
+    held: Held,
 }
 
 /// What [`Feed::next`] returns.
@@ -38,10 +45,11 @@ impl Feed {
         after: Option<i64>,
         transport: Transport,
     ) -> Result<Self, Error> {
+        let held = hub.budget.hold(Holder::Agent(agent.clone()), IDLE_BYTES)?;
         let listener = hub.liveness.bus.listen(agent, transport, hub.config.max_streams)?;
         let by = agent.clone();
         let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, after)).await?;
-        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener })
+        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener, held })
     }
 
     /// The number of the last event returned.
@@ -50,7 +58,8 @@ impl Feed {
         self.cursor
     }
 
-    /// Waits for events after the cursor, or for the end. Dropping the future loses nothing.
+    /// Waits for events after the cursor, or for the end. Dropping the future loses nothing. The memory of a page is
+    /// held until the next one is asked for.
     pub async fn next(&mut self) -> Result<FeedItem, Error> {
         loop {
             self.listener.mark_seen();
@@ -59,7 +68,14 @@ impl Feed {
             }
             let (by, after) = (self.agent.clone(), self.cursor);
             let page = self.hub.read(move |tx, _| events::read(tx, &by, Some(after))).await?;
+            self.held.shrink_to(IDLE_BYTES);
             if !page.events.is_empty() {
+                let bytes: usize = page.events.iter().map(|event| event.data.len()).sum();
+                if self.held.grow(bytes).is_err() {
+                    drop(page);
+                    tokio::time::sleep(MEMORY_PAUSE).await;
+                    continue;
+                }
                 self.cursor = page.cursor;
                 return Ok(FeedItem::Events(page.events));
             }

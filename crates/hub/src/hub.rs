@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use tandem_app::idempotency::{self, Answer};
-use tandem_app::{agents, tasks};
+use tandem_app::{agents, idempotency, tasks};
 use tandem_core::{AgentId, TaskId, Timestamp};
 use tokio_util::task::TaskTracker;
 
+use crate::budget::Budget;
 use crate::caller::Caller;
 use crate::config::Config;
 use crate::db::{Db, UseCase};
@@ -18,6 +16,7 @@ use crate::liveness::Liveness;
 use crate::metrics::Metrics;
 use crate::ops::admin::Totals;
 use crate::rates::Rates;
+use crate::replay::Replay;
 use crate::webhooks::Webhooks;
 use crate::{Error, ops};
 
@@ -38,6 +37,8 @@ pub struct HubParts {
     pub access: Access,
     /// Rate limits.
     pub rates: Rates,
+    /// Memory held for clients.
+    pub budget: Budget,
     /// Connected agents and their last requests.
     pub liveness: Liveness,
     /// Webhooks.
@@ -93,28 +94,44 @@ impl HubParts {
         Ok(checked.await?)
     }
 
-    /// The same for a request with an idempotency key: it takes effect once, and a repetition gets the stored answer.
-    pub async fn write_once<T>(&self, caller: &Caller, use_case: impl UseCase<T>) -> Result<T, Error>
-    where
-        T: Serialize + DeserializeOwned + Send + 'static,
-    {
+    /// The same for a request with an idempotency key: it takes effect once, and a repetition gets the same answer.
+    pub async fn write_once<T: Replay>(
+        &self,
+        caller: &Caller,
+        use_case: impl UseCase<T>,
+    ) -> Result<T, Error> {
         let Some(once) = &caller.idempotency else { return self.write(caller, use_case).await };
         let (by, key) = (caller.agent.clone(), once.key.clone());
-        let answer = self
-            .write(caller, move |tx, now| idempotency::once(tx, &by, &key, now, |tx| use_case(tx, now)))
+        let (answer, replayed) = self
+            .write(caller, move |tx, now| {
+                if let Some(kept) = idempotency::find::<T::Kept>(tx, &by, &key, now)? {
+                    return Ok((T::replay(tx, &by, kept, now)?, true));
+                }
+                let answer = use_case(tx, now)?;
+                idempotency::keep(tx, &by, &key, &answer.kept(), now)?;
+                Ok((answer, false))
+            })
             .await?;
-        Ok(replayed(caller, answer))
+        if replayed {
+            once.note_replayed();
+        }
+        Ok(answer)
     }
 
-    /// The stored answer of the caller's idempotency key, if there is one.
-    pub async fn earlier_answer<T>(&self, caller: &Caller) -> Result<Option<T>, Error>
-    where
-        T: DeserializeOwned + Send + 'static,
-    {
+    /// The answer of an earlier request with the caller's idempotency key, if there was one.
+    pub async fn earlier_answer<T: Replay>(&self, caller: &Caller) -> Result<Option<T>, Error> {
         let Some(once) = &caller.idempotency else { return Ok(None) };
         let (by, key) = (caller.agent.clone(), once.key.clone());
-        let answer = self.read(move |tx, now| idempotency::find_answer(tx, &by, &key, now)).await?;
-        Ok(answer.map(|answer| replayed(caller, answer)))
+        let answer = self
+            .read(move |tx, now| match idempotency::find::<T::Kept>(tx, &by, &key, now)? {
+                Some(kept) => T::replay(tx, &by, kept, now).map(Some),
+                None => Ok(None),
+            })
+            .await?;
+        if answer.is_some() {
+            once.note_replayed();
+        }
+        Ok(answer)
     }
 
     /// Adds the state of a task to an error about it. A task that the caller may not see stays hidden, whatever is
@@ -169,13 +186,4 @@ impl HubParts {
     pub async fn overview(&self) -> Result<tandem_api::admin::Overview, Error> {
         ops::admin::overview(self).await
     }
-}
-
-fn replayed<T>(caller: &Caller, answer: Answer<T>) -> T {
-    if answer.replayed
-        && let Some(once) = &caller.idempotency
-    {
-        once.note_replayed();
-    }
-    answer.value
 }

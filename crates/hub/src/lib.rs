@@ -7,6 +7,7 @@
 
 mod accounts;
 pub mod backup;
+pub mod budget;
 pub mod bus;
 mod caller;
 mod clock;
@@ -26,10 +27,12 @@ pub mod metrics;
 pub mod ops;
 pub mod paging;
 pub mod rates;
+mod replay;
 pub mod start;
 mod timer;
 pub mod webhooks;
 
+pub use budget::{Budget, Held, Holder};
 pub use caller::{Address, Caller, IdempotentRequest};
 pub use clock::Clock;
 pub use completion::RunToCompletion;
@@ -40,3 +43,4 @@ pub use hub::{Hub, HubParts};
 pub use keys::Access;
 pub use liveness::Liveness;
 pub use paging::Listed;
+pub use replay::Replay;

@@ -14,7 +14,7 @@ use prometheus_client::registry::{Registry, Unit};
 /// Labels of a request.
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RequestLabels {
-    method: String,
+    method: &'static str,
     route: String,
     status: u16,
 }
@@ -45,6 +45,8 @@ pub struct Metrics {
     pub slow_readers: Counter,
     /// Open connections.
     pub connections: Gauge,
+    /// Connections refused because there was no slot or memory for them.
+    pub refused_connections: Counter,
     /// Requests refused by a rate limit.
     pub rate_limited: Counter<u64, AtomicU64>,
 }
@@ -70,6 +72,12 @@ impl Metrics {
             seconds.clone(),
         );
         registry.register("http_connections", "Open connections", connections.clone());
+        let refused_connections = Counter::default();
+        registry.register(
+            "http_refused_connections",
+            "Connections refused for lack of a slot or memory",
+            refused_connections.clone(),
+        );
         let events_pushed = Counter::default();
         let push_seconds = latency();
         let webhook_seconds = Family::<OutcomeLabels, Histogram>::new_with_constructor(latency);
@@ -110,13 +118,14 @@ impl Metrics {
             deadline_seconds,
             slow_readers,
             connections,
+            refused_connections,
             rate_limited,
         }
     }
 
     /// Counts a request. `route` is the pattern, not the path, because paths contain ids.
     pub fn request(&self, method: &str, route: &str, status: u16, took_seconds: f64) {
-        let labels = RequestLabels { method: method.into(), route: route.into(), status };
+        let labels = RequestLabels { method: known_method(method), route: route.into(), status };
         self.requests.get_or_create(&labels).inc();
         self.seconds.get_or_create(&RouteLabels { route: route.into() }).observe(took_seconds);
     }
@@ -161,6 +170,12 @@ impl Metrics {
         page.push_str("# EOF\n");
         page
     }
+}
+
+/// The method as a label. Clients may invent methods, and each label is kept for ever.
+fn known_method(method: &str) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
+    KNOWN.into_iter().find(|known| *known == method).unwrap_or("other")
 }
 
 impl Default for Metrics {

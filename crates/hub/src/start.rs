@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
+use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
@@ -115,6 +116,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     let hub = Arc::new(HubParts {
         access: Access::new(effects.keys, db.clone(), &config, &token).await?,
         rates: Rates::default(),
+        budget: Budget::new(config.budget_bytes()),
         liveness: Liveness::new(effects.bus, clock),
         webhooks: Arc::new(Webhooks { receivers: effects.receivers, resolver, allowed }),
         files: Arc::new(files),

@@ -4,6 +4,7 @@ use tandem_core::messages::{ContentType, DELETED, Message};
 use tandem_core::tasks::Unseen;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
+use crate::query::Query;
 use crate::table::{columns, insert, sql, update};
 use crate::{Error, Tx, Value};
 
@@ -42,6 +43,17 @@ pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<b
 pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Message>, Error> {
     let sql = sql!("select {} {FROM} where m.id = ?1 and m.task_id = ?2", Message);
     tx.find(sql, &[id.into(), task.into()])
+}
+
+/// These messages of a task, oldest first.
+pub fn by_ids(tx: &mut Tx<'_>, task: &TaskId, ids: &[MessageId]) -> Result<Vec<Message>, Error> {
+    let mut query = Query::default();
+    query.push(sql!("select {} {FROM} where m.task_id = ", Message)).bind(task).push(" and m.id in (");
+    for (place, id) in ids.iter().enumerate() {
+        query.push(if place > 0 { ", " } else { "" }).bind(id);
+    }
+    query.push(") order by m.number");
+    tx.list(&query.sql, &query.params)
 }
 
 /// The message with this number in a task, unless it was taken back.

@@ -234,14 +234,14 @@ pub fn insert_message(tx: &mut Tx<'_>, message: &Broadcast) -> Result<(), Error>
 }
 
 /// What was said to a network before a number, as far as no block stands between writer and reader: the newest
-/// of it, oldest first.
+/// of it, oldest first, and whether a page had no room for all that were asked for.
 pub fn messages_before(
     tx: &mut Tx<'_>,
     id: &NetworkId,
     reader: &AgentId,
     before: i64,
     limit: i64,
-) -> Result<Vec<Broadcast>, Error> {
+) -> Result<(Vec<Broadcast>, bool), Error> {
     let sql = sql!(
         "select {} from network_messages m join agents a on a.id = m.sender_id
          where m.network_id = ?1 and m.number < ?2
@@ -250,9 +250,9 @@ pub fn messages_before(
          order by m.number desc limit ?3",
         Broadcast
     );
-    let mut found = tx.list(sql, &[id.into(), before.into(), limit.into(), reader.into()])?;
+    let (mut found, cut) = tx.list_page(sql, &[id.into(), before.into(), limit.into(), reader.into()])?;
     found.reverse();
-    Ok(found)
+    Ok((found, cut))
 }
 
 /// One message of a network.

@@ -177,20 +177,21 @@ pub fn find_delivery(tx: &mut Tx<'_>, agent: &AgentId, id: &DeliveryId) -> Resul
     tx.find(sql, &[id.into(), agent.into()])
 }
 
-/// An agent's deliveries, newest first, from before a place in that order.
+/// An agent's deliveries, newest first, from before a place in that order, and whether a page had no room for all that
+/// were asked for.
 pub fn list(
     tx: &mut Tx<'_>,
     agent: &AgentId,
     before: Option<&(Timestamp, DeliveryId)>,
     limit: i64,
-) -> Result<Vec<Delivery>, Error> {
+) -> Result<(Vec<Delivery>, bool), Error> {
     let mut query = Query::default();
     query.push(sql!("select {} from deliveries d where d.agent_id = ", Delivery)).bind(agent);
     if let Some((at, id)) = before {
         query.push(" and (d.created_at, d.id) < (").bind(*at).push(", ").bind(id).push(")");
     }
     query.push(" order by d.created_at desc, d.id desc limit ").bind(limit);
-    tx.list(&query.sql, &query.params)
+    tx.list_page(&query.sql, &query.params)
 }
 
 /// Gives up everything that still waits for an agent's receiver.

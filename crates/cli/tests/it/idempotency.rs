@@ -6,6 +6,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::harness::{Agent, Db, Harness, Reply};
+use crate::writes::picture::Picture;
 
 async fn post(agent: &Agent, path: &str, key: &str, body: Value) -> Reply {
     let request = Request::post(path)
@@ -127,4 +128,46 @@ async fn a_key_must_be_sane(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     post(&ada, "/tasks", "", body.clone()).await.refused(400, "validation");
     post(&ada, "/tasks", &"k".repeat(256), body.clone()).await.refused(400, "validation");
     post(&ada, "/tasks", &"k".repeat(255), body).await.ok(201);
+}
+
+/// A repetition shows what the caller may see now: text that was deleted stays deleted, and who is no longer a party
+/// gets nothing. So the database keeps no text of an answer either.
+#[rstest]
+#[tokio::test]
+async fn a_stored_answer_holds_no_text(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cat = hub.agent("Cat").await;
+    ada.pair_with(&cat).await;
+    let body = json!({ "targetAgentId": bob.id, "title": "Secret title", "description": "secret words" });
+    let task = post(&ada, "/tasks", "k1", body.clone()).await;
+    let task = task.ok(201)["id"].as_str().unwrap().to_owned();
+    let said =
+        post(&ada, &format!("/tasks/{task}/messages"), "k2", json!({ "content": "secret words" })).await;
+    let said = said.ok(201)["id"].as_str().unwrap().to_owned();
+    let read = post(&bob, &format!("/tasks/{task}/read"), "k3", json!({})).await;
+    assert_eq!(read.ok(200)["messages"][0]["content"], "secret words");
+    let again = post(&bob, &format!("/tasks/{task}/read"), "k3", json!({})).await;
+    assert_eq!(again.ok(200), read.ok(200), "nothing has changed");
+    bob.set(&task, "working").await.ok(200);
+    let beat = post(&bob, &format!("/tasks/{task}/heartbeat"), "k4", json!({ "note": "secret words" })).await;
+    beat.ok(200);
+
+    let kept = Picture::take(&hub).await.texts("idempotency", "body");
+    assert_eq!(kept.len(), 4);
+    assert!(kept.iter().all(|body| body.len() < 200 && !body.to_lowercase().contains("secret")), "{kept:?}");
+
+    ada.delete(&format!("/tasks/{task}/messages/{said}")).await.ok(200);
+    let again = post(&bob, &format!("/tasks/{task}/read"), "k3", json!({})).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.ok(200)["messages"][0]["content"], "[deleted]");
+
+    ada.post(&format!("/tasks/{task}/reassign"), json!({ "targetAgentId": cat.id })).await.ok(200);
+    for (path, key, body) in
+        [("heartbeat", "k4", json!({ "note": "secret words" })), ("read", "k3", json!({}))]
+    {
+        post(&bob, &format!("/tasks/{task}/{path}"), key, body).await.refused(404, "not_found");
+    }
+    let first = post(&ada, "/tasks", "k1", body).await;
+    assert_eq!(first.ok(201)["targetAgentId"], cat.id.as_str(), "the task as it is now");
 }

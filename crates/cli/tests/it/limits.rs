@@ -6,7 +6,8 @@ use http_body_util::Full;
 use hyper::Request;
 use rstest::rstest;
 use serde_json::json;
-use tandem_server::http::write_timeout::WriteTimeout;
+use tandem_hub::{Address, Budget};
+use tandem_server::http::client_io::{ClientIo, HeadMeter};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::harness::{Db, Harness};
@@ -118,15 +119,21 @@ async fn metrics_are_for_the_operator_and_this_machine(#[values(Db::Sqlite)] db:
 
 #[tokio::test]
 async fn whoever_reads_is_waited_for_and_whoever_does_not_is_not() {
-    let (near, mut far) = tokio::io::duplex(8);
-    let mut near = WriteTimeout::new(near, Duration::from_millis(300));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let near = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (mut far, _) = listener.accept().await.unwrap();
+    let meter = HeadMeter::new(&Budget::new(1 << 20), Address::new([127, 0, 0, 1].into())).unwrap();
+    let mut near = ClientIo::new(near, meter, Duration::from_millis(300));
+    // More than the buffers of both sockets.
+    let much = vec![7; 16 << 20];
+    let bytes = much.len();
     let reading = tokio::spawn(async move {
-        let mut all = [0; 64];
+        let mut all = vec![0; bytes];
         far.read_exact(&mut all).await.unwrap();
         far
     });
-    near.write_all(&[7; 64]).await.unwrap();
+    near.write_all(&much).await.unwrap();
     let _far = reading.await.unwrap();
-    let nobody = near.write_all(&[7; 64]).await.unwrap_err();
+    let nobody = near.write_all(&much).await.unwrap_err();
     assert_eq!(nobody.kind(), std::io::ErrorKind::TimedOut);
 }

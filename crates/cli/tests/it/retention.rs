@@ -126,7 +126,7 @@ async fn only_old_deliveries_that_are_over_go(#[values(Db::Sqlite, Db::Postgres)
         after = pass.next;
     }
     let left = store.read(|tx| Ok::<_, Error>(webhooks::list(tx, &"agent_x".parse().unwrap(), None, 2_000)?));
-    let left = left.await.unwrap();
+    let (left, _) = left.await.unwrap();
     assert_eq!((removed, left.len()), (1_100 - 11, 100 + 11));
     assert!(left.iter().all(|delivery| delivery.created_at.0 == 10_000 || delivery.state == State::Pending));
     tokio::task::spawn_blocking(move || drop(store)).await.unwrap();

@@ -55,6 +55,10 @@ impl Process {
         Self { child, client: Client { address }, greeting }
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn signal(&self, name: &str) {
         let sent =
             Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();

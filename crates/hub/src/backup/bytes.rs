@@ -54,7 +54,7 @@ impl BlockingFiles {
     /// Stores a file.
     pub(super) fn write(&self, id: &FileId, from: &mut impl Read) -> Result<(), Error> {
         let place = self.location(id);
-        let mut upload = self.runtime.block_on(self.files.begin(id)).map_err(failed(&place))?;
+        let mut upload = self.runtime.block_on(self.files.begin(id, None)).map_err(failed(&place))?;
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
             let count = from.read(&mut chunk).map_err(failed(&place))?;

@@ -3,6 +3,7 @@
 //! where they are counted and checked.
 
 mod bucket;
+mod in_flight;
 mod sweep;
 
 use std::io::{ErrorKind, SeekFrom};
@@ -23,12 +24,13 @@ use tokio::sync::Semaphore;
 use crate::config::Config;
 use crate::keys::hub_secret;
 use bucket::Bucket;
+pub use in_flight::{InFlight, InFlightBytes};
 pub(crate) use sweep::{orphan_cutoff, remove_deleted, remove_orphans, sweep};
 
 /// Chunk size. Each chunk costs a switch to another thread.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// Uploads that are held in memory at once; others wait.
-const IN_MEMORY_MAX: usize = 2;
+const IN_MEMORY_MAX: usize = 1;
 /// Folder for uploads in progress.
 const UPLOADS_DIR: &str = "arriving";
 /// How long a deletion waits for the bucket. The bytes are deleted in any case.
@@ -57,6 +59,9 @@ pub enum Error {
         /// The cause.
         cause: Box<Error>,
     },
+    /// The agent has no room for these bytes.
+    #[error("the agent's files have reached their quota of {0} bytes")]
+    Quota(i64),
     /// The hub's identity cannot be read from the database.
     #[error(transparent)]
     App(#[from] tandem_app::Error),
@@ -75,6 +80,8 @@ pub struct Files {
     bucket: Option<Arc<Bucket>>,
     /// Permits for uploads in memory.
     pub in_memory: Arc<Semaphore>,
+    /// Bytes of uploads in progress.
+    pub in_flight: InFlight,
 }
 
 /// The path of a file. Folders are named after the random end of the id, so that files spread evenly.
@@ -96,6 +103,7 @@ impl Files {
             root: config.data.join("files"),
             bucket,
             in_memory: Arc::new(Semaphore::new(IN_MEMORY_MAX)),
+            in_flight: InFlight::default(),
         })
     }
 
@@ -126,7 +134,7 @@ impl Files {
     }
 
     /// Starts an upload.
-    pub async fn begin(&self, id: &FileId) -> Result<Upload, Error> {
+    pub async fn begin(&self, id: &FileId, counted: Option<InFlightBytes>) -> Result<Upload, Error> {
         let path = self.upload_path(id);
         make_folder(&path).await?;
         let id = id.clone();
@@ -136,7 +144,7 @@ impl Files {
             options.write(true).create_new(true);
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = BufWriter::with_capacity(CHUNK_BYTES, File::from_std(options.open(&path)?));
-            Ok(Upload { id, file, path, size: 0, kept: false })
+            Ok(Upload { id, file, path, size: 0, counted, kept: false })
         });
         opened.await.unwrap_or_else(|panic| Err(Error::Disk(std::io::Error::other(panic))))
     }
@@ -228,6 +236,8 @@ pub struct Upload {
     path: PathBuf,
     /// Bytes received so far.
     pub size: u64,
+    /// `None` during a restore.
+    counted: Option<InFlightBytes>,
     kept: bool,
 }
 
@@ -240,6 +250,9 @@ impl Upload {
 
     /// Adds bytes.
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if let Some(counted) = &mut self.counted {
+            counted.add(bytes.len())?;
+        }
         self.size += bytes.len() as u64;
         Ok(self.file.write_all(bytes).await?)
     }

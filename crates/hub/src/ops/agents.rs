@@ -113,8 +113,8 @@ async fn check_webhook(hub: &HubParts, url: &str) -> Result<(), Error> {
 /// Replaces the caller's key. The old key stops working at once.
 pub async fn rotate_key(hub: &HubParts, caller: &Caller) -> Result<NewKey, Error> {
     let api_key = keys::new_api_key();
-    let (by, key_hash) = (caller.agent.clone(), keys::sha256(api_key.as_bytes()));
-    hub.write(caller, move |tx, _| agents::rotate_key(tx, &by, &key_hash)).await?;
+    let (by, old, new) = (caller.agent.clone(), caller.key_hash, keys::sha256(api_key.as_bytes()));
+    hub.write(caller, move |tx, _| agents::rotate_key(tx, &by, &old, &new)).await?;
     Ok(NewKey { api_key: HubText::new(api_key) })
 }
 

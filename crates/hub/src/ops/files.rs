@@ -47,24 +47,43 @@ pub async fn upload_json(
         keys: body.encrypted_keys,
         signature: body.sender_signature,
     };
-    let decoded = STANDARD.decode(body.base64_content.as_bytes());
-    let decoded =
-        decoded.map_err(|_| Invalid::field("base64Content", "must be standard base64 with padding"));
-    let bytes = hub.on_task(caller, task, decoded).await?;
+    let mut upload = begin(hub, caller).await?;
+    let decoded = decode(body.base64_content.as_bytes(), &mut upload).await;
     drop(body.base64_content);
+    hub.on_task(caller, task, decoded).await?;
     check(hub, caller, task).await?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
+    if upload.size > FILE_BYTES_MAX {
         return hub.on_task(caller, task, Err(AppError::FileTooLarge)).await;
     }
-    let mut upload = begin(hub).await?;
-    upload.write(&bytes).await.map_err(storage_error)?;
-    drop(bytes);
     attach(hub, caller, task, upload, info).await
 }
 
-/// Starts an upload in chunks.
-pub async fn begin(hub: &HubParts) -> Result<Upload, Error> {
-    hub.files.begin(&hub.db.now().new_id()).await.map_err(storage_error)
+/// Base64 characters that are decoded at once, in groups of four.
+const DECODED_AT_ONCE: usize = 1024 * 1024;
+
+/// Decodes base64 into an upload, piece by piece, so that the decoded file is never in memory as a whole.
+async fn decode(base64: &[u8], upload: &mut Upload) -> Result<(), Error> {
+    let invalid = || Invalid::field("base64Content", "must be standard base64 with padding");
+    let mut pieces = base64.chunks(DECODED_AT_ONCE).peekable();
+    while let Some(piece) = pieces.next() {
+        // Padding ends the text.
+        if pieces.peek().is_some() && piece.contains(&b'=') {
+            return Err(invalid().into());
+        }
+        let bytes = STANDARD.decode(piece).map_err(|_| invalid())?;
+        if upload.size <= FILE_BYTES_MAX {
+            upload.write(&bytes).await.map_err(storage_error)?;
+        }
+    }
+    Ok(())
+}
+
+/// Starts an upload in chunks. What the caller uploads at the same time counts against its quota.
+pub async fn begin(hub: &HubParts, caller: &Caller) -> Result<Upload, Error> {
+    let (by, quota) = (caller.agent.clone(), hub.config.file_quota_bytes());
+    let room = hub.read_as(caller, move |tx, _| files::room(tx, &by, quota)).await?;
+    let counted = hub.files.in_flight.begin(&caller.agent, quota, room);
+    hub.files.begin(&hub.db.now().new_id(), Some(counted)).await.map_err(storage_error)
 }
 
 /// Checks that the caller may add a file to a task, before its bytes are read.
@@ -111,12 +130,15 @@ pub async fn attach(
 
 /// Converts a storage error into an answer and logs the cause.
 pub fn storage_error(error: stored::Error) -> Error {
+    if let stored::Error::Quota(quota) = error {
+        return AppError::FileQuota(quota).into();
+    }
     tracing::error!(%error, "cannot store or read a file");
     match error {
         stored::Error::Bucket(_) | stored::Error::Unusable { .. } => {
             Error::new(Code::Unavailable, "file storage is not available; try again shortly").retry_after(5)
         }
-        stored::Error::Disk(_) | stored::Error::Missing => Error::internal(),
+        stored::Error::Disk(_) | stored::Error::Missing | stored::Error::Quota(_) => Error::internal(),
         stored::Error::App(error) => error.into(),
     }
 }

@@ -31,7 +31,7 @@ pub async fn ping(hub: &HubParts, caller: &Caller) -> Result<DeliveryView, Error
 /// Bytes of a request that the delivery log shows.
 const REQUEST_BYTES_MAX: usize = 4 * 1024;
 
-fn view(delivery: tandem_store::webhooks::Delivery) -> DeliveryView {
+pub(crate) fn view(delivery: tandem_store::webhooks::Delivery) -> DeliveryView {
     let mut request = delivery.body;
     request.truncate(request.floor_char_boundary(REQUEST_BYTES_MAX));
     DeliveryView {

@@ -4,24 +4,28 @@ use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
+use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
+use http_body_util::BodyExt as _;
+use hyper::body::Body as _;
 use tandem_app::keys::{self, KeyHash};
 use tandem_core::AgentId;
 use tandem_hub::rates::{Rate, RateKind};
-use tandem_hub::{Address, Caller, Error, Hub, RunToCompletion};
+use tandem_hub::{Address, Caller, Error, Held, Holder, Hub, RunToCompletion};
 use tracing::Instrument as _;
 
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
 use crate::http::{ApiError, error};
+use crate::mcp;
 
 /// Size limit of all headers together.
-const HEADER_BYTES_MAX: usize = 32 * 1024;
+pub(crate) const HEADER_BYTES_MAX: usize = 32 * 1024;
 /// Size limit of path and query.
 const TARGET_BYTES_MAX: usize = 8 * 1024;
 /// Routes without a rate limit: monitoring calls them often, and they are cheap.
@@ -142,7 +146,8 @@ pub async fn front(State(hub): State<Hub>, mut request: Request, next: Next) -> 
         hub.metrics.rate_limited.inc();
     }
     let _in_request = span.entered();
-    if status >= 500 {
+    // Other server errors say that the hub is busy; under load there would be a line for each request.
+    if status == 500 {
         tracing::error!(%method, route, status, took_ms = took.as_millis(), "answered");
     } else {
         tracing::debug!(%method, route, status, took_ms = took.as_millis(), "answered");
@@ -156,9 +161,13 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
     let admitted = admit(hub, &mut request, &mut rate).await;
     let response = match admitted {
         Err(error) => ApiError(error).into_response(),
-        Ok(()) => {
-            let handled = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-            handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response())
+        Ok(held) => {
+            let handled = AssertUnwindSafe(handle(hub, request, next)).catch_unwind().await;
+            let response = handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response());
+            match held {
+                Some(held) => hold_body(response, held).await,
+                None => response,
+            }
         }
     };
     let mut response = finish(response, id, rate);
@@ -168,18 +177,42 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
     response
 }
 
-/// Runs the REST handlers. A handler that may write runs to completion even if its client disconnects; otherwise it
-/// would stop at any `await`.
-pub async fn run_to_completion(State(hub): State<Hub>, request: Request, next: Next) -> Response {
-    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+/// Runs a handler. One that may write runs to completion even if its client disconnects; otherwise it would stop at any
+/// `await`. MCP does this by itself for each tool.
+async fn handle(hub: &Hub, request: Request, next: Next) -> Response {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if reads || request.uri().path() == mcp::PATH {
         return next.run(request).await;
     }
     RunToCompletion::new(&hub.writing, next.run(request).in_current_span()).await
 }
 
-/// Authenticates a request and applies the rate limits.
-async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<(), Error> {
-    check_size(request)?;
+/// What a request in progress costs beside its head and its body.
+const REQUEST_BYTES: usize = 8 * 1024;
+
+/// Takes the memory of a response body until the client has read it.
+async fn hold_body(response: Response, mut held: Held) -> Response {
+    // The body of a stream is not in memory. Streams hold their own buffers.
+    let Some(bytes) = response.body().size_hint().exact().and_then(|size| usize::try_from(size).ok()) else {
+        return response;
+    };
+    held.shrink_to(0);
+    if bytes <= REQUEST_BYTES {
+        return response;
+    }
+    if let Err(exhausted) = held.grow(bytes) {
+        return ApiError(exhausted.into()).into_response();
+    }
+    let (parts, body) = response.into_parts();
+    match body.collect().await {
+        Ok(collected) => Response::from_parts(parts, Body::from(held.tie(collected.to_bytes()))),
+        Err(_) => ApiError(Error::internal()).into_response(),
+    }
+}
+
+/// Authenticates a request, applies the rate limits, and takes the memory of a request.
+async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<Option<Held>, Error> {
+    let head_bytes = check_size(request)?;
     let address = address(hub, request);
     let now = hub.time();
     let limit = hub.config.rate_limit_max;
@@ -218,12 +251,22 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
     if let Identity::Agent(agent, _) = &identity {
         hub.liveness.record_request(agent, now);
     }
+    // Monitoring must see a hub that is full.
+    let held = match &identity {
+        _ if UNLIMITED.contains(&request.uri().path()) => None,
+        Identity::Admin => None,
+        Identity::Agent(agent, _) => {
+            Some(hub.budget.hold(Holder::Agent(agent.clone()), REQUEST_BYTES + head_bytes)?)
+        }
+        Identity::Guest | Identity::Unknown => Some(hub.budget.hold(&address, REQUEST_BYTES + head_bytes)?),
+    };
     request.extensions_mut().insert(identity);
     request.extensions_mut().insert(address);
-    Ok(())
+    Ok(held)
 }
 
-fn check_size(request: &Request) -> Result<(), Error> {
+/// Checks the size of the head and returns it.
+fn check_size(request: &Request) -> Result<usize, Error> {
     let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
     if target > TARGET_BYTES_MAX {
         return Err(error::target_too_long(TARGET_BYTES_MAX));
@@ -233,7 +276,7 @@ fn check_size(request: &Request) -> Result<(), Error> {
     if headers > HEADER_BYTES_MAX {
         return Err(error::headers_too_large(HEADER_BYTES_MAX));
     }
-    Ok(())
+    Ok(target + headers)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -260,7 +303,12 @@ fn request_id(headers: &HeaderMap) -> String {
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
     let given = headers.get("x-request-id").and_then(|value| value.to_str().ok()).filter(sane);
-    given.map_or_else(|| format!("req_{}", keys::random_hex::<12>()), Into::into)
+    given.map_or_else(new_request_id, Into::into)
+}
+
+/// A new request id.
+pub(crate) fn new_request_id() -> String {
+    format!("req_{}", keys::random_hex::<12>())
 }
 
 fn finish(mut response: Response, id: &str, rate: Option<Rate>) -> Response {

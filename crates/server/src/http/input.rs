@@ -1,5 +1,6 @@
 //! Parses requests into checked types. Invalid input becomes the contract's error.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::RequestExt as _;
@@ -16,7 +17,7 @@ use tandem_app::idempotency::Key;
 use tandem_app::{Invalid, keys};
 use tandem_core::TaskId;
 use tandem_hub::ops::parse_id;
-use tandem_hub::{Caller, Error, Hub};
+use tandem_hub::{Caller, Error, Held, Holder, Hub};
 
 use crate::http::front::{Authenticated, Identity};
 use crate::http::{ApiError, error, explain};
@@ -82,13 +83,14 @@ pub(crate) async fn read<T: DeserializeOwned>(
     let caller: Caller = request.extract_parts_with_state::<Authenticated, _>(hub).await?.0;
     let (parts, body) = request.into_parts();
     let caller = Caller { if_match: if_match(&parts.headers), ..caller };
-    let read = read_bytes(&parts.headers, body).await;
+    let read = read_bytes(hub, &caller, &parts.headers, body).await;
     // The body may have taken its time.
     hub.access.check(&caller).await?;
-    let (key, bytes) = match read {
+    let (key, bytes, held) = match read {
         Ok(read) => read,
         Err(error) => return Ok((caller, Err(error))),
     };
+    let caller = Caller { held: Some(Arc::new(held)), ..caller };
     let key = key.map(|key| {
         let about = format!("{} {}\n", parts.method, parts.uri);
         Key { key, request_hash: keys::sha256(&[about.as_bytes(), &bytes].concat()) }
@@ -96,20 +98,31 @@ pub(crate) async fn read<T: DeserializeOwned>(
     Ok((caller.with_idempotency_key(key), parse(&parts.headers, &bytes)))
 }
 
-async fn read_bytes(headers: &HeaderMap, body: Body) -> Result<(Option<String>, Bytes), Error> {
+async fn read_bytes(
+    hub: &Hub,
+    holder: impl Into<Holder>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Option<String>, Bytes, Held), Error> {
     let key = idempotency_key(headers)?;
     // Refuse early if the announced length is too large.
     if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
         return Err(error::body_too_large(BODY_BYTES_MAX));
     }
-    Ok((key, collect(body).await?))
+    let mut body = BodyReader::new(body, BODY_BYTES_MAX, hub.budget.hold(holder, 0)?);
+    let (bytes, _) = body.read_up_to(BODY_BYTES_MAX).await?;
+    Ok((key, bytes.into(), body.into_held()))
 }
 
-/// Parses the body of a request without a caller.
-pub(crate) async fn read_body<T: DeserializeOwned>(request: Request) -> Result<T, Error> {
+/// Parses the body of a request without a caller. The memory of the body is held as long as the second value.
+pub(crate) async fn read_body<T: DeserializeOwned>(
+    hub: &Hub,
+    holder: impl Into<Holder>,
+    request: Request,
+) -> Result<(T, Held), Error> {
     let (parts, body) = request.into_parts();
-    let (_, bytes) = read_bytes(&parts.headers, body).await?;
-    parse(&parts.headers, &bytes)
+    let (_, bytes, held) = read_bytes(hub, holder, &parts.headers, body).await?;
+    Ok((parse(&parts.headers, &bytes)?, held))
 }
 
 /// A body without fields.
@@ -128,22 +141,36 @@ pub fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
 
 /// Minimum transfer rate of a large body.
 const BYTES_PER_SECOND_MIN: u64 = 64 * 1024;
+/// A body in memory costs this many times its size: once as bytes, and once as the values that are parsed from it.
+const COPIES: usize = 2;
 
 /// A larger body needs a permit for memory.
 pub(crate) const SMALL_BYTES_MAX: usize = BODY_BYTES_MAX;
 
-/// Reads a body in chunks, with limits on size and time.
+/// Reads a body in chunks, with limits on size, time and memory.
 #[derive(Debug)]
 pub(crate) struct BodyReader {
     body: Limited<Body>,
     max: usize,
     started: Instant,
     received: u64,
+    held: Held,
 }
 
 impl BodyReader {
-    pub(crate) fn new(body: Body, max: usize) -> Self {
-        Self { body: Limited::new(body, max), max, started: Instant::now(), received: 0 }
+    /// `held` grows by what is kept in memory.
+    pub(crate) fn new(body: Body, max: usize, held: Held) -> Self {
+        Self { body: Limited::new(body, max), max, started: Instant::now(), received: 0, held }
+    }
+
+    /// Gives back the memory of what was read, but for the buffers of a transfer.
+    pub(crate) fn hold_only(&mut self, bytes: usize) {
+        self.held.shrink_to(bytes);
+    }
+
+    /// The memory of the bytes that were read.
+    pub(crate) fn into_held(self) -> Held {
+        self.held
     }
 
     /// Reads up to slightly more than `len` bytes. Returns them, and whether the body has ended.
@@ -151,7 +178,10 @@ impl BodyReader {
         let mut bytes = Vec::new();
         while bytes.len() <= len {
             match self.chunk().await? {
-                Some(chunk) => bytes.extend_from_slice(&chunk),
+                Some(chunk) => {
+                    self.held.grow(COPIES * chunk.len())?;
+                    bytes.extend_from_slice(&chunk);
+                }
                 None => return Ok((bytes, true)),
             }
         }
@@ -173,10 +203,6 @@ impl BodyReader {
             Ok(Some(Err(_))) => Err(error::body_cut_off()),
         }
     }
-}
-
-async fn collect(body: Body) -> Result<Bytes, Error> {
-    Ok(BodyReader::new(body, BODY_BYTES_MAX).read_up_to(BODY_BYTES_MAX).await?.0.into())
 }
 
 fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, Error> {

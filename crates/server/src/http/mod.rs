@@ -1,12 +1,14 @@
 //! What all HTTP surfaces share: the accept loop, the middleware, input parsing and the shape of responses.
 
+pub mod client_io;
 pub mod error;
 pub mod explain;
 pub mod front;
 pub mod input;
+mod refusal;
 pub mod serve;
+pub mod slots;
 mod unread_body;
-pub mod write_timeout;
 
 pub use error::ApiError;
 pub use input::{Input, OnTask, Param, Query};

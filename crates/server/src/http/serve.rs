@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::StatusCode;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -13,30 +14,29 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
+use crate::http::client_io::{BUFFER_BYTES_MAX, ClientIo, HeadMeter};
 use crate::http::front::{Peer, SentUri, normalise};
-use crate::http::write_timeout::WriteTimeout;
-use tandem_hub::Hub;
+use crate::http::refusal::refuse;
+use crate::http::slots::{Slot, Slots};
+use tandem_hub::{Address, Error, Hub};
 
 /// Time limit for the headers, and for idle connections.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
-/// Write timeout.
-const READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time in which a client must accept a byte of its response.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for open requests after the stop signal.
 const DRAIN: Duration = Duration::from_secs(10);
+/// Connections that are being refused at once. Others are closed without a response.
+const REFUSALS_MAX: usize = 256;
 
 /// Serves until `stop` resolves, then lets open requests finish.
 pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl Future<Output = ()>) {
-    let connections_max = u32::try_from(hub.config.max_connections).unwrap_or(u32::MAX);
-    let connections = Arc::new(Semaphore::new(connections_max as usize));
+    let per_address = (!hub.config.behind_proxy).then(|| hub.config.connections_per_address());
+    let slots = Slots::new(hub.config.max_connections, per_address);
+    let refusals = Arc::new(Semaphore::new(REFUSALS_MAX));
     let (stopping, stopped) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
     loop {
-        // Acquire a permit first: beyond the limit, connections wait in the kernel's queue.
-        let permit = tokio::select! {
-            permit = Arc::clone(&connections).acquire_owned() => permit,
-            () = &mut stop => break,
-        };
-        let Ok(permit) = permit else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = &mut stop => break,
@@ -50,50 +50,88 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
                 continue;
             }
         };
-        let served = connection(stream, Peer(peer), router.clone(), stopped.clone());
-        let hub = Arc::clone(&hub);
-        hub.metrics.connections.inc();
-        tokio::spawn(async move {
-            served.await;
-            hub.metrics.connections.dec();
-            drop(permit);
-        });
+        match admit(&hub, &slots, peer.ip()) {
+            Ok((slot, meter)) => {
+                let served =
+                    connection(stream, Peer(peer), Arc::new(slot), meter, router.clone(), stopped.clone());
+                let hub = Arc::clone(&hub);
+                hub.metrics.connections.inc();
+                tokio::spawn(async move {
+                    served.await;
+                    hub.metrics.connections.dec();
+                });
+            }
+            Err(error) => {
+                hub.metrics.refused_connections.inc();
+                if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
+                    tokio::spawn(async move {
+                        refuse(stream, error).await;
+                        drop(permit);
+                    });
+                }
+            }
+        }
     }
     drop(listener);
     drop(stopping);
     hub.writing.close();
     hub.liveness.bus.stop();
-    // All permits returned means all connections are closed.
     let drained = async {
-        let _ = connections.acquire_many(connections_max).await;
-        // Some requests continue after their connection is closed.
-        hub.writing.wait().await;
-        // WebSockets have left their connections; they close by themselves.
-        while hub.liveness.bus.open() != (0, 0) {
+        // WebSockets have left their connections, but keep their slots; they close by themselves.
+        while slots.taken() > 0 || hub.liveness.bus.open() != (0, 0) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        // Some requests continue after their connection is closed.
+        hub.writing.wait().await;
     };
     if tokio::time::timeout(DRAIN, drained).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
 }
 
-/// Serves one connection until the client leaves, or the hub stops and the current request is answered.
-async fn connection(stream: TcpStream, peer: Peer, router: Router, mut stopped: watch::Receiver<()>) {
+/// Takes a slot and the memory of an idle connection.
+fn admit(hub: &Hub, slots: &Arc<Slots>, ip: std::net::IpAddr) -> Result<(Slot, Arc<HeadMeter>), Error> {
+    let address = Address::new(ip);
+    let slot = slots.take(&address)?;
+    Ok((slot, HeadMeter::new(&hub.budget, address)?))
+}
+
+/// Serves one connection until the client leaves, or the hub stops and the current request is answered. The slot is
+/// passed with each request, because a WebSocket outlives its connection.
+async fn connection(
+    stream: TcpStream,
+    peer: Peer,
+    slot: Arc<Slot>,
+    meter: Arc<HeadMeter>,
+    router: Router,
+    mut stopped: watch::Receiver<()>,
+) {
     // Responses are small and written at once; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
+    let stream = ClientIo::new(stream, Arc::clone(&meter), WRITE_TIMEOUT);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(Arc::clone(&slot));
         let sent = SentUri(request.uri().clone());
         request.extensions_mut().insert(sent);
         normalise(request.uri_mut());
-        router.clone().oneshot(request)
+        let (router, meter) = (router.clone(), Arc::clone(&meter));
+        async move {
+            meter.end_head();
+            let response = router.oneshot(request).await;
+            // What follows a handshake are the frames of a WebSocket.
+            if response.as_ref().is_ok_and(|response| response.status() != StatusCode::SWITCHING_PROTOCOLS) {
+                meter.begin_head();
+            }
+            response
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
-        .serve_connection(TokioIo::new(WriteTimeout::new(stream, READ_TIMEOUT)), service)
+        .max_buf_size(BUFFER_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     // A client that disconnects early is not an error.

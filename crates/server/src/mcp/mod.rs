@@ -51,6 +51,8 @@ use crate::rest::files;
 
 /// Size limit of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
+/// The path of the endpoint.
+pub(crate) const PATH: &str = "/mcp";
 /// The header with the session id.
 const SESSION: &str = "mcp-session-id";
 
@@ -77,7 +79,7 @@ pub(crate) fn routes(
     let endpoint = async move |Authenticated(caller): Authenticated, request: Request| {
         endpoint(&surface, caller, request).await.map_err(ApiError)
     };
-    Router::new().route("/mcp", any(endpoint))
+    Router::new().route(PATH, any(endpoint))
 }
 
 fn config(config: &Config) -> StreamableHttpServerConfig {
@@ -227,17 +229,15 @@ fn too_many_sessions() -> Error {
 /// Reads the body of a request. A large body waits for a memory permit and holds it until it is processed.
 async fn read_request(hub: &Hub, caller: &Caller, request: Request) -> Result<Request, Error> {
     let (mut parts, body) = request.into_parts();
-    let (bytes, permit) = files::read_whole(hub, body, BODY_BYTES_MAX).await?;
+    let (bytes, permit) = files::read_whole(hub, caller, body, BODY_BYTES_MAX).await?;
     // The key may have ended while the body arrived.
     hub.access.check(caller).await?;
-    if let Some(permit) = permit {
-        // Only uploads need the permit; a call that waits must not hold it.
-        if !Head::of(&bytes).is_some_and(|head| head.is_upload()) {
-            return Err(error::body_too_large(SMALL_BYTES_MAX));
-        }
-        // The parts of a request are passed with its message to the tool.
-        parts.extensions.insert(Arc::new(permit));
+    // A call that waits must not hold a large body.
+    if permit.is_large() && !Head::of(&bytes).is_some_and(|head| head.is_upload()) {
+        return Err(error::body_too_large(SMALL_BYTES_MAX));
     }
+    // The parts of a request are passed with its message to the tool.
+    parts.extensions.insert(Arc::new(permit));
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 

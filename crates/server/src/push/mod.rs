@@ -4,6 +4,8 @@ pub mod observe;
 pub mod socket;
 pub mod stream;
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use serde::Deserialize;
@@ -18,6 +20,7 @@ use tandem_hub::ops::tickets;
 use tandem_hub::{Caller, Error, Hub};
 
 use crate::http::front::Authenticated;
+use crate::http::slots::Slot;
 use crate::http::{ApiError, Query};
 
 /// Query of a push request.
@@ -36,6 +39,8 @@ pub struct PushQuery {
 pub struct Subscriber {
     admitted: Admitted,
     after: Option<i64>,
+    /// The slot of the connection. A WebSocket outlives its connection, and keeps the slot.
+    slot: Option<Arc<Slot>>,
 }
 
 /// By what an agent is known.
@@ -57,7 +62,7 @@ impl FromRequestParts<Hub> for Subscriber {
             (Err(_), Some(ticket)) => Admitted::Ticket(tickets::redeem(hub, &ticket).await?),
             (Err(unauthorized), None) => return Err(unauthorized),
         };
-        Ok(Self { admitted, after: query.after })
+        Ok(Self { admitted, after: query.after, slot: parts.extensions.get().cloned() })
     }
 }
 

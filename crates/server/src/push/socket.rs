@@ -49,8 +49,12 @@ pub(crate) async fn socket(
         .max_write_buffer_size(OUTGOING_BYTES_MAX)
         .max_message_size(INCOMING_BYTES_MAX)
         .max_frame_size(INCOMING_BYTES_MAX);
-    let span = Span::current();
-    Ok(upgrade.on_upgrade(move |socket| run(socket, feed, greeting_of(subscriber)).instrument(span)))
+    let (span, slot) = (Span::current(), subscriber.slot.clone());
+    let running = move |socket| async move {
+        run(socket, feed, greeting_of(subscriber)).await;
+        drop(slot);
+    };
+    Ok(upgrade.on_upgrade(move |socket| running(socket).instrument(span)))
 }
 
 /// The greeting, built before the feed takes the subscriber.

@@ -9,7 +9,7 @@ use tandem_api::tasks::PageQuery;
 use tandem_hub::Hub;
 use tandem_hub::ops::{admin, parse_id};
 
-use crate::http::front::{Admin, SentUri};
+use crate::http::front::{Admin, FromAddress, SentUri};
 use crate::http::input::read_body;
 use crate::http::{self, Answer, ApiError, Json, Param, Query};
 
@@ -37,11 +37,12 @@ pub(crate) async fn agents(
 pub(crate) async fn change_agent(
     State(hub): State<Hub>,
     _: Admin,
+    FromAddress(address): FromAddress,
     Param(agent): Param<String>,
     request: Request,
 ) -> Answer<AdminAgent> {
     let agent = parse_id(&agent, "agent")?;
-    let body = read_body::<PatchAgentTerms>(request).await?;
+    let (body, _held) = read_body::<PatchAgentTerms>(&hub, &address, request).await?;
     Ok(Json(admin::change_agent(&hub, &agent, body).await?))
 }
 

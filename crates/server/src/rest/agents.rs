@@ -33,7 +33,8 @@ pub(crate) async fn register(
     request: Request,
 ) -> Result<Response, ApiError> {
     agents::count_registration(&hub, &address)?;
-    let registered = agents::register(&hub, read_body::<RegisterAgent>(request).await?).await?;
+    let (body, _held) = read_body::<RegisterAgent>(&hub, &address, request).await?;
+    let registered = agents::register(&hub, body).await?;
     Ok(json_response(StatusCode::CREATED, json(&registered)))
 }
 

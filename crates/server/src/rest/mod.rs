@@ -130,8 +130,7 @@ pub fn document() -> OpenApi {
 /// The router of all surfaces.
 pub fn router(hub: Hub, sessions: &Arc<Sessions>, mcp_extension: Option<Arc<dyn mcp::Extension>>) -> Router {
     let (api, document) = routes();
-    api.route_layer(middleware::from_fn_with_state(hub.clone(), front::run_to_completion))
-        .merge(web::routes(&document))
+    api.merge(web::routes(&document))
         .merge(mcp::routes(&hub, sessions, mcp_extension))
         .fallback(async || ApiError(error::no_route()))
         .method_not_allowed_fallback(async || ApiError(error::no_method()))

@@ -84,12 +84,12 @@ pub fn held(
     target: &AgentId,
     before: Option<&(Timestamp, TaskId)>,
     limit: i64,
-) -> Result<Vec<Task>, Error> {
+) -> Result<Found, Error> {
     let lanes = (HELD_LANES..2 * HELD_LANES).map(Some);
     let sides: Vec<Lane> =
         lanes.map(|lane| Lane { role: Role::Target, status: Status::Submitted, lane }).collect();
     let filter = Filter { before: before.cloned(), limit, ..Filter::default() };
-    newest_of(tx, target, &sides, &filter).map(|found| found.tasks)
+    newest_of(tx, target, &sides, &filter)
 }
 
 /// A part of an index in which an agent's tasks stand in the order of their age.

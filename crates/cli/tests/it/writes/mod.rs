@@ -5,7 +5,7 @@
 
 mod authority;
 mod disconnect;
-mod picture;
+pub mod picture;
 mod recipes;
 
 use std::collections::BTreeSet;

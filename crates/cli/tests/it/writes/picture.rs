@@ -67,6 +67,12 @@ impl Picture {
         tokio::task::spawn_blocking(move || Self::read(&database)).await.unwrap()
     }
 
+    /// The values of a column.
+    pub fn texts(&self, table: &str, column: &str) -> Vec<String> {
+        let rows = self.rows.iter().filter(|((name, _), _)| *name == table);
+        rows.map(|(_, row)| shown(&row[column])).collect()
+    }
+
     fn read(database: &Database) -> Self {
         let mut snapshot = Snapshot::take(database).unwrap();
         let mut rows = BTreeMap::new();

@@ -1,28 +1,31 @@
 //! Uploads as multipart forms, written to disk as they arrive.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
+use futures_util::stream::{self, Stream};
 use multer::{Constraints, Multipart, SizeLimit};
 use tandem_api::files::{UploadForm, UploadedFile};
 use tandem_app::{Error as AppError, Invalid, keys};
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_hub::files::Upload;
 use tandem_hub::ops::files::{self, FileInfo, storage_error};
-use tandem_hub::{Error, Hub};
+use tandem_hub::{Caller, Error, Hub};
 
-use super::upload_key;
-use crate::http::input::{idempotency_key, on_task};
+use super::{BUFFER_BYTES, upload_key};
+use crate::http::input::{BodyReader, idempotency_key, on_task};
 use crate::http::{ApiError, answer, error};
 
 /// Size limit of a form.
 const FORM_BYTES_MAX: u64 = FILE_BYTES_MAX + 1024 * 1024;
 /// Size limit of the fields other than the file.
 const FIELD_BYTES_MAX: u64 = 64 * 1024;
-/// Time limit for the next chunk of an upload.
-const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
+/// Size limit of the headers of a field, and of text before the first one.
+const BETWEEN_FIELDS_MAX: usize = 64 * 1024;
 
 /// Upload a file as a form.
 ///
@@ -46,10 +49,14 @@ pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Resu
     }
     let limits = SizeLimit::new().whole_stream(FORM_BYTES_MAX).per_field(FIELD_BYTES_MAX);
     let limits = limits.for_field("file", FILE_BYTES_MAX);
+    let held = hub.budget.hold(&caller, BUFFER_BYTES)?;
+    let body = PacedBody::new(BodyReader::new(body, usize::MAX, held));
+    let between_fields = body.between_fields();
     let form =
-        Multipart::with_constraints(body.into_data_stream(), boundary, Constraints::new().size_limit(limits));
+        Multipart::with_constraints(body.into_stream(), boundary, Constraints::new().size_limit(limits));
+    let form = Form { form, between_fields };
     // Hashing is expensive, and only a request with a key needs the hash.
-    let file = read_form(&hub, form, may_be_again.then(keys::Hashing::default)).await;
+    let file = read_form(&hub, &caller, form, may_be_again.then(keys::Hashing::default)).await;
     hub.access.check(&caller).await?;
     let (upload, info, hash) = hub.on_task(&caller, &task, file).await?;
     let caller = caller.with_idempotency_key(upload_key(&parts.headers, &parts.uri.to_string(), &hash)?);
@@ -64,7 +71,8 @@ pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Resu
 /// Writes the file of a form to disk and reads the other fields. The hash, if requested, covers all of them.
 async fn read_form(
     hub: &Hub,
-    mut form: Multipart<'_>,
+    caller: &Caller,
+    mut form: Form<'_>,
     mut hash: Option<keys::Hashing>,
 ) -> Result<(Upload, FileInfo, [u8; 32]), Error> {
     let mut info = FileInfo::default();
@@ -74,11 +82,11 @@ async fn read_form(
             hash.add(bytes);
         }
     };
-    while let Some(mut field) = in_time(form.next_field()).await? {
+    while let Some(mut field) = form.next_field().await? {
         let name = field.name().unwrap_or_default().to_owned();
         add(name.as_bytes());
         if name != "file" {
-            let text = in_time(field.text()).await?;
+            let text = result(field.text()).await?;
             add(text.as_bytes());
             match name.as_str() {
                 "encryptedKeys" => {
@@ -99,8 +107,8 @@ async fn read_form(
         info.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
         add(info.name.as_bytes());
         add(info.mime_type.as_bytes());
-        let mut upload = files::begin(hub).await?;
-        while let Some(chunk) = in_time(field.chunk()).await? {
+        let mut upload = files::begin(hub, caller).await?;
+        while let Some(chunk) = result(field.chunk()).await? {
             add(&chunk);
             upload.write(&chunk).await.map_err(storage_error)?;
         }
@@ -110,17 +118,77 @@ async fn read_form(
     Ok((upload, info, hash.map(keys::Hashing::finish).unwrap_or_default()))
 }
 
-/// Waits for the next chunk, within the time limit.
-async fn in_time<T>(chunk: impl Future<Output = multer::Result<T>>) -> Result<T, Error> {
-    match tokio::time::timeout(CHUNK_TIMEOUT, chunk).await {
-        Err(_) => Err(error::body_timeout()),
-        Ok(Ok(chunk)) => Ok(chunk),
-        Ok(Err(multer::Error::FieldSizeExceeded { field_name: Some(name), .. })) if name != "file" => {
-            Err(Invalid::field(&name, format!("must be at most {FIELD_BYTES_MAX} bytes long")).into())
-        }
-        Ok(Err(multer::Error::FieldSizeExceeded { .. } | multer::Error::StreamSizeExceeded { .. })) => {
-            Err(AppError::FileTooLarge.into())
-        }
-        Ok(Err(error)) => Err(Invalid::field("body", format!("is not a form: {error}")).into()),
+/// A form, with a limit on what stands between its fields: the headers of a field, and text that belongs to none.
+struct Form<'a> {
+    form: Multipart<'a>,
+    between_fields: Arc<AtomicUsize>,
+}
+
+impl<'a> Form<'a> {
+    async fn next_field(&mut self) -> Result<Option<multer::Field<'a>>, Error> {
+        self.between_fields.store(0, Relaxed);
+        let field = result(self.form.next_field()).await?;
+        self.between_fields.store(IN_FIELD, Relaxed);
+        Ok(field)
     }
+}
+
+/// The count while a field is being read, which has its own limit.
+const IN_FIELD: usize = usize::MAX;
+
+/// The body of a form. The parser takes everything that is ready before it looks at it, so it gets one chunk at a
+/// time, and only so many of them between two fields.
+struct PacedBody {
+    body: BodyReader,
+    between_fields: Arc<AtomicUsize>,
+}
+
+impl PacedBody {
+    fn new(body: BodyReader) -> Self {
+        Self { body, between_fields: Arc::default() }
+    }
+
+    fn between_fields(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.between_fields)
+    }
+
+    fn into_stream(self) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
+        stream::try_unfold(self, async |mut paced| {
+            // Lets the parser look at the last chunk first.
+            tokio::task::yield_now().await;
+            let Some(chunk) = paced.body.chunk().await.map_err(BodyError)? else { return Ok(None) };
+            let counted = paced.between_fields.load(Relaxed);
+            if counted != IN_FIELD {
+                // The chunk may also hold the beginning of the field.
+                if counted > BETWEEN_FIELDS_MAX {
+                    let why = format!("has more than {BETWEEN_FIELDS_MAX} bytes before a field");
+                    return Err(BodyError(Invalid::field("body", why).into()));
+                }
+                paced.between_fields.store(counted + chunk.len(), Relaxed);
+            }
+            Ok(Some((chunk, paced)))
+        })
+    }
+}
+
+/// An error of the body, which passes through the parser.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.body.error)]
+struct BodyError(Error);
+
+/// Converts the errors of the parser.
+async fn result<T>(reading: impl Future<Output = multer::Result<T>>) -> Result<T, Error> {
+    reading.await.map_err(|error| match error {
+        multer::Error::StreamReadFailed(cause) => match cause.downcast::<BodyError>() {
+            Ok(error) => error.0,
+            Err(_) => error::body_cut_off(),
+        },
+        multer::Error::FieldSizeExceeded { field_name: Some(name), .. } if name != "file" => {
+            Invalid::field(&name, format!("must be at most {FIELD_BYTES_MAX} bytes long")).into()
+        }
+        multer::Error::FieldSizeExceeded { .. } | multer::Error::StreamSizeExceeded { .. } => {
+            AppError::FileTooLarge.into()
+        }
+        error => Invalid::field("body", format!("is not a form: {error}")).into(),
+    })
 }

@@ -8,13 +8,14 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
 use tandem_api::error::Code;
 use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
 use tandem_app::idempotency::Key;
 use tandem_app::keys;
 use tandem_hub::ops::files::{self, storage_error};
 use tandem_hub::ops::parse_id;
-use tandem_hub::{Error, Hub};
+use tandem_hub::{Caller, Error, Held, Hub};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::http::front::Authenticated;
@@ -23,6 +24,8 @@ use crate::http::input::{
 };
 use crate::http::{Answer, ApiError, Json, Param, answer, error, explain};
 
+/// The buffers of an upload or a download in progress.
+pub(crate) const BUFFER_BYTES: usize = 512 * 1024;
 /// Size limit of a JSON upload.
 const JSON_BYTES_MAX: usize = 72 * 1024 * 1024;
 
@@ -35,9 +38,9 @@ const JSON_BYTES_MAX: usize = 72 * 1024 * 1024;
 pub(crate) async fn upload_json(State(hub): State<Hub>, mut request: Request) -> Result<Response, ApiError> {
     let (caller, task) = on_task(&mut request).await?;
     let (parts, body) = request.into_parts();
-    let read = read_json(&hub, &parts.headers, body).await;
+    let read = read_json(&hub, &caller, &parts.headers, body).await;
     hub.access.check(&caller).await?;
-    let (bytes, _room) = hub.on_task(&caller, &task, read).await?;
+    let (bytes, _permit) = hub.on_task(&caller, &task, read).await?;
     let key = upload_key(&parts.headers, &parts.uri.to_string(), &keys::sha256(&bytes));
     let key = hub.on_task(&caller, &task, key).await?;
     let caller = caller.with_idempotency_key(key);
@@ -62,34 +65,59 @@ pub(crate) fn parse_upload(bytes: &[u8]) -> Result<UploadFile<'_>, Error> {
     })
 }
 
-async fn read_json(hub: &Hub, headers: &HeaderMap, body: Body) -> Result<(Bytes, UploadPermit), Error> {
+async fn read_json(
+    hub: &Hub,
+    caller: &Caller,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Bytes, BodyPermit), Error> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if content_type.is_some_and(|value| !value.to_ascii_lowercase().contains("json")) {
         return Err(error::not_json());
     }
-    let (bytes, room) = read_whole(hub, body, JSON_BYTES_MAX).await?;
-    Ok((if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes }, room))
+    let (bytes, permit) = read_whole(hub, caller, body, JSON_BYTES_MAX).await?;
+    Ok((if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes }, permit))
 }
 
-/// A permit for a body in memory; `None` if the body is small.
-pub(crate) type UploadPermit = Option<OwnedSemaphorePermit>;
+/// The permit to keep a body in memory.
+#[derive(Debug)]
+pub(crate) struct BodyPermit {
+    _held: Held,
+    /// `None` for a small body.
+    large: Option<OwnedSemaphorePermit>,
+}
+
+impl BodyPermit {
+    /// Whether the body is large.
+    pub(crate) fn is_large(&self) -> bool {
+        self.large.is_some()
+    }
+}
 
 /// Reads a body with a size limit. A large body is written to disk first, so that a slow client delays nobody; then
-/// it waits for a memory permit and holds it until it is dropped.
-pub(crate) async fn read_whole(hub: &Hub, body: Body, max: usize) -> Result<(Bytes, UploadPermit), Error> {
-    let mut coming = BodyReader::new(body, max);
+/// it waits for its turn to be in memory.
+pub(crate) async fn read_whole(
+    hub: &Hub,
+    caller: &Caller,
+    body: Body,
+    max: usize,
+) -> Result<(Bytes, BodyPermit), Error> {
+    let mut coming = BodyReader::new(body, max, hub.budget.hold(caller, 0)?);
     let (beginning, is_all) = coming.read_up_to(SMALL_BYTES_MAX).await?;
     if is_all {
-        return Ok((beginning.into(), None));
+        return Ok((beginning.into(), BodyPermit { _held: coming.into_held(), large: None }));
     }
-    let mut upload = files::begin(hub).await?;
+    let mut upload = files::begin(hub, caller).await?;
     upload.write(&beginning).await.map_err(storage_error)?;
     drop(beginning);
+    coming.hold_only(BUFFER_BYTES);
     while let Some(chunk) = coming.chunk().await? {
         upload.write(&chunk).await.map_err(storage_error)?;
     }
-    let room = Arc::clone(&hub.files.in_memory).acquire_owned().await.map_err(|_| Error::internal())?;
-    Ok((upload.read().await.map_err(storage_error)?.into(), Some(room)))
+    // The budget has a part for one upload, which is not an agent's.
+    let large = Arc::clone(&hub.files.in_memory).acquire_owned().await.map_err(|_| Error::internal())?;
+    let held = coming.into_held();
+    Ok((upload.read().await.map_err(storage_error)?.into(), BodyPermit { _held: held, large: Some(large) }))
 }
 
 pub(crate) fn upload_key(headers: &HeaderMap, uri: &str, hash: &[u8; 32]) -> Result<Option<Key>, Error> {
@@ -125,7 +153,12 @@ pub(crate) async fn download(
         None => None,
     };
     let (_, length) = part.unwrap_or((0, size));
+    let held = hub.budget.hold(&caller, BUFFER_BYTES)?;
     let bytes = files::read(&hub, &caller, &file, part).await?;
+    let bytes = bytes.inspect(move |_| {
+        // The stream owns its buffers' memory.
+        let _ = &held;
+    });
     let mut response = Response::new(Body::from_stream(bytes));
     let mut set = |name: HeaderName, value: String| {
         if let Ok(value) = HeaderValue::try_from(value) {
