@@ -18,6 +18,8 @@ pub struct Feed {
     agent: AgentId,
     cursor: i64,
     listener: Listener,
+    /// Whether there may be events after the cursor.
+    unread: bool,
 }
 
 /// What [`Feed::next`] returns.
@@ -41,7 +43,7 @@ impl Feed {
         let listener = hub.liveness.bus.listen(agent, transport, hub.config.max_streams)?;
         let by = agent.clone();
         let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, after)).await?;
-        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener })
+        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener, unread: true })
     }
 
     /// The number of the last event returned.
@@ -50,9 +52,14 @@ impl Feed {
         self.cursor
     }
 
-    /// Waits for events after the cursor, or for the end. Dropping the future loses nothing.
+    /// Waits for events after the cursor, or for the end. Dropping the future loses nothing, and while there is nothing
+    /// new, a later call reads nothing.
     pub async fn next(&mut self) -> Result<FeedItem, Error> {
         loop {
+            if !self.unread {
+                self.listener.woken().await;
+                self.unread = true;
+            }
             self.listener.mark_seen();
             if let Some(end) = self.listener.ended() {
                 return Ok(FeedItem::Ended(end));
@@ -63,7 +70,7 @@ impl Feed {
                 self.cursor = page.cursor;
                 return Ok(FeedItem::Events(page.events));
             }
-            self.listener.woken().await;
+            self.unread = false;
         }
     }
 

@@ -48,6 +48,7 @@ mod tidy;
 mod updates;
 mod walks;
 mod webhook_queue;
+mod webhook_turns;
 mod webhooks;
 mod work;
 mod writes;

@@ -11,6 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use crate::http::front::{Peer, SentUri, normalise};
@@ -22,10 +23,17 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
 /// Write timeout.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for open requests after the stop signal.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN: Duration = Duration::from_secs(8);
+/// Time limit for everything after the stop signal.
+pub const GRACE: Duration = Duration::from_secs(10);
 
-/// Serves until `stop` resolves, then lets open requests finish.
-pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl Future<Output = ()>) {
+/// Serves until `stop` resolves, then lets open requests finish. Returns until when everything else has to stop.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    hub: Hub,
+    stop: impl Future<Output = ()>,
+) -> Instant {
     let connections_max = u32::try_from(hub.config.max_connections).unwrap_or(u32::MAX);
     let connections = Arc::new(Semaphore::new(connections_max as usize));
     let (stopping, stopped) = watch::channel(());
@@ -59,6 +67,7 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
             drop(permit);
         });
     }
+    let stopped_at = Instant::now();
     drop(listener);
     drop(stopping);
     hub.writing.close();
@@ -76,6 +85,7 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
     if tokio::time::timeout(DRAIN, drained).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
+    stopped_at + GRACE
 }
 
 /// Serves one connection until the client leaves, or the hub stops and the current request is answered.
