@@ -5,7 +5,7 @@ use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tandem_core::webhooks::{DATA_BYTES_MAX, GIVE_UP_AFTER_SECONDS, State, retry_at, wants};
+use tandem_core::webhooks::{DATA_BYTES_MAX, GIVE_UP_AFTER_SECONDS, SecretFormat, State, retry_at, wants};
 use tandem_core::{AgentId, DeliveryId, Now, Timestamp};
 use tandem_store::events::{self, Logged};
 use tandem_store::webhooks::{self as rows, Delivery, Webhook};
@@ -316,14 +316,26 @@ pub fn due_agents(
     Ok(rows::due_agents(tx, after, now.at, limit)?)
 }
 
+/// How to give the caller's secret to a Standard Webhooks library; `None` without a secret.
+pub fn secret_format(tx: &mut Tx<'_>, by: &AgentId) -> Result<Option<SecretFormat>, Error> {
+    let secret = rows::find(tx, by)?.and_then(|webhook| webhook.secret);
+    Ok(secret.map(|secret| standard_key(&secret).0))
+}
+
+/// The key of the Standard Webhooks signature.
+fn standard_key(secret: &str) -> (SecretFormat, Vec<u8>) {
+    match secret.strip_prefix("whsec_").map(|key| STANDARD.decode(key)) {
+        Some(Ok(key)) => (SecretFormat::Whsec, key),
+        Some(Err(_)) | None => (SecretFormat::Raw, secret.as_bytes().to_vec()),
+    }
+}
+
 /// The two signatures of a request: hexadecimal HMAC over `timestamp.body`, and Standard Webhooks over
 /// `id.timestamp.body`.
 #[must_use]
 pub fn sign(secret: &str, id: &DeliveryId, timestamp: i64, body: &str) -> (String, String) {
     let mac = |key: &[u8], text: String| hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes());
     let plain = mac(secret.as_bytes(), format!("{timestamp}.{body}"));
-    let decoded = secret.strip_prefix("whsec_").and_then(|key| STANDARD.decode(key).ok());
-    let key = decoded.unwrap_or_else(|| secret.as_bytes().to_vec());
-    let standard = mac(&key, format!("{id}.{timestamp}.{body}"));
+    let standard = mac(&standard_key(secret).1, format!("{id}.{timestamp}.{body}"));
     (crate::keys::hex(plain.as_ref()), format!("v1,{}", STANDARD.encode(standard.as_ref())))
 }

@@ -9,7 +9,7 @@ use tandem_api::system::Database as Kind;
 use tandem_app::keys;
 use tandem_core::FileId;
 use tandem_store::{Database, Options, Store};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
@@ -139,7 +139,13 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         access: Access::new(effects.keys, db.clone(), &config, &token).await?,
         rates: Rates::default(),
         liveness: Liveness::new(effects.bus, clock),
-        webhooks: Arc::new(Webhooks { receivers: effects.receivers, resolver, allowed, holder }),
+        webhooks: Arc::new(Webhooks {
+            receivers: effects.receivers,
+            resolver,
+            allowed,
+            holder,
+            lookups: Semaphore::new(webhooks::LOOKUPS_MAX),
+        }),
         files: Arc::new(files),
         metrics: Arc::default(),
         totals: Totals::new(kind, now),

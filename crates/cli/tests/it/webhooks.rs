@@ -348,6 +348,10 @@ async fn an_address_is_refused_when_it_is_set(#[values(Db::Sqlite)] db: Db) {
     let bob = hub.agent("Bob").await;
     let bad = [
         "http://example.com/",
+        "https://example.com:65536/",
+        "https://example.com:443000/",
+        "https://example.com:0/",
+        "https://example.com:/",
         "https://127.0.0.1/",
         "https://[::1]/",
         "https://10.1.2.3/",

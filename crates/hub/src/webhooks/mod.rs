@@ -2,6 +2,7 @@
 //! no receiver delays another.
 
 pub mod address;
+pub mod dns;
 mod schedule;
 mod send;
 
@@ -14,6 +15,7 @@ use tandem_app::webhooks::{self, Attempt, Batch, Claim};
 use tandem_app::{Error, keys};
 use tandem_core::{AgentId, Timestamp};
 use tandem_store::webhooks::Delivery;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
@@ -33,6 +35,8 @@ const STORE_PAUSE: Duration = Duration::from_secs(1);
 /// How often the results of a turn are written before they are given up and the deliveries repeated. The lease outlasts
 /// this.
 const RECORD_TRIES: usize = 5;
+/// Concurrent lookups on behalf of requests that set a URL.
+pub(crate) const LOOKUPS_MAX: usize = 64;
 /// Agents per query.
 const PAGE: i64 = 1_000;
 
@@ -45,6 +49,8 @@ pub struct Webhooks {
     pub(crate) allowed: Allowed,
     /// Who holds the leases that this process takes.
     pub(crate) holder: String,
+    /// Limits the lookups on behalf of requests.
+    pub(crate) lookups: Semaphore,
 }
 
 /// What delivering webhooks needs.

@@ -23,11 +23,14 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
 /// Write timeout.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for open requests after the stop signal.
-const DRAIN: Duration = Duration::from_secs(8);
-/// Time limit for everything after the stop signal.
+const DRAIN: Duration = Duration::from_secs(7);
+/// Time limit for the background workers after the stop signal.
+const WORKERS_STOP: Duration = Duration::from_secs(9);
+/// Time limit for everything after the stop signal: the process has ended then.
 pub const GRACE: Duration = Duration::from_secs(10);
 
-/// Serves until `stop` resolves, then lets open requests finish. Returns until when everything else has to stop.
+/// Serves until `stop` resolves, then lets open requests finish. Returns the time limit of the
+/// background workers.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -85,7 +88,7 @@ pub async fn serve(
     if tokio::time::timeout(DRAIN, drained).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
-    stopped_at + GRACE
+    stopped_at + WORKERS_STOP
 }
 
 /// Serves one connection until the client leaves, or the hub stops and the current request is answered.
