@@ -119,6 +119,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Ends the process if it does not end by itself, for example because the database does not answer. Everything that
 /// was answered is stored.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a thread of its own that only waits for the end of the process"
+)]
 fn exit_late() {
     std::thread::sleep(GRACE);
     eprintln!("tandem: some work did not stop in time");

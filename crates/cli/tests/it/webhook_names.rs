@@ -113,9 +113,10 @@ async fn a_silent_name_server_delays_nobody(#[values(Db::Sqlite, Db::Postgres)] 
     receiver.wait_for(1).await;
     // Files need threads, which no lookup holds.
     let upload = json!({ "filename": "a.txt", "mimeType": "text/plain", "base64Content": "aGk=" });
-    let file = ada.post(&format!("/tasks/{task}/files"), upload).await.text("fileId");
+    let file = ada.post(&format!("/tasks/{task}/files/json"), upload).await.text("fileId");
     assert_eq!(bob.get(&format!("/files/{file}")).await.bytes, "hi");
-    let unresolved = silent.remove(0).await.unwrap();
+    let mut silent = futures_util::future::join_all(silent).await;
+    let unresolved = silent.remove(0).unwrap();
     let error =
         eventually(async || deliveries(&unresolved).await[0]["error"].as_str().map(str::to_owned)).await;
     assert!(error.starts_with("cannot resolve the host"), "{error}");

@@ -130,7 +130,8 @@ async fn add_due(with: &Dispatcher, after: Option<(Timestamp, AgentId)>) -> Opti
     let from = after.clone();
     match with.db.read(move |tx, now| webhooks::due_agents(tx, from.as_ref(), now, PAGE)).await {
         Ok(mut due) => {
-            due.iter().for_each(|(_, agent)| with.webhooks.receivers.wake(agent));
+            // Another process may have activated one.
+            due.iter().for_each(|(_, agent)| with.webhooks.receivers.wake_due(agent));
             let is_full = i64::try_from(due.len()).is_ok_and(|found| found == PAGE);
             due.pop().filter(|_| is_full)
         }

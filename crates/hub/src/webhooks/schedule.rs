@@ -185,6 +185,13 @@ impl Receivers {
         self.bell.notify_one();
     }
 
+    /// Records that an agent has a due delivery, also if it was not known to have a webhook.
+    pub(crate) fn wake_due(&self, agent: &AgentId) {
+        let mut schedule = self.schedule();
+        schedule.activate(agent);
+        schedule.wake(agent);
+    }
+
     /// Records that agents have a webhook.
     pub(crate) fn activate(&self, agents: &[AgentId]) {
         let mut schedule = self.schedule();
