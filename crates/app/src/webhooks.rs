@@ -5,7 +5,7 @@ use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tandem_core::webhooks::{DATA_BYTES_MAX, GIVE_UP_AFTER_SECONDS, State, retry_at, wants};
+use tandem_core::webhooks::{DATA_BYTES_MAX, GIVE_UP_AFTER_SECONDS, SecretFormat, State, retry_at, wants};
 use tandem_core::{AgentId, DeliveryId, Now, Timestamp};
 use tandem_store::events::{self, Logged};
 use tandem_store::webhooks::{self as rows, Delivery, Webhook};
@@ -16,8 +16,6 @@ use crate::{Error, Page, tasks};
 
 /// Events that one transaction turns into deliveries.
 const ENQUEUED_MAX: i64 = 100;
-/// Deliveries that a worker claims at once.
-const BATCH_MAX: i64 = 8;
 /// Lease of a worker on the deliveries of one agent.
 const LEASE_SECONDS: i64 = 30;
 const SWITCHED_OFF: &str = "deactivated after failing for a day; set webhookUrl again to activate it";
@@ -87,10 +85,17 @@ pub struct Batch {
     pub deliveries: Vec<Delivery>,
 }
 
-/// Claims the due deliveries of an agent for one worker.
-pub fn claim(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Claim, Error> {
-    if !rows::lease(tx, agent, now.at, now.at.plus_seconds(LEASE_SECONDS))? {
-        return Ok(Claim::Idle);
+/// Claims some due deliveries of an agent for one worker. `holder` is the process that the worker belongs to; a process
+/// has one worker per agent at most, so it may take over its own lease.
+pub fn claim(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    holder: &str,
+    deliveries_max: i64,
+    now: &Now,
+) -> Result<Claim, Error> {
+    if !rows::lease(tx, agent, holder, now.at, now.at.plus_seconds(LEASE_SECONDS))? {
+        return Ok(if rows::find(tx, agent)?.is_some() { Claim::Idle } else { Claim::Off });
     }
     let mut claim = Claim::Off;
     let webhook = rows::find(tx, agent)?;
@@ -98,13 +103,13 @@ pub fn claim(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Claim, Error
         && let Some(webhook) = webhook
     {
         let more = enqueue(tx, agent, webhook, &url, now)?;
-        let deliveries = rows::due(tx, agent, now.at, BATCH_MAX)?;
+        let deliveries = rows::due(tx, agent, now.at, deliveries_max)?;
         if !deliveries.is_empty() {
             return Ok(Claim::Batch(Batch { url, secret, deliveries }));
         }
         claim = if more { Claim::More } else { Claim::Idle };
     }
-    rows::release(tx, agent)?;
+    rows::release(tx, agent, holder)?;
     Ok(claim)
 }
 
@@ -188,6 +193,7 @@ impl Attempt {
 pub fn record(
     tx: &mut Tx<'_>,
     agent: &AgentId,
+    holder: &str,
     url: &str,
     attempts: &[Attempt],
     now: &Now,
@@ -208,7 +214,9 @@ pub fn record(
             tasks::mark_pushed(tx, agent, &assigned_tasks(&delivered), now)?;
         }
     }
-    if let Some(mut webhook) = rows::find(tx, agent)? {
+    // What an earlier URL did says nothing about the present one.
+    let attempted = rows::find(tx, agent)?.filter(|webhook| webhook.url.as_deref() == Some(url));
+    if let Some(mut webhook) = attempted.filter(|_| !attempts.is_empty()) {
         let before = (webhook.failing_since, webhook.active);
         webhook.failing_since = match (attempts.iter().any(Attempt::delivered), webhook.failing_since) {
             (true, _) => None,
@@ -223,7 +231,7 @@ pub fn record(
             rows::update(tx, agent, &webhook)?;
         }
     }
-    Ok(rows::release(tx, agent)?)
+    Ok(rows::release(tx, agent, holder)?)
 }
 
 fn after_attempt(attempts: &Attempt, url: &str, now: Timestamp) -> Delivery {
@@ -257,7 +265,7 @@ pub fn ping(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Delivery, Error>
     let test = delivery(by, None, "ping", &url, body(by, "ping", now.at, json!({ "type": "ping" })), now);
     rows::insert(tx, &test)?;
     rows::wake(tx, by, now.at)?;
-    tx.after_commit(Effect::WebhookChanged(by.clone()));
+    tx.after_commit(Effect::WebhookDue(by.clone()));
     Ok(test)
 }
 
@@ -268,7 +276,7 @@ pub fn replay(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId, now: &Now) -> Resu
     (again.state, again.attempts, again.next_at) = (State::Pending, 0, Some(now.at));
     rows::update_delivery(tx, &again)?;
     rows::wake(tx, by, now.at)?;
-    tx.after_commit(Effect::WebhookChanged(by.clone()));
+    tx.after_commit(Effect::WebhookDue(by.clone()));
     Ok(again)
 }
 
@@ -301,9 +309,33 @@ pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<Age
     Ok(rows::active_agents(tx, after, limit)?)
 }
 
-/// Agents with a due delivery.
-pub fn due_agents(tx: &mut Tx<'_>, now: &Now, limit: i64) -> Result<Vec<AgentId>, Error> {
-    Ok(rows::due_agents(tx, now.at, limit)?)
+/// Those of them that have something to deliver, now or later, up to an id.
+pub fn waiting_agents(tx: &mut Tx<'_>, after: &str, to: &AgentId) -> Result<Vec<AgentId>, Error> {
+    Ok(rows::waiting_agents(tx, after, to)?)
+}
+
+/// Agents with a due delivery, by due time, after a place in that order.
+pub fn due_agents(
+    tx: &mut Tx<'_>,
+    after: Option<&(Timestamp, AgentId)>,
+    now: &Now,
+    limit: i64,
+) -> Result<Vec<(Timestamp, AgentId)>, Error> {
+    Ok(rows::due_agents(tx, after, now.at, limit)?)
+}
+
+/// How to give the caller's secret to a Standard Webhooks library; `None` without a secret.
+pub fn secret_format(tx: &mut Tx<'_>, by: &AgentId) -> Result<Option<SecretFormat>, Error> {
+    let secret = rows::find(tx, by)?.and_then(|webhook| webhook.secret);
+    Ok(secret.map(|secret| standard_key(&secret).0))
+}
+
+/// The key of the Standard Webhooks signature.
+fn standard_key(secret: &str) -> (SecretFormat, Vec<u8>) {
+    match secret.strip_prefix("whsec_").map(|key| STANDARD.decode(key)) {
+        Some(Ok(key)) => (SecretFormat::Whsec, key),
+        Some(Err(_)) | None => (SecretFormat::Raw, secret.as_bytes().to_vec()),
+    }
 }
 
 /// The two signatures of a request: hexadecimal HMAC over `timestamp.body`, and Standard Webhooks over
@@ -312,8 +344,6 @@ pub fn due_agents(tx: &mut Tx<'_>, now: &Now, limit: i64) -> Result<Vec<AgentId>
 pub fn sign(secret: &str, id: &DeliveryId, timestamp: i64, body: &str) -> (String, String) {
     let mac = |key: &[u8], text: String| hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes());
     let plain = mac(secret.as_bytes(), format!("{timestamp}.{body}"));
-    let decoded = secret.strip_prefix("whsec_").and_then(|key| STANDARD.decode(key).ok());
-    let key = decoded.unwrap_or_else(|| secret.as_bytes().to_vec());
-    let standard = mac(&key, format!("{id}.{timestamp}.{body}"));
+    let standard = mac(&standard_key(secret).1, format!("{id}.{timestamp}.{body}"));
     (crate::keys::hex(plain.as_ref()), format!("v1,{}", STANDARD.encode(standard.as_ref())))
 }

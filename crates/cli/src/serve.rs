@@ -1,11 +1,12 @@
 //! `tandem serve`: flags, start-up lines and the stop signal. Everything else is in `hub` and `server`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
-use tandem_server::Server;
+use tandem_server::{GRACE, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Arguments of `tandem serve`. Each setting can also come from `TANDEM_*` or from tandem.toml.
@@ -80,8 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!("tandem: {name} is set, but it is not a setting; see tandem serve --example-config");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let started = tandem_hub::start::open(config, Clock::System, Resolver::System).await?;
+    let served = runtime.block_on(async {
+        let started = tandem_hub::start::open(config, Clock::System, Resolver::system()).await?;
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;
@@ -106,8 +107,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 _ = interrupt.recv() => {}
             }
             eprintln!("tandem: stopping after the current requests");
+            std::thread::spawn(exit_late);
         };
         Server::new(started).run(listener, stop).await;
         Ok(())
-    })
+    });
+    // Blocking work that is left, such as reading a file from a slow disk, does not hold up the exit.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    served
+}
+
+/// Ends the process if it does not end by itself, for example because the database does not answer. Everything that
+/// was answered is stored.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a thread of its own that only waits for the end of the process"
+)]
+fn exit_late() {
+    std::thread::sleep(GRACE);
+    eprintln!("tandem: some work did not stop in time");
+    std::process::exit(1);
 }

@@ -27,6 +27,16 @@ words!(
     }
 );
 
+words!(
+    /// How to give a secret to a Standard Webhooks library.
+    SecretFormat, "must be whsec or raw", {
+        /// As it is: the key is the decoded text after `whsec_`.
+        Whsec = "whsec",
+        /// As raw bytes: the key is the text itself.
+        Raw = "raw",
+    }
+);
+
 /// When to retry after this many failures; `None` when there is no further attempt. `jitter` is a number from 0
 /// to 1 that moves the retry by up to a tenth of the pause in either direction.
 #[must_use]

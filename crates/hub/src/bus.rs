@@ -85,21 +85,24 @@ struct Channels {
     sockets: usize,
     streams: usize,
     stopping: bool,
+    /// `None` when the hub stops, which ends all observers.
+    observers: Option<broadcast::Sender<EventNotice>>,
 }
 
 /// The listeners of this process.
 #[derive(Debug)]
 pub struct LocalBus {
     channels: Mutex<Channels>,
-    observers: broadcast::Sender<EventNotice>,
 }
 
 impl Bus {
     /// Creates a bus within this process.
     #[must_use]
     pub fn local() -> Self {
-        let (observers, _) = broadcast::channel(OBSERVED_MAX);
-        Self::Local(Arc::new(LocalBus { channels: Mutex::default(), observers }))
+        let observers = Some(broadcast::Sender::new(OBSERVED_MAX));
+        Self::Local(Arc::new(LocalBus {
+            channels: Mutex::new(Channels { observers, ..Channels::default() }),
+        }))
     }
 
     fn local_bus(&self) -> &Arc<LocalBus> {
@@ -119,11 +122,12 @@ impl Bus {
                 });
             }
         }
+        let observers = channels.observers.clone().filter(|observers| observers.receiver_count() > 0);
         drop(channels);
-        if local.observers.receiver_count() > 0 {
+        if let Some(observers) = observers {
             for notice in notices {
                 // The last observer may have left meanwhile.
-                let _ = local.observers.send(notice);
+                let _ = observers.send(notice);
             }
         }
     }
@@ -175,10 +179,11 @@ impl Bus {
         }
     }
 
-    /// Ends all listeners, and each new one at once, because the hub stops.
+    /// Ends all listeners and observers, and each new one at once, because the hub stops.
     pub fn stop(&self) {
         let mut channels = self.local_bus().channels();
         channels.stopping = true;
+        channels.observers = None;
         for channel in channels.by_agent.values_mut() {
             end_channel(channel, EndReason::Stopping);
         }
@@ -187,7 +192,9 @@ impl Bus {
     /// Observes all events of the hub, for the operator. A slow observer loses events and is notified of it.
     #[must_use]
     pub fn observe(&self) -> broadcast::Receiver<EventNotice> {
-        self.local_bus().observers.subscribe()
+        let channels = self.local_bus().channels();
+        // A receiver without a sender ends at once.
+        channels.observers.as_ref().map_or_else(|| broadcast::channel(1).1, broadcast::Sender::subscribe)
     }
 
     /// How the agent is connected best, if it is.

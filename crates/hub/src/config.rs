@@ -3,11 +3,14 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use http::uri::Authority;
 use serde::{Deserialize, Serialize};
 use tandem_app::tasks::Defaults;
 use tandem_core::credits::Usd;
 use tandem_core::tasks::MESSAGES_DEFAULT;
 use toml::{Table, Value};
+
+use crate::webhooks::address::port_of;
 
 /// The commented example file, which is also the documentation. A test compares it with the defaults.
 pub const EXAMPLE: &str = include_str!("../../../tandem.example.toml");
@@ -237,7 +240,14 @@ impl Config {
         if let Some(url) = &self.public_url
             && !is_web_address(url)
         {
-            return refuse("public_url", "must start with http:// or https://");
+            return refuse(
+                "public_url",
+                "must start with http:// or https://, and name a host and a valid port",
+            );
+        }
+        let mut mcp_hosts = self.mcp_hosts.split(',').map(str::trim).filter(|host| !host.is_empty());
+        if !mcp_hosts.all(is_host) {
+            return refuse("mcp_hosts", "must be host names, with or without a port, separated by commas");
         }
         if !(0.0..=1_000_000.0).contains(&self.initial_agent_credits) {
             return refuse("initial_agent_credits", "must be from 0 to 1000000");
@@ -294,7 +304,7 @@ impl Config {
         if !endpoint.is_empty() && (!is_web_address(endpoint) || endpoint.contains('@')) {
             return refuse(
                 "files_endpoint",
-                "must start with http:// or https://, and contain no credentials",
+                "must start with http:// or https://, name a host and a valid port, and contain no credentials",
             );
         }
         Ok(())
@@ -361,7 +371,13 @@ impl Config {
 }
 
 fn is_web_address(url: &str) -> bool {
-    ["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
+    let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    rest.and_then(|rest| rest.split(['/', '?', '#']).next()).is_some_and(is_host)
+}
+
+/// Whether this is a host with or without a port.
+fn is_host(text: &str) -> bool {
+    text.parse::<Authority>().is_ok_and(|host| !host.host().is_empty() && port_of(&host, 80).is_some())
 }
 
 fn defaults() -> Table {

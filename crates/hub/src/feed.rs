@@ -25,6 +25,8 @@ pub struct Feed {
     cursor: i64,
     listener: Listener,
     held: Held,
+    /// Whether there may be events after the cursor.
+    unread: bool,
 }
 
 /// What [`Feed::next`] returns.
@@ -49,7 +51,7 @@ impl Feed {
         let listener = hub.liveness.bus.listen(agent, transport, hub.config.max_streams)?;
         let by = agent.clone();
         let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, after)).await?;
-        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener, held })
+        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener, held, unread: true })
     }
 
     /// The number of the last event returned.
@@ -58,10 +60,14 @@ impl Feed {
         self.cursor
     }
 
-    /// Waits for events after the cursor, or for the end. Dropping the future loses nothing. The memory of a page is
-    /// held until the next one is asked for.
+    /// Waits for events after the cursor, or for the end. Dropping the future loses nothing, and while there is nothing
+    /// new, a later call reads nothing. The memory of a page is held until the next one is asked for.
     pub async fn next(&mut self) -> Result<FeedItem, Error> {
         loop {
+            if !self.unread {
+                self.listener.woken().await;
+                self.unread = true;
+            }
             self.listener.mark_seen();
             if let Some(end) = self.listener.ended() {
                 return Ok(FeedItem::Ended(end));
@@ -79,7 +85,7 @@ impl Feed {
                 self.cursor = page.cursor;
                 return Ok(FeedItem::Events(page.events));
             }
-            self.listener.woken().await;
+            self.unread = false;
         }
     }
 

@@ -9,8 +9,9 @@ use tandem_api::system::Database as Kind;
 use tandem_app::keys;
 use tandem_core::FileId;
 use tandem_store::{Database, Options, Store};
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::{AbortHandle, JoinHandle};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
@@ -81,6 +82,27 @@ pub struct Started {
     _locks: Vec<File>,
 }
 
+/// Who holds the leases of this process. A process that is started again has the same name, so it goes on with what
+/// the one before had when it was killed.
+fn lease_holder(folder: &Path, database: &Database) -> Result<String, Error> {
+    // One process at a time uses a SQLite database.
+    if matches!(database, Database::Sqlite(_)) {
+        return Ok("sqlite".into());
+    }
+    // One process at a time uses a data folder.
+    let path = folder.join("node-id");
+    let failed = |cause| Error::Folder { path: path.clone(), cause };
+    match std::fs::read_to_string(&path) {
+        Ok(text) if text.trim().len() >= 16 => return Ok(text.trim().to_owned()),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let id = format!("node_{}", keys::random_hex::<12>());
+    std::fs::write(&path, format!("{id}\n")).map_err(failed)?;
+    Ok(id)
+}
+
 /// Opens everything that a hub needs. `resolver` resolves the hosts of webhooks.
 pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<Started, Error> {
     let folder = config.data.clone();
@@ -88,6 +110,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     let (database, kind) = database(&config)?;
     let files = Files::of(&config)?;
     let locks = locks(&config, &database)?;
+    let holder = lease_holder(&folder, &database)?;
     let (token, token_file) = match &config.admin_token {
         Some(token) => (token.clone(), None),
         None => {
@@ -118,7 +141,13 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         rates: Rates::default(),
         budget: Budget::new(config.budget_bytes()),
         liveness: Liveness::new(effects.bus, clock),
-        webhooks: Arc::new(Webhooks { receivers: effects.receivers, resolver, allowed }),
+        webhooks: Arc::new(Webhooks {
+            receivers: effects.receivers,
+            resolver,
+            allowed,
+            holder,
+            lookups: Semaphore::new(webhooks::LOOKUPS_MAX),
+        }),
         files: Arc::new(files),
         metrics: Arc::default(),
         totals: Totals::new(kind, now),
@@ -135,7 +164,6 @@ pub struct Workers {
     hub: Hub,
     running: watch::Sender<()>,
     ending: Vec<JoinHandle<()>>,
-    dispatcher: JoinHandle<()>,
     _locks: Vec<File>,
 }
 
@@ -148,36 +176,41 @@ impl Started {
         let pacing = Pacing::background(stopped);
         #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
         let started_at = std::time::SystemTime::now();
+        let dispatcher = Dispatcher {
+            db: hub.db.clone(),
+            webhooks: Arc::clone(&hub.webhooks),
+            metrics: Arc::clone(&hub.metrics),
+        };
         let ending = vec![
+            tokio::spawn(webhooks::dispatch(dispatcher, pacing.clone())),
             tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone())),
             tokio::spawn(files::sweep(Arc::clone(&hub.files), hub.db.clone(), started_at, pacing.clone())),
             tokio::spawn(files::remove_deleted(Arc::clone(&hub.files), self.removed_files, pacing.clone())),
             tokio::spawn(timer::run(hub.db.clone(), Arc::clone(&hub.metrics), pacing)),
         ];
-        let dispatcher = Dispatcher {
-            db: hub.db.clone(),
-            webhooks: Arc::clone(&hub.webhooks),
-            metrics: Arc::clone(&hub.metrics),
-        };
-        let dispatcher = tokio::spawn(webhooks::dispatch(dispatcher));
-        Workers { hub, running, ending, dispatcher, _locks: self._locks }
+        Workers { hub, running, ending, _locks: self._locks }
     }
 }
 
 impl Workers {
-    /// Stops the workers, each at its next safe point. The data folder is free afterwards.
-    pub async fn stop(self) {
+    /// Stops the workers, each at its next safe point, at the latest at the deadline. The data folder is free
+    /// afterwards.
+    pub async fn stop(self, deadline: Instant) {
         // Their handles to the hub are dropped with them, so the store closes before the lock is released.
         drop(self.running);
-        for worker in self.ending {
-            let _ = worker.await;
-        }
-        // A receiver may be slow; an interrupted delivery is attempted again.
-        self.dispatcher.abort();
-        let _ = self.dispatcher.await;
-        if let Err(error) = self.hub.write_presence().await {
-            tracing::warn!(%error, "could not store the presence of agents");
+        let aborts: Vec<_> = self.ending.iter().map(JoinHandle::abort_handle).collect();
+        let stopped = async {
+            for worker in self.ending {
+                let _ = worker.await;
+            }
+            if let Err(error) = self.hub.write_presence().await {
+                tracing::warn!(%error, "could not store the presence of agents");
+            }
+        };
+        if timeout_at(deadline, stopped).await.is_err() {
+            tracing::warn!("some background work did not stop in time; it is repeated after the start");
+            aborts.iter().for_each(AbortHandle::abort);
         }
     }
 }

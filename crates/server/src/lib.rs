@@ -11,4 +11,5 @@ pub mod rest;
 mod start;
 mod web;
 
+pub use http::serve::GRACE;
 pub use start::{ListenError, Server, listen};

@@ -70,10 +70,10 @@ impl Server {
         let workers = self.started.start_workers();
         let idle = tokio::spawn(end_idle_sessions(Arc::clone(&hub), Arc::clone(&self.sessions)));
         let router = rest::router(Arc::clone(&hub), &self.sessions, self.mcp_extension);
-        serve::serve(listener, router, hub, stop).await;
+        let deadline = serve::serve(listener, router, hub, stop).await;
         idle.abort();
         let _ = idle.await;
-        workers.stop().await;
+        workers.stop(deadline).await;
     }
 }
 

@@ -17,9 +17,11 @@ pub enum Effect {
     EventAppended(EventNotice),
     /// An agent's API key is no longer valid: the key was replaced, or the agent suspended or deleted.
     KeyEnded(AgentId),
-    /// An agent's webhook was changed, or it has a delivery that is due now. What is so is read from the database,
-    /// because the effects of two writers may be executed in another order than they were committed in.
+    /// An agent's webhook was changed. How is read from the database, because the effects of two writers may be
+    /// executed in another order than they were committed in.
     WebhookChanged(AgentId),
+    /// An agent has a delivery that is due now.
+    WebhookDue(AgentId),
     /// The rows of these files are gone: their bytes are removed.
     FilesRemoved(Vec<FileId>),
 }
@@ -29,7 +31,9 @@ impl Effect {
     /// executed when the connection broke during the commit, so that nobody knows.
     pub(crate) fn is_safe_if_undone(&self) -> bool {
         match self {
-            Self::EventAppended(_) | Self::KeyEnded(_) | Self::WebhookChanged(_) => true,
+            Self::EventAppended(_) | Self::KeyEnded(_) | Self::WebhookChanged(_) | Self::WebhookDue(_) => {
+                true
+            }
             Self::FilesRemoved(_) => false,
         }
     }

@@ -54,33 +54,60 @@ pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<Age
     tx.list(sql, &[after.into(), limit.into()])
 }
 
-/// Agents with a delivery that is due and that no worker has.
-pub fn due_agents(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<AgentId>, Error> {
+/// Those of them that have events after their cursor, or deliveries that are not finished, up to `to`.
+pub fn waiting_agents(tx: &mut Tx<'_>, after: &str, to: &AgentId) -> Result<Vec<AgentId>, Error> {
     tx.list(
-        "select id from agents where webhook_next_at is not null and webhook_next_at <= ?1
-             and webhook_lease_until <= ?1 order by webhook_next_at, id limit ?2",
-        &[now.into(), limit.into()],
+        "select a.id from agents a join mailboxes m on m.agent_id = a.id
+         where a.webhook_active = 1 and a.id > ?1 and a.id <= ?2
+             and (a.webhook_next_at is not null or m.last_seq > a.webhook_cursor) order by a.id",
+        &[after.into(), to.into()],
     )
 }
 
-/// Takes an agent's deliveries for one worker; false when another has them. If that worker does not come back, they
-/// are due when its time is over.
-pub fn lease(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
+/// Agents with a delivery that is due and that no worker has, by due time, from after a place in that order.
+pub fn due_agents(
+    tx: &mut Tx<'_>,
+    after: Option<&(Timestamp, AgentId)>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<(Timestamp, AgentId)>, Error> {
+    let mut query = Query::default();
+    query.push(
+        "select webhook_next_at, id from agents where webhook_next_at is not null and webhook_next_at <= ",
+    );
+    query.bind(now).push(" and webhook_lease_until <= ").bind(now);
+    if let Some((at, id)) = after {
+        query.push(" and (webhook_next_at, id) > (").bind(*at).push(", ").bind(id).push(")");
+    }
+    query.push(" order by webhook_next_at, id limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
+}
+
+/// Takes an agent's deliveries for a worker of `holder`; false when another holder has them. If the worker does not
+/// come back, they are due for everybody when its time is over, and for its holder at once.
+pub fn lease(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    holder: &str,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<bool, Error> {
     let taken = tx.execute(
-        "update agents set webhook_lease_until = ?3, webhook_next_at = ?3
-         where id = ?1 and webhook_lease_until <= ?2",
-        &[agent.into(), now.into(), until.into()],
+        "update agents set webhook_lease_until = ?3, webhook_lease_holder = ?4, webhook_next_at = ?3
+         where id = ?1 and (webhook_lease_until <= ?2 or webhook_lease_holder = ?4)",
+        &[agent.into(), now.into(), until.into(), holder.into()],
     )?;
     Ok(taken > 0)
 }
 
-/// Gives an agent's deliveries back, with the time when the next one is due.
-pub fn release(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+/// Gives an agent's deliveries back, with the time when the next one is due. Nothing happens if another holder has
+/// them by now.
+pub fn release(tx: &mut Tx<'_>, agent: &AgentId, holder: &str) -> Result<(), Error> {
     tx.send(
         "update agents set webhook_lease_until = 0, webhook_next_at =
              (select min(d.next_at) from deliveries d where d.agent_id = ?1 and d.state = 'pending')
-         where id = ?1",
-        &[agent.into()],
+         where id = ?1 and webhook_lease_holder = ?2",
+        &[agent.into(), holder.into()],
     )
 }
 

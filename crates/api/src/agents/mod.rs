@@ -7,6 +7,7 @@ use tandem_core::Rule;
 use tandem_core::agents::{Agent, Reach};
 use tandem_core::credits::Usd;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, WebhookEvents, WebhookSecret};
+use tandem_core::webhooks::SecretFormat;
 use tandem_core::{AgentId, Timestamp};
 use utoipa::ToSchema;
 
@@ -165,6 +166,10 @@ pub struct Profile {
     pub webhook_events: Vec<EventType>,
     /// Whether the webhook is active.
     pub webhook_active: bool,
+    /// How to give your secret to a Standard Webhooks library: `whsec` means as it is, `raw` means as raw bytes or as
+    /// `whsec_` followed by the secret in base64. Null without a secret.
+    #[schema(value_type = Option<String>, example = "raw")]
+    pub webhook_secret_format: Option<SecretFormat>,
     /// Whether tasks for this agent cost credits.
     pub costs_credits: bool,
     /// Balance in US dollars.
@@ -198,7 +203,7 @@ pub struct Presence {
 impl Profile {
     /// Builds the profile for the agent itself.
     #[must_use]
-    pub fn new(agent: Agent, seen: Presence) -> Self {
+    pub fn new(agent: Agent, seen: Presence, webhook_secret_format: Option<SecretFormat>) -> Self {
         Self {
             id: agent.id,
             name: PeerName::own(agent.name),
@@ -212,6 +217,7 @@ impl Profile {
             webhook_url: agent.webhook_url.map(PeerText::own),
             webhook_events: agent.webhook_events.into_iter().map(EventType::from).collect(),
             webhook_active: agent.webhook_active,
+            webhook_secret_format,
             costs_credits: agent.costs_credits,
             credits: Usd::from_micro(agent.credits_micro),
             created_at: agent.created_at,
@@ -293,6 +299,7 @@ fence_fields!(Profile {
     webhook_url,
     webhook_events,
     webhook_active,
+    webhook_secret_format,
     costs_credits,
     credits,
     created_at,

@@ -151,12 +151,19 @@ pub(crate) fn profile() -> Value {
     json!({ "id": "agent_a", "name": "Ada", "publicKey": "PEM", "description": "Codes.", "capabilities": ["rust"],
         "metadata": { "z": 1, "a": { "b": [1.5, null, true] } }, "discoverable": true, "autoAccept": false,
         "defaultApprovalRule": "require", "webhookUrl": "https://example.com/",
-        "webhookEvents": ["task.created", "ping"], "webhookActive": true, "costsCredits": false, "credits": 0.5,
-        "createdAt": AT, "online": true, "lastSeenAt": AT, "reach": "webhook" })
+        "webhookEvents": ["task.created", "ping"], "webhookActive": true, "webhookSecretFormat": "raw",
+        "costsCredits": false, "credits": 0.5, "createdAt": AT, "online": true, "lastSeenAt": AT, "reach": "webhook" })
 }
 
-const PROFILE_NULLS: [&str; 6] =
-    ["publicKey", "description", "metadata", "defaultApprovalRule", "webhookUrl", "lastSeenAt"];
+const PROFILE_NULLS: [&str; 7] = [
+    "publicKey",
+    "description",
+    "metadata",
+    "defaultApprovalRule",
+    "webhookUrl",
+    "webhookSecretFormat",
+    "lastSeenAt",
+];
 
 fn connected() -> Value {
     json!({ "connectionId": "conn_1", "id": "conn_1", "agentId": "agent_b", "agentName": "Bob", "name": "Bob",

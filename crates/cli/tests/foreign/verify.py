@@ -1,4 +1,4 @@
-"""Checks a webhook with the Standard Webhooks library: reads {secret, headers, body}, prints what it holds."""
+"""Checks a webhook with the Standard Webhooks library: reads {secret, format, headers, body}, prints what it holds."""
 
 import json
 import sys
@@ -6,5 +6,6 @@ import sys
 from standardwebhooks.webhooks import Webhook
 
 request = json.load(sys.stdin)
-verified = Webhook(request["secret"]).verify(request["body"], request["headers"])
-print(json.dumps(verified))
+secret = request["secret"]
+webhook = Webhook(secret.encode() if request["format"] == "raw" else secret)
+print(json.dumps(webhook.verify(request["body"], request["headers"])))

@@ -93,7 +93,16 @@ fn wrong_settings_are_named() {
     for wrong in ["/a", "a/", "a//b", "..", "a b"] {
         says(bucket("files_prefix", wrong), &["files_prefix"]);
     }
-    for wrong in ["store:9000", "https://", "https://key:secret@store"] {
+    for wrong in ["store:9000", "https://", "https://key:secret@store", "https://store:65536/"] {
         says(bucket("files_endpoint", wrong), &["files_endpoint", "http://"]);
     }
+    let hub = |name: &str, value: &str| load(&[(name, value)], &[], None);
+    for right in ["https://hub.example.com", "http://hub:65535/below", "http://[::1]:3000/"] {
+        hub("public_url", right).unwrap();
+    }
+    for wrong in ["https://hub.example.com:65536", "http://hub:0/", "http://:80/", "http://hub:x/"] {
+        says(hub("public_url", wrong), &["public_url", "port"]);
+    }
+    hub("mcp_hosts", "inside.example, other.example:8080").unwrap();
+    says(hub("mcp_hosts", "inside.example, other.example:80800"), &["mcp_hosts", "port"]);
 }

@@ -118,6 +118,20 @@ async fn receive(listener: TcpListener) -> (Value, String) {
     (Value::Object(headers), String::from_utf8(request[head.len() + 4..].to_vec()).unwrap())
 }
 
+/// Runs the Standard Webhooks library on a request.
+async fn verify(secret: &str, format: &Value, headers: &Value, body: &str) -> std::process::Output {
+    let mut child = Command::new(installed().join("venv/bin/python"))
+        .arg(script("verify.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let request = json!({ "secret": secret, "format": format, "headers": headers, "body": body }).to_string();
+    child.stdin.take().unwrap().write_all(request.as_bytes()).await.unwrap();
+    child.wait_with_output().await.unwrap()
+}
+
 #[rstest]
 #[tokio::test]
 async fn the_standard_verifier_accepts_our_signature(#[values(Db::Sqlite)] db: Db) {
@@ -129,31 +143,39 @@ async fn the_standard_verifier_accepts_our_signature(#[values(Db::Sqlite)] db: D
     let clock = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(i64::try_from(now).unwrap()));
     let hub = Harness::start_at(place, config, clock).await;
     let (ada, bob) = hub.pair().await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let secret = format!("whsec_{}", STANDARD.encode([7; 24]));
-    bob.patch("/agents/me", json!({ "webhookUrl": url, "webhookSecret": secret })).await.ok(200);
-    let task = ada.task(&bob).await;
-    let (headers, body) = tokio::time::timeout(PATIENCE, receive(listener)).await.expect("the webhook comes");
-
-    let verify = async |body: &str| {
-        let mut child = Command::new(installed().join("venv/bin/python"))
-            .arg(script("verify.py"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let request = json!({ "secret": secret, "headers": headers, "body": body }).to_string();
-        child.stdin.take().unwrap().write_all(request.as_bytes()).await.unwrap();
-        child.wait_with_output().await.unwrap()
-    };
-    let output = verify(&body).await;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let verified: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(verified["data"]["taskId"], task.as_str());
-    assert!(
-        !verify(&body.replace("task.created", "task.updated")).await.status.success(),
-        "a forged body is refused"
+    assert_eq!(bob.get("/agents/me").await.ok(200)["webhookSecretFormat"], Value::Null);
+    let encoded = format!("whsec_{}", STANDARD.encode([7; 24]));
+    let secrets = [
+        (encoded.as_str(), "whsec"),
+        ("a plain secret of mine", "raw"),
+        ("0123456789abcdef", "raw"),
+        ("schlüssel für Webhooks", "raw"),
+        ("whsec_this is not base64", "raw"),
+    ];
+    for (secret, format) in secrets {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let body = json!({ "webhookUrl": url, "webhookSecret": secret });
+        let profile = bob.patch("/agents/me", body).await.ok(200);
+        assert_eq!(profile["webhookSecretFormat"], format, "{secret}");
+        assert_eq!(bob.get("/agents/me").await.ok(200), profile);
+        let task = ada.task(&bob).await;
+        let (headers, body) =
+            tokio::time::timeout(PATIENCE, receive(listener)).await.expect("the webhook comes");
+        let base64 = format!("whsec_{}", STANDARD.encode(secret));
+        // As the profile says, and a raw secret also in the form that every library takes.
+        let ways = [(secret, &profile["webhookSecretFormat"]), (&base64, &json!("whsec"))];
+        for (secret, format) in &ways[..if format == "raw" { 2 } else { 1 }] {
+            let output = verify(secret, format, &headers, &body).await;
+            assert!(output.status.success(), "{secret}: {}", String::from_utf8_lossy(&output.stderr));
+            let verified: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(verified["data"]["taskId"], task.as_str());
+            let forged = body.replace("task.created", "task.updated");
+            assert!(!verify(secret, format, &headers, &forged).await.status.success());
+        }
+    }
+    assert_eq!(
+        bob.patch("/agents/me", json!({ "webhookSecret": null })).await.ok(200)["webhookSecretFormat"],
+        Value::Null
     );
 }

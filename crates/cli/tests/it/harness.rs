@@ -157,7 +157,7 @@ impl Harness {
     }
 
     pub async fn start_at(place: Arc<Place>, config: Config, clock: Arc<AtomicI64>) -> Self {
-        Self::start_named(place, config, clock, Resolver::System).await
+        Self::start_named(place, config, clock, Resolver::system()).await
     }
 
     /// With more for MCP to offer.
@@ -165,7 +165,7 @@ impl Harness {
         let place = Arc::new(Place::new(db));
         let config = place.config();
         let clock = Arc::new(AtomicI64::new(START_MS));
-        Self::start_whole(place, config, clock, Resolver::System, Some(extension)).await
+        Self::start_whole(place, config, clock, Resolver::system(), Some(extension)).await
     }
 
     /// With a say in how names become addresses.

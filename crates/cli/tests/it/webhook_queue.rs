@@ -61,15 +61,16 @@ impl Workshop {
         self.at(0, move |tx, agent, _| webhooks::change(tx, agent, &change)).await;
     }
 
-    async fn take(&self, second: i64) -> Vec<Delivery> {
-        match self.at(second, webhooks::claim).await {
+    async fn take(&self, second: i64, holder: &'static str) -> Vec<Delivery> {
+        match self.at(second, |tx, agent, now| webhooks::claim(tx, agent, holder, 8, now)).await {
             Claim::Batch(batch) => batch.deliveries,
             Claim::Off | Claim::Idle | Claim::More => Vec::new(),
         }
     }
 
     async fn is_due(&self, second: i64) -> bool {
-        self.at(second, |tx, _, now| webhooks::due_agents(tx, now, 9)).await == [self.agent.clone()]
+        let due = self.at(second, |tx, _, now| webhooks::due_agents(tx, None, now, 9)).await;
+        due.into_iter().map(|(_, agent)| agent).collect::<Vec<_>>() == [self.agent.clone()]
     }
 }
 
@@ -79,10 +80,15 @@ async fn what_a_lost_worker_had_is_due_again(#[values(Db::Sqlite, Db::Postgres)]
     let place = Place::new(db);
     let shop = Workshop::open(&place).await;
     assert!(shop.is_due(1).await);
-    assert_eq!(shop.take(1).await.len(), 1);
+    assert_eq!(shop.take(1, "one").await.len(), 1);
     assert!(!shop.is_due(30).await, "somebody has it");
+    assert_eq!(shop.take(30, "two").await.len(), 0, "its holder may be alive");
     assert!(shop.is_due(31).await, "whoever had it did not come back");
-    assert_eq!(shop.take(31).await.len(), 1);
+    assert_eq!(shop.take(31, "two").await.len(), 1);
+    // The first one was only late. It does not give back what is no longer its own.
+    shop.at(32, |tx, agent, now| webhooks::record(tx, agent, "one", "x", &[], now)).await;
+    assert_eq!(shop.take(33, "one").await.len(), 0);
+    assert_eq!(shop.take(33, "two").await.len(), 1, "a holder that starts again goes on at once");
     tokio::task::spawn_blocking(move || drop(shop)).await.unwrap();
 }
 
@@ -92,16 +98,16 @@ async fn what_was_given_up_during_a_try_stays_so(#[values(Db::Sqlite, Db::Postgr
     let place = Place::new(db);
     let shop = Workshop::open(&place).await;
     let tried: Vec<Attempt> = shop
-        .take(1)
+        .take(1, "one")
         .await
         .into_iter()
         .map(|delivery| Attempt { delivery, outcome: Err("no answer".into()), took_ms: 1, jitter: 0.5 })
         .collect();
     shop.point(None).await;
-    shop.at(2, move |tx, agent, now| webhooks::record(tx, agent, "x", &tried, now)).await;
+    shop.at(2, move |tx, agent, now| webhooks::record(tx, agent, "one", "x", &tried, now)).await;
     assert!(!shop.at(2, |tx, agent, _| webhooks::is_active(tx, agent)).await);
     assert!(!shop.is_due(100_000).await);
     shop.point(Some("http://127.0.0.1:2/")).await;
-    assert_eq!(shop.take(100_000).await.len(), 0, "a new address gets nothing of the old one's");
+    assert_eq!(shop.take(100_000, "one").await.len(), 0, "a new address gets nothing of the old one's");
     tokio::task::spawn_blocking(move || drop(shop)).await.unwrap();
 }

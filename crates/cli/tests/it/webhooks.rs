@@ -21,13 +21,13 @@ use crate::harness::{Agent, Db, Harness, Place, eventually};
 
 /// What a receiver got.
 #[derive(Debug, Clone)]
-struct Got {
+pub struct Got {
     headers: hyper::HeaderMap,
     body: String,
 }
 
 impl Got {
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
     fn header(&self, name: &str) -> &str {
@@ -37,20 +37,20 @@ impl Got {
 
 /// A receiver that answers as it is told to; once its answers are used up, the last one stays.
 #[derive(Debug, Clone)]
-struct Receiver {
+pub struct Receiver {
     address: SocketAddr,
     got: Arc<Mutex<Vec<Got>>>,
 }
 
 /// How to answer: a status, or never.
 #[derive(Debug, Clone, Copy)]
-enum Reply {
+pub enum Reply {
     Status(u16),
     Hang,
 }
 
 impl Receiver {
-    async fn start(replies: &[Reply]) -> Self {
+    pub async fn start(replies: &[Reply]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let got = Arc::new(Mutex::new(Vec::new()));
@@ -71,15 +71,15 @@ impl Receiver {
         Self { address, got }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}/hook?x=1", self.address)
     }
 
-    fn got(&self) -> Vec<Got> {
+    pub fn got(&self) -> Vec<Got> {
         self.got.lock().unwrap().clone()
     }
 
-    async fn wait_for(&self, count: usize) -> Vec<Got> {
+    pub async fn wait_for(&self, count: usize) -> Vec<Got> {
         eventually(async || Some(self.got()).filter(|got| got.len() >= count)).await
     }
 }
@@ -109,12 +109,12 @@ async fn answer(
     }
 }
 
-async fn start(db: Db) -> Harness {
+pub async fn start(db: Db) -> Harness {
     Harness::start_with(db, |config| (config.webhook_allow_http, config.webhook_allow_private) = (true, true))
         .await
 }
 
-async fn deliveries(agent: &Agent) -> Vec<Value> {
+pub async fn deliveries(agent: &Agent) -> Vec<Value> {
     agent.get("/webhooks/deliveries").await.ok(200).as_array().unwrap().clone()
 }
 
@@ -348,6 +348,10 @@ async fn an_address_is_refused_when_it_is_set(#[values(Db::Sqlite)] db: Db) {
     let bob = hub.agent("Bob").await;
     let bad = [
         "http://example.com/",
+        "https://example.com:65536/",
+        "https://example.com:443000/",
+        "https://example.com:0/",
+        "https://example.com:/",
         "https://127.0.0.1/",
         "https://[::1]/",
         "https://10.1.2.3/",

@@ -57,15 +57,16 @@ pub async fn register(hub: &HubParts, body: RegisterAgent) -> Result<Registered,
     };
     let agent = hub.db.write(move |tx, now| agents::register(tx, &new, now)).await?;
     let seen = hub.liveness.presence(&agent);
-    Ok(Registered { api_key: HubText::new(api_key), profile: Profile::new(agent, seen) })
+    Ok(Registered { api_key: HubText::new(api_key), profile: Profile::new(agent, seen, None) })
 }
 
 /// The caller's own profile.
 pub async fn profile(hub: &HubParts, caller: &Caller) -> Result<Profile, Error> {
     let by = caller.agent.clone();
-    let agent = hub.read(move |tx, _| agents::profile(tx, &by)).await?;
+    let read = hub.read(move |tx, _| Ok((agents::profile(tx, &by)?, webhooks::secret_format(tx, &by)?)));
+    let (agent, secret_format) = read.await?;
     let seen = hub.liveness.presence(&agent);
-    Ok(Profile::new(agent, seen))
+    Ok(Profile::new(agent, seen, secret_format))
 }
 
 /// Changes the caller's profile and webhook.
@@ -90,17 +91,20 @@ pub async fn change(hub: &HubParts, caller: &Caller, body: PatchAgent) -> Result
     let by = caller.agent.clone();
     let changed = hub.write(caller, move |tx, _| {
         webhooks::change(tx, &by, &webhook)?;
-        agents::change(tx, &by, &change)
+        Ok((agents::change(tx, &by, &change)?, webhooks::secret_format(tx, &by)?))
     });
-    let agent = changed.await?;
+    let (agent, secret_format) = changed.await?;
     let seen = hub.liveness.presence(&agent);
-    Ok(Profile::new(agent, seen))
+    Ok(Profile::new(agent, seen, secret_format))
 }
 
 /// Refuses a URL that no delivery could reach. A host that cannot be resolved now is accepted.
 async fn check_webhook(hub: &HubParts, url: &str) -> Result<(), Error> {
     let target = address::parse(url, hub.webhooks.allowed)?;
-    let resolving = address::resolve_allowed(&target, &hub.webhooks.resolver, hub.webhooks.allowed);
+    let resolving = async {
+        let _permit = hub.webhooks.lookups.acquire().await;
+        address::resolve_allowed(&target, &hub.webhooks.resolver, hub.webhooks.allowed).await
+    };
     match tokio::time::timeout(RESOLVE_TIMEOUT, resolving).await {
         Ok(Err(address::AddressError::NotPublic)) => {
             let why = "must not point to a private network or to this machine";

@@ -11,7 +11,7 @@ use tandem_api::events::EventView;
 use tandem_api::export::ExportedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
-use tandem_app::{agents, blocks, connections, events, files, messages, tasks};
+use tandem_app::{agents, blocks, connections, events, files, messages, tasks, webhooks};
 use tandem_core::files::File;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 use tandem_store::tasks::Filter;
@@ -118,9 +118,10 @@ impl Export {
 
     async fn write(&self) -> Result<(), ExportError> {
         let by = self.caller.agent.clone();
-        let agent = self.read(move |tx, _| agents::profile(tx, &by)).await?;
+        let read = self.read(move |tx, _| Ok((agents::profile(tx, &by)?, webhooks::secret_format(tx, &by)?)));
+        let (agent, secret_format) = read.await?;
         let seen = self.hub.liveness.presence(&agent);
-        self.put(Section::Agent(Box::new(Profile::new(agent, seen)))).await?;
+        self.put(Section::Agent(Box::new(Profile::new(agent, seen, secret_format)))).await?;
         self.connections().await?;
         self.tasks().await?;
         self.messages().await?;

@@ -5,8 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::Uri;
+use http::uri::Authority;
 use tandem_app::Invalid;
 use tandem_core::webhooks::is_public;
+
+use crate::webhooks::dns::Dns;
 
 /// Maximum length of a webhook URL.
 const URL_CHARS_MAX: usize = 2_048;
@@ -17,21 +20,22 @@ pub type Script = HashMap<String, VecDeque<Vec<IpAddr>>>;
 /// How hosts are resolved.
 #[derive(Debug, Clone)]
 pub enum Resolver {
-    /// By the operating system.
-    System,
+    /// By the hosts file and DNS.
+    Dns(Arc<Dns>),
     /// By a script, in tests.
     Scripted(Arc<Mutex<Script>>),
 }
 
 impl Resolver {
-    async fn look_up(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, String> {
+    /// With the settings of the system.
+    #[must_use]
+    pub fn system() -> Self {
+        Self::Dns(Arc::new(Dns::system()))
+    }
+
+    async fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, String> {
         match self {
-            Self::System => {
-                let found = tokio::net::lookup_host((host, port)).await;
-                found
-                    .map(|found| found.map(|address| address.ip()).collect())
-                    .map_err(|error| error.to_string())
-            }
+            Self::Dns(dns) => dns.look_up(host).await,
             Self::Scripted(script) => {
                 let mut script = script.lock().unwrap_or_else(PoisonError::into_inner);
                 let answers = script.get_mut(host).ok_or("no such name")?;
@@ -86,10 +90,12 @@ pub fn parse(url: &str, allow: Allowed) -> Result<Target, Invalid> {
         return refuse("must not contain a user name or password");
     }
     let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-    let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
-    if host.is_empty() || port == 0 {
+    if host.is_empty() {
         return refuse("must name a host");
     }
+    let Some(port) = port_of(authority, if tls { 443 } else { 80 }) else {
+        return refuse("must have a port from 1 to 65535, or none");
+    };
     if let Ok(literal) = host.parse::<IpAddr>()
         && !allowed(literal, allow)
     {
@@ -97,6 +103,14 @@ pub fn parse(url: &str, allow: Allowed) -> Result<Target, Invalid> {
     }
     let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     Ok(Target { tls, host, authority: authority.to_string(), port, path })
+}
+
+/// The port of an authority without user name and password; `None` if it is not a port.
+pub(crate) fn port_of(authority: &Authority, default: u16) -> Option<u16> {
+    match authority.as_str().strip_prefix(authority.host())? {
+        "" => Some(default),
+        port => port.strip_prefix(':')?.parse().ok().filter(|port| *port > 0),
+    }
 }
 
 fn allowed(address: IpAddr, allow: Allowed) -> bool {
@@ -122,7 +136,7 @@ pub async fn resolve_allowed(
 ) -> Result<Vec<SocketAddr>, AddressError> {
     let found = match target.host.parse::<IpAddr>() {
         Ok(literal) => vec![literal],
-        Err(_) => resolver.look_up(&target.host, target.port).await.map_err(AddressError::Unresolved)?,
+        Err(_) => resolver.look_up(&target.host).await.map_err(AddressError::Unresolved)?,
     };
     if found.is_empty() {
         return Err(AddressError::Unresolved("it has no address".into()));

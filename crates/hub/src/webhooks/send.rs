@@ -21,19 +21,21 @@ use crate::webhooks::Dispatcher;
 use crate::webhooks::address::{self, Target};
 
 /// Total timeout of an attempt.
-const TIME_MAX: Duration = Duration::from_secs(10);
+pub(crate) const TIME_MAX: Duration = Duration::from_secs(10);
 /// Bytes of a response that are stored.
 const ANSWER_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of a response that are held at once, its head included.
+const BUFFER_BYTES_MAX: usize = 16 * 1024;
 
 /// Status and start of the response body, or the error.
 pub(crate) type SendResult = Result<(u16, String), String>;
 
-/// Attempts a delivery once.
+/// Attempts a delivery once. Takes its body, which nothing needs afterwards.
 pub(crate) async fn send(
     with: &Dispatcher,
     url: &str,
     secret: Option<&str>,
-    delivery: &Delivery,
+    delivery: &mut Delivery,
 ) -> SendResult {
     match timeout(TIME_MAX, attempt(with, url, secret, delivery)).await {
         Ok(outcome) => outcome,
@@ -41,7 +43,7 @@ pub(crate) async fn send(
     }
 }
 
-async fn attempt(with: &Dispatcher, url: &str, secret: Option<&str>, delivery: &Delivery) -> SendResult {
+async fn attempt(with: &Dispatcher, url: &str, secret: Option<&str>, delivery: &mut Delivery) -> SendResult {
     let target =
         address::parse(url, with.webhooks.allowed).map_err(|_| "the address is not allowed".to_owned())?;
     // Resolved for every attempt; the connection uses the checked address without a second query.
@@ -64,7 +66,7 @@ fn request(
     with: &Dispatcher,
     target: &Target,
     secret: Option<&str>,
-    delivery: &Delivery,
+    delivery: &mut Delivery,
 ) -> Result<Request<Full<Bytes>>, String> {
     let timestamp = with.db.time().0 / 1_000;
     let mut request = Request::post(&target.path)
@@ -78,22 +80,33 @@ fn request(
         let (plain, standard) = sign(secret, &delivery.id, timestamp, &delivery.body);
         request = request.header("x-pairai-signature", plain).header("webhook-signature", standard);
     }
-    request.body(Full::from(delivery.body.clone())).map_err(|error| error.to_string())
+    let body = std::mem::take(&mut delivery.body);
+    request.body(Full::from(body)).map_err(|error| error.to_string())
 }
 
 async fn exchange(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send,
     request: Request<Full<Bytes>>,
 ) -> SendResult {
     let failed = |error: hyper::Error| format!("the connection failed: {error}");
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-    let driver = tokio::spawn(connection);
-    let outcome = match sender.send_request(request).await {
-        Ok(response) => Ok((response.status().as_u16(), body_start(response).await)),
-        Err(error) => Err(failed(error)),
+    let handshake = http1::Builder::new().max_buf_size(BUFFER_BYTES_MAX).handshake(TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.map_err(failed)?;
+    let answered = async {
+        match sender.send_request(request).await {
+            Ok(response) => Ok((response.status().as_u16(), body_start(response).await)),
+            Err(error) => Err(failed(error)),
+        }
     };
-    driver.abort();
-    outcome
+    // Not a task of its own: the connection ends with the attempt, also if that is cancelled.
+    let driven = async {
+        // The error reaches the request.
+        let _ = connection.await;
+        std::future::pending().await
+    };
+    tokio::select! {
+        outcome = answered => outcome,
+        outcome = driven => outcome,
+    }
 }
 
 /// The start of a response body. Unreadable bytes are left out, because only the status matters.

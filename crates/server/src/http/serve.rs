@@ -12,6 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use crate::http::client_io::{BUFFER_BYTES_MAX, ClientIo, HeadMeter};
@@ -25,12 +26,21 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
 /// Time in which a client must accept a byte of its response.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for open requests after the stop signal.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN: Duration = Duration::from_secs(7);
+/// Time limit for the background workers after the stop signal.
+const WORKERS_STOP: Duration = Duration::from_secs(9);
+/// Time limit for everything after the stop signal: the process has ended then.
+pub const GRACE: Duration = Duration::from_secs(10);
 /// Connections that are being refused at once. Others are closed without a response.
 const REFUSALS_MAX: usize = 256;
 
-/// Serves until `stop` resolves, then lets open requests finish.
-pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl Future<Output = ()>) {
+/// Serves until `stop` resolves, then lets open requests finish. Returns the time limit of the background workers.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    hub: Hub,
+    stop: impl Future<Output = ()>,
+) -> Instant {
     let per_address = (!hub.config.behind_proxy).then(|| hub.config.connections_per_address());
     let slots = Slots::new(hub.config.max_connections, per_address);
     let refusals = Arc::new(Semaphore::new(REFUSALS_MAX));
@@ -72,6 +82,7 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
             }
         }
     }
+    let stopped_at = Instant::now();
     drop(listener);
     drop(stopping);
     hub.writing.close();
@@ -87,6 +98,7 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
     if tokio::time::timeout(DRAIN, drained).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
+    stopped_at + WORKERS_STOP
 }
 
 /// Takes a slot and the memory of an idle connection.

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 use tracing::{Instrument as _, Span};
 
 use crate::http::{ApiError, error};
@@ -23,6 +23,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(75);
 const SEND_MAX: Duration = Duration::from_secs(5);
 /// Enough for one of our frames; the default costs 128 KiB for every idle socket.
 const BUFFER_BYTES: usize = 2 * 1024;
+/// Incoming frames per second, pongs included. A client has nothing to say, so more than this is abuse.
+const FRAMES_PER_SECOND_MAX: u32 = 50;
 /// Size limit of incoming messages; clients send only pongs.
 const INCOMING_BYTES_MAX: usize = 16 * 1024;
 /// Size limit of unsent frames.
@@ -32,8 +34,8 @@ const OUTGOING_BYTES_MAX: usize = 1024 * 1024;
 ///
 /// The first frame is `{"type":"connected","agentId","cursor"}`; every other frame is an event with its `cursor`.
 /// Reconnect with `?after=<cursor>`: no event is lost or repeated. The hub closes a socket that reads too slowly with
-/// 1013, one whose key has ended with 1008, and at a restart with 1012; the reason contains the cursor to resume
-/// from.
+/// 1013, one whose key has ended or that sends more than 50 frames per second with 1008, and at a restart with 1012;
+/// the reason contains the cursor to resume from.
 #[utoipa::path(get, path = "/ws", tag = "push", params(PushQuery),
     responses((status = 101, description = "The socket is open")))]
 pub(crate) async fn socket(
@@ -84,36 +86,83 @@ async fn run(mut socket: WebSocket, mut feed: Feed, greet: impl FnOnce(i64) -> S
 
 /// Sends events until one side closes.
 async fn pump(socket: &mut WebSocket, feed: &mut Feed) -> Closing {
-    let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
-    ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut last_received = Instant::now();
+    let mut client = Client::new();
     loop {
-        tokio::select! {
-            fed = feed.next() => match fed {
-                Ok(FeedItem::Events(events)) => {
-                    for event in &events {
-                        if let Err(closing) = send(socket, feed, frame(event), event.seq - 1).await {
-                            return closing;
-                        }
+        // A frame of the client does not interrupt a read of the log, so it costs no second one.
+        let fed = tokio::select! {
+            fed = feed.next() => fed,
+            ended = client.listen(socket) => return match ended {
+                ClientEnd::Disconnected => Closing::Disconnected,
+                ClientEnd::TooManyFrames => Closing::WithCode(1008, resume("too many frames", feed.cursor())),
+            },
+        };
+        match fed {
+            Ok(FeedItem::Events(events)) => {
+                for event in &events {
+                    if let Err(closing) = send(socket, feed, frame(event), event.seq - 1).await {
+                        return closing;
                     }
-                    feed.pushed(&events);
                 }
-                Ok(FeedItem::Ended(end)) => return ended(end, feed.cursor()),
-                Err(_) => return Closing::WithCode(1011, resume("the hub cannot read its log", feed.cursor())),
-            },
-            said = socket.recv() => match said {
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::Disconnected,
-                Some(Ok(_)) => last_received = Instant::now(),
-            },
-            _ = ping.tick() => {
-                if last_received.elapsed() > SILENCE_MAX {
-                    return Closing::Disconnected;
-                }
-                if timeout(SEND_MAX, socket.send(Message::Ping(Vec::new().into()))).await.is_err() {
-                    return Closing::Disconnected;
+                feed.pushed(&events);
+            }
+            Ok(FeedItem::Ended(end)) => return ended(end, feed.cursor()),
+            Err(_) => return Closing::WithCode(1011, resume("the hub cannot read its log", feed.cursor())),
+        }
+    }
+}
+
+/// Why the hub stops listening to a client.
+enum ClientEnd {
+    Disconnected,
+    TooManyFrames,
+}
+
+/// What is known of the client: when it was last heard, and how many frames it has sent in this second.
+struct Client {
+    ping: Interval,
+    last_received: Instant,
+    second: Instant,
+    frames: u32,
+}
+
+impl Client {
+    fn new() -> Self {
+        let now = Instant::now();
+        let mut ping = interval_at(now + PING_EVERY, PING_EVERY);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { ping, last_received: now, second: now, frames: 0 }
+    }
+
+    /// Pings the client and takes its frames until it is to be closed. Dropping the future loses nothing.
+    async fn listen(&mut self, socket: &mut WebSocket) -> ClientEnd {
+        loop {
+            tokio::select! {
+                received = socket.recv() => match received {
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return ClientEnd::Disconnected,
+                    Some(Ok(_)) if self.count_frame() > FRAMES_PER_SECOND_MAX => return ClientEnd::TooManyFrames,
+                    Some(Ok(_)) => {}
+                },
+                _ = self.ping.tick() => {
+                    if self.last_received.elapsed() > SILENCE_MAX {
+                        return ClientEnd::Disconnected;
+                    }
+                    let ping = Message::Ping(Vec::new().into());
+                    if timeout(SEND_MAX, socket.send(ping)).await.is_err() {
+                        return ClientEnd::Disconnected;
+                    }
                 }
             }
         }
+    }
+
+    /// Counts a frame. Returns how many there were in this second.
+    fn count_frame(&mut self) -> u32 {
+        self.last_received = Instant::now();
+        if self.last_received - self.second >= Duration::from_secs(1) {
+            (self.second, self.frames) = (self.last_received, 0);
+        }
+        self.frames += 1;
+        self.frames
     }
 }
 

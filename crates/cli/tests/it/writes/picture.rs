@@ -10,7 +10,7 @@ use super::Prepared;
 use crate::harness::Harness;
 
 /// What the hub writes by itself, at a time of its own choosing.
-const BY_THE_HUB: [&str; 9] = [
+const BY_THE_HUB: [&str; 10] = [
     "last_seen_at",
     "pushed_at",
     "fetched_at",
@@ -18,6 +18,7 @@ const BY_THE_HUB: [&str; 9] = [
     "webhook_cursor",
     "webhook_next_at",
     "webhook_lease_until",
+    "webhook_lease_holder",
     "webhook_failing_since",
     "lease_until",
 ];
