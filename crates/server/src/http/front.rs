@@ -18,7 +18,7 @@ use tracing::Instrument as _;
 
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
-use crate::http::{ApiError, error};
+use crate::http::{ApiError, error, forwarded, origin};
 
 /// Size limit of all headers together.
 const HEADER_BYTES_MAX: usize = 32 * 1024;
@@ -180,6 +180,7 @@ pub async fn run_to_completion(State(hub): State<Hub>, request: Request, next: N
 /// Authenticates a request and applies the rate limits.
 async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<(), Error> {
     check_size(request)?;
+    origin::check(&hub.config, request)?;
     let address = address(hub, request);
     let now = hub.time();
     let limit = hub.config.rate_limit_max;
@@ -189,12 +190,15 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
         Some(hash) => match hub.access.known(&hash) {
             Some(agent) => Identity::Agent(agent, hash),
             None => {
-                // Look up unknown keys only for addresses that have requests left.
+                // Every key is looked up, because a valid one must be found whatever others at its address send. An
+                // address without requests left waits for its turn instead.
                 let left = hub.rates.peek(RateKind::Requests, &address.key, limit, now);
-                if let Some(exhausted) = left.filter(|left| !left.allowed) {
-                    return Err(exhausted.into());
-                }
-                let found = hub.access.look_up(hash).await.inspect_err(|_| {
+                let over = left.filter(|left| !left.allowed);
+                let found = match over {
+                    None => hub.access.look_up(hash).await,
+                    Some(_) => hub.access.look_up_in_turn(hash).await,
+                };
+                let found = found.inspect_err(|_| {
                     *rate = hub.rates.count(RateKind::Requests, &address.key, limit, now);
                 });
                 found?.map_or(Identity::Unknown, |agent| Identity::Agent(agent, hash))
@@ -243,14 +247,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn address(hub: &Hub, request: &Request) -> Address {
-    let direct = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
-    let forwarded = || {
-        let value = request.headers().get("x-forwarded-for")?.to_str().ok()?;
-        // The last entry was added by our own proxy.
-        value.rsplit(',').next()?.trim().parse().ok()
-    };
-    let ip = if hub.config.behind_proxy { forwarded().unwrap_or(direct) } else { direct };
-    Address::new(ip)
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
+    Address::new(forwarded::client(&hub.config, peer, request.headers()))
 }
 
 /// The client's request id if it is valid, otherwise a new one.

@@ -2,8 +2,10 @@
 
 pub mod error;
 pub mod explain;
+mod forwarded;
 pub mod front;
 pub mod input;
+pub(crate) mod origin;
 pub mod serve;
 mod unread_body;
 pub mod write_timeout;
