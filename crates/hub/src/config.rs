@@ -24,6 +24,9 @@ pub const EXAMPLE: &str = include_str!("../../../tandem.example.toml");
 /// Settings that have no value by default.
 const OPTIONAL: [&str; 4] = ["database", "public_url", "admin_token", "check_in_seconds"];
 
+/// Settings with a flag of their own.
+const FLAGS: [&str; 5] = ["listen", "data", "database", "public-url", "admin-token"];
+
 /// All settings. `tandem.example.toml` describes each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -196,7 +199,9 @@ impl Config {
             }
         }
         for (name, text) in flags {
-            set(&mut table, name, text, &format!("--{}", name.replace('_', "-")))?;
+            let flag = name.replace('_', "-");
+            let origin = if FLAGS.contains(&&*flag) { format!("--{flag}") } else { format!("--set {name}") };
+            set(&mut table, name, text, &origin)?;
         }
         let config: Self = table.try_into().map_err(|error: toml::de::Error| Error::Value {
             origin: "settings".into(),
