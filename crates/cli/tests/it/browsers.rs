@@ -93,6 +93,22 @@ async fn the_operator_allows_pages(#[values(Db::Sqlite)] db: Db) {
         let reply = register(&hub, &[("host", "hub.example"), ("origin", origin)]).await;
         assert_eq!(reply.status, status, "{origin}");
     }
+    // The browser asks first, and lets only the allowed page read the answer.
+    for (origin, is_allowed) in [("https://app.example", true), ("https://evil.example", false)] {
+        let ask = Request::options("/tasks").header("origin", origin);
+        let ask = ask.header("access-control-request-method", "POST").body(Full::default()).unwrap();
+        let asked = hub.client.raw(ask).await;
+        assert_eq!(asked.status, if is_allowed { 204 } else { 405 });
+        let read = Request::get("/agents/me").header("origin", origin).body(Full::default()).unwrap();
+        let read = hub.client.raw(read).await;
+        read.refused(401, "unauthorized");
+        for reply in [&asked, &read] {
+            let shared = reply.header("access-control-allow-origin");
+            assert_eq!(shared, is_allowed.then_some(origin));
+        }
+        let headers = asked.header("access-control-allow-headers").unwrap_or_default();
+        assert_eq!(headers.contains("authorization"), is_allowed);
+    }
     let hub =
         Harness::start_with(db, |config| config.allowed_origins = "*".to_owned().try_into().unwrap()).await;
     register(&hub, &[("origin", "https://anything.example")]).await.ok(201);

@@ -151,6 +151,12 @@ pub async fn front(State(hub): State<Hub>, mut request: Request, next: Next) -> 
 }
 
 async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response {
+    let page = origin::allowed_page(&hub.config, request.headers());
+    if let Some(page) = page.clone().filter(|_| origin::is_preflight(&request)) {
+        let mut response = finish(origin::preflight(), id, None);
+        origin::share(page, response.headers_mut());
+        return response;
+    }
     let (mut request, unread_body) = UnreadBody::watch(request);
     let mut rate = None;
     let admitted = admit(hub, &mut request, &mut rate).await;
@@ -162,6 +168,9 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
         }
     };
     let mut response = finish(response, id, rate);
+    if let Some(page) = page {
+        origin::share(page, response.headers_mut());
+    }
     if !unread_body.discard().await {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }

@@ -7,7 +7,8 @@
 use std::net::IpAddr;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use tandem_hub::{Config, Error};
 
 use crate::http::error;
@@ -32,6 +33,40 @@ pub(crate) fn check(config: &Config, request: &Request) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The headers that a page may send, besides those that every page may. The list cannot be `*`, which would leave out
+/// `Authorization`.
+const REQUEST_HEADERS: &str = "authorization, content-type, idempotency-key, if-match, if-none-match, if-range, \
+     last-event-id, mcp-protocol-version, mcp-session-id, range, x-request-id";
+
+/// The origin of a page that the operator has allowed, if one sent the request.
+pub(crate) fn allowed_page(config: &Config, headers: &HeaderMap) -> Option<HeaderValue> {
+    let origin = headers.get(header::ORIGIN)?;
+    config.allowed_origins.contains(origin.to_str().ok()?).then(|| origin.clone())
+}
+
+/// Whether a browser asks if a page may send a request.
+pub(crate) fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// Lets an allowed page send its requests.
+pub(crate) fn preflight() -> Response {
+    let headers = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PATCH, DELETE")),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS)),
+        (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
+    ];
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+/// Lets an allowed page read the response.
+pub(crate) fn share(page: HeaderValue, headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, page);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
 }
 
 fn is_allowed(config: &Config, headers: &HeaderMap, origin: &str) -> bool {
