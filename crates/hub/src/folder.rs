@@ -196,17 +196,15 @@ pub(crate) fn refuse_foreign(config: &Config, database: &Database) -> Result<(),
     }
 }
 
-/// Refuses a folder without a mark, written by an older version, if it has files and another database than this one.
+/// Refuses a folder without a mark, written by an older version, if it has another database than this one.
 fn refuse_foreign_files(config: &Config, database: &Database) -> Result<(), Error> {
     let own = config.data.join(OWN_DATABASE);
     let is_own = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
     if !own.exists() || matches!(database, Database::Sqlite(path) if is_own(path)) {
         return Ok(());
     }
-    match std::fs::read_dir(config.data.join("files")).map(|mut files| files.next().is_some()) {
-        Ok(true) => Err(Error::OtherHub { folder: config.data.clone(), database: OWN_DATABASE.into() }),
-        _ => Ok(()),
-    }
+    let database = format!("{OWN_DATABASE} in this folder (move that away if it is no longer used)");
+    Err(Error::OtherHub { folder: config.data.clone(), database })
 }
 
 /// Checks that the folder belongs to the hub of this database, and marks a new folder.

@@ -56,13 +56,14 @@ pub enum Space {
 /// Runs all housekeeping passes.
 pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error> {
     let (database, _) = start::database(config)?;
-    folder::refuse_foreign(config, &database)?;
     let now = clock.now();
-    let place = database.clone();
+    let (settings, place) = (config.clone(), database.clone());
     let opened = tokio::task::spawn_blocking(move || {
+        folder::refuse_foreign(&settings, &place)?;
         // Do not create a database, and do not migrate it while a hub is running.
         drop(dump::Snapshot::take(&place)?);
-        Store::open(&place, &Options { writers: 1, readers: 1, ..Options::default() }, now.0)
+        let options = Options { writers: 1, readers: 1, ..Options::default() };
+        Ok::<_, Error>(Store::open(&place, &options, now.0)?)
     });
     let store = opened.await.map_err(|panic| tandem_store::Error::Panicked(panic.to_string()))??;
     let files = Files::of(config)?;

@@ -293,3 +293,16 @@ async fn a_backup_does_not_write_through_a_link(#[values(Db::Sqlite)] db: Db) {
         assert!(!shelf.file("nowhere").exists());
     }
 }
+
+#[test]
+fn a_folder_of_an_older_version_is_refused_with_another_database() {
+    let place = Place::new(Db::Sqlite);
+    std::fs::write(place.folder.join("tandem.db"), "").unwrap();
+    let file = place.folder.join("files/zz/file_zz");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "bytes").unwrap();
+    let other = place.folder.join("other.db");
+    let said = error(&command(&place.with_database(format!("sqlite:{}", other.display()))).output().unwrap());
+    assert!(said.contains("another hub") && said.contains("tandem.db"), "{said}");
+    assert!(file.exists() && !other.exists());
+}
