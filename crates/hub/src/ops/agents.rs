@@ -9,6 +9,8 @@ use tandem_api::agents::{
 use tandem_api::text::{Author, HubText, PeerName, PeerTags, PeerText};
 use tandem_app::agents::{self, Change, Discover, NewAgent};
 use tandem_app::{Invalid, keys, webhooks};
+use tandem_core::Now;
+use tandem_store::Tx;
 use tandem_store::agents::Listed;
 
 use crate::rates::RateKind;
@@ -114,7 +116,13 @@ async fn check_webhook(hub: &HubParts, url: &str) -> Result<(), Error> {
 pub async fn rotate_key(hub: &HubParts, caller: &Caller) -> Result<NewKey, Error> {
     let api_key = keys::new_api_key();
     let (by, key_hash) = (caller.agent.clone(), keys::sha256(api_key.as_bytes()));
-    hub.write(caller, move |tx, _| agents::rotate_key(tx, &by, &key_hash)).await?;
+    let old_hash = caller.key_hash;
+    let rotate = move |tx: &mut Tx<'_>, _: &Now| {
+        // The cache is not enough here: with several writers, a rotation that just committed may still be in it.
+        agents::check_key(tx, &by, &old_hash)?;
+        agents::rotate_key(tx, &by, &key_hash)
+    };
+    hub.write(caller, rotate).await?;
     Ok(NewKey { api_key: HubText::new(api_key) })
 }
 

@@ -207,8 +207,10 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
                     None => hub.access.look_up(hash).await,
                     Some(_) => hub.access.look_up_in_turn(hash).await,
                 };
-                let found = found.inspect_err(|_| {
+                let found = found.map_err(|error| {
                     *rate = hub.rates.count(RateKind::Requests, &address.key, limit, now);
+                    // A refusal, as of a suspended agent, counts like a wrong key.
+                    over.filter(|_| !error.is_internal()).map_or(error, Into::into)
                 });
                 found?.map_or(Identity::Unknown, |agent| Identity::Agent(agent, hash))
             }
