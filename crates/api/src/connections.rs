@@ -97,7 +97,7 @@ pub struct ConnectionView {
     /// When the other agent was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
-    /// How the hub can reach the other agent: `socket`, `stream`, `polling` or `never`.
+    /// How the hub can reach the other agent: `socket`, `stream`, `webhook`, `polling` or `never`.
     #[schema(value_type = String)]
     pub reach: Reach,
     /// When the connection was created.

@@ -87,6 +87,7 @@ codes! {
     NotSender "not_sender" 403 "only the sender of a message may delete it"
         => "Delete your own messages only; get_task shows who sent each.";
     ForeignHost "foreign_host" 403 "MCP is not served for that Host or Origin";
+    ForeignOrigin "foreign_origin" 403 "a browser sent the request for a web page of another site";
     ForeignSession "foreign_session" 403 "the MCP session belongs to another key";
     NotFound "not_found" 404 "it does not exist, or you may not see it"
         => "Look for the right id with list_tasks, list_connections, list_networks or get_inbox.";

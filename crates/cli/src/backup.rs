@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tandem_hub::Clock;
 use tandem_hub::backup::{self, Progress};
+use tandem_hub::config::redact_database;
 
+use crate::output::{self, report, say};
 use crate::settings::Place;
 
 /// Interval of the progress lines when the output is not a terminal.
@@ -69,11 +71,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     line.clear();
     let done = done?;
     let (rows, files, bytes) = (done.rows, done.files, done.bytes);
-    println!("{}: {rows} rows and {files} files in {bytes} bytes", arguments.file.display());
+    say!("{}: {rows} rows and {files} files in {bytes} bytes", arguments.file.display());
     if done.deleted_files > 0 {
-        println!("{} files were deleted during the backup and are not in it", done.deleted_files);
+        say!("{} files were deleted during the backup and are not in it", done.deleted_files);
     }
-    println!("It contains secrets; only you can read it.");
+    say!("It contains secrets; only you can read it.");
     Ok(())
 }
 
@@ -85,7 +87,9 @@ pub(crate) fn restore(arguments: &RestoreArguments) -> anyhow::Result<()> {
         backup::restore(&config, &Clock::System, &arguments.file, &mut |progress| line.report(progress));
     line.clear();
     let done = done?;
-    println!("restored {} rows and {} files; start the hub with: tandem serve", done.rows, done.files);
+    say!("restored {} rows and {} files; start the hub with:", done.rows, done.files);
+    let database = config.database.as_deref().map(|url| format!(" --database {}", redact_database(url)));
+    say!("  tandem serve --data {}{}", config.data.display(), database.unwrap_or_default());
     Ok(())
 }
 
@@ -108,15 +112,15 @@ impl Line {
         self.reported = Instant::now();
         let Progress { what, done, total } = progress;
         if self.terminal {
-            eprint!("\r\x1b[K{what} {done}/{total}");
+            output::progress(&format!("\r\x1b[K{what} {done}/{total}"));
         } else {
-            eprintln!("{what} {done}/{total}");
+            report!("{what} {done}/{total}");
         }
     }
 
     fn clear(&self) {
         if self.terminal {
-            eprint!("\r\x1b[K");
+            output::progress("\r\x1b[K");
         }
     }
 }

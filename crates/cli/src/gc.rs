@@ -4,6 +4,7 @@ use clap::Args;
 use tandem_hub::Clock;
 use tandem_hub::gc::{self, Space};
 
+use crate::output::say;
 use crate::settings::Place;
 
 /// Arguments of `tandem gc`.
@@ -38,14 +39,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (removed.deliveries, "old webhook deliveries"),
         (removed.files, "orphaned files"),
     ] {
-        println!("removed {count} {what}");
+        say!("removed {count} {what}");
     }
     match removed.space {
-        Space::Reclaimed(before, after) => println!("compacted the database from {before} to {after} bytes"),
+        Space::Reclaimed(before, after) => say!("compacted the database from {before} to {after} bytes"),
         Space::HubRunning => {
-            println!("a hub is running, so the database was not compacted; stop the hub to compact it");
+            say!("a hub is running, so the database was not compacted; stop the hub to compact it");
         }
-        Space::Postgres => println!("PostgreSQL reuses free space by itself"),
+        Space::Postgres => say!("PostgreSQL reuses free space by itself"),
     }
     Ok(())
 }

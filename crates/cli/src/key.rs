@@ -6,6 +6,8 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use tandem_seal::{PrivateKey, PublicKey};
 
+use crate::output::{self, say};
+
 /// Arguments of `tandem key`.
 #[derive(Debug, Args)]
 #[command(after_help = MORE)]
@@ -47,9 +49,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let key = PrivateKey::generate().context("cannot create a key")?;
             key.save(file)?;
             key.public().save(&public_file)?;
-            println!("Private key: {} (keep it to yourself)", file.display());
-            println!("Public key:  {}", public_file.display());
-            print!("{}", shown(key.public()));
+            say!("Private key: {} (keep it to yourself)", file.display());
+            say!("Public key:  {}", public_file.display());
+            say!("{}", shown(key.public()).trim_end());
         }
         KeyCommand::Show { file } => {
             let text =
@@ -59,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             } else {
                 PublicKey::from_pem(&text)?
             };
-            print!("{}{}", public.to_pem(), shown(&public));
+            output::result(&format!("{}{}", public.to_pem(), shown(&public)))?;
         }
     }
     Ok(())

@@ -1,8 +1,12 @@
 //! The binary `tandem`: parses arguments and runs one command.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod backup;
+mod descriptors;
 mod gc;
 mod key;
+mod output;
 mod serve;
 mod settings;
 
@@ -76,8 +80,19 @@ fn main() -> std::process::ExitCode {
     match outcome {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tandem: {error:#}");
+            output::report!("tandem: {}", explained(&error));
             std::process::ExitCode::FAILURE
         }
     }
+}
+
+/// An error with its causes. Most errors of the hub already contain the text of their cause, which is not repeated.
+fn explained(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }

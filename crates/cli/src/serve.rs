@@ -9,11 +9,14 @@ use tandem_hub::{Clock, Config};
 use tandem_server::{GRACE, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::descriptors;
+use crate::output::{self, report, say};
+
 /// Arguments of `tandem serve`. Each setting can also come from `TANDEM_*` or from tandem.toml.
 #[derive(Debug, Default, Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Arguments {
-    /// Address to listen on [default: 127.0.0.1:3000]
+    /// Address to listen on, or a port on this machine [default: 127.0.0.1:3000]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
     /// The data folder [default: ./tandem-data]
@@ -42,6 +45,7 @@ pub(crate) struct Arguments {
 const MORE: &str = "\
 Examples:
   tandem serve                                     a hub on http://127.0.0.1:3000, data in ./tandem-data
+  tandem serve --listen 3001                       another port
   tandem serve --listen 0.0.0.0:8080 --public-url https://hub.example.com
   tandem serve --database postgres://tandem@db/tandem --set rate_limit_max=0
   tandem serve --example-config > tandem.toml      a settings file with all defaults
@@ -72,14 +76,19 @@ impl Arguments {
 /// Runs a hub until it receives SIGTERM or Ctrl-C.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.example_config {
-        print!("{}", tandem_hub::config::EXAMPLE);
-        return Ok(());
+        return Ok(output::result(tandem_hub::config::EXAMPLE)?);
     }
-    let config = arguments.settings()?;
+    let mut config = arguments.settings()?;
     tandem_server::logs::init();
-    for name in Config::unknown_variables(std::env::vars().map(|(name, _)| name)) {
-        eprintln!("tandem: {name} is set, but it is not a setting; see tandem serve --example-config");
+    let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    for (name, meant) in Config::unknown_variables(variables) {
+        let hint = match meant {
+            Some(meant) => format!("did you mean {meant}?"),
+            None => "see tandem serve --example-config".into(),
+        };
+        report!("tandem: {name} is set, but it is not a setting; {hint}");
     }
+    let too_few_files = descriptors::make_room(&mut config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let started = tandem_hub::start::open(config, Clock::System, Resolver::system()).await?;
@@ -87,18 +96,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;
         let url = config.public_address().map_or_else(|| format!("http://{address}"), Into::into);
-        println!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.totals.database);
-        println!("Listening    http://{address}");
-        println!("Start page   {url}/       reference {url}/docs");
-        println!("MCP          {url}/mcp    with an agent's API key as bearer token");
-        println!("Register     curl -s {url}/agents -H 'Content-Type: application/json' -d '{{\"name\":\"my agent\"}}'");
+        say!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.totals.database);
+        say!("Listening    http://{address}");
+        say!("Start page   {url}/       reference {url}/docs");
+        say!("MCP          {url}/mcp    with an agent's API key as bearer token");
+        say!("Register     curl -s {url}/agents -H 'Content-Type: application/json' -d '{{\"name\":\"my agent\"}}'");
         if let Some(file) = &started.token_file {
-            println!("Operator     token in {}", file.display());
+            say!("Operator     token in {}", file.display());
         }
         if !address.ip().is_loopback() {
-            println!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");
+            say!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");
         }
-        println!("Ctrl-C stops the hub.");
+        if let Some(warning) = too_few_files {
+            say!("Warning      {warning}");
+        }
+        say!("Ctrl-C stops the hub.");
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let stop = async move {
@@ -106,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            eprintln!("tandem: stopping after the current requests");
+            report!("tandem: stopping after the current requests");
             std::thread::spawn(exit_late);
         };
         Server::new(started).run(listener, stop).await;

@@ -1,5 +1,6 @@
 //! Loading the settings, for every command that works on a hub's data.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -35,6 +36,12 @@ impl Place {
 pub(crate) fn load(flags: &[(String, String)], file: Option<&Path>) -> anyhow::Result<Config> {
     let usual = Path::new("tandem.toml");
     let file = file.or_else(|| usual.exists().then_some(usual));
+    let unreadable = |(name, value): &(OsString, OsString)| {
+        name.to_string_lossy().starts_with("TANDEM_") && value.to_str().is_none()
+    };
+    if let Some((name, _)) = std::env::vars_os().find(unreadable) {
+        anyhow::bail!("{}: must be valid UTF-8", name.to_string_lossy());
+    }
     Ok(Config::load(flags, |name| std::env::var(name).ok(), file)?)
 }
 

@@ -1,16 +1,22 @@
 //! The settings: one struct, read once from flags, environment and file, in this order of precedence.
 
+mod addresses;
+mod check;
+mod redact;
+mod sources;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use http::uri::Authority;
 use serde::{Deserialize, Serialize};
 use tandem_app::tasks::Defaults;
 use tandem_core::credits::Usd;
 use tandem_core::tasks::MESSAGES_DEFAULT;
-use toml::{Table, Value};
+use toml::Table;
 
-use crate::webhooks::address::port_of;
+pub use addresses::{AddressRanges, Origins};
+pub use redact::redact_database;
+use sources::{defaults, parse_error, read_file, set, suggestion};
 
 /// The commented example file, which is also the documentation. A test compares it with the defaults.
 pub const EXAMPLE: &str = include_str!("../../../tandem.example.toml");
@@ -23,11 +29,15 @@ const MEMORY_BUDGET_MB_MIN: usize = 2 * UPLOAD_MB;
 /// Settings that have no value by default.
 const OPTIONAL: [&str; 4] = ["database", "public_url", "admin_token", "check_in_seconds"];
 
+/// Settings with a flag of their own.
+const FLAGS: [&str; 5] = ["listen", "data", "database", "public-url", "admin-token"];
+
 /// All settings. `tandem.example.toml` describes each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Address to listen on.
+    /// Address to listen on. A port alone means this machine.
+    #[serde(deserialize_with = "addresses::listen")]
     pub listen: SocketAddr,
     /// The data folder.
     pub data: PathBuf,
@@ -37,8 +47,12 @@ pub struct Config {
     pub public_url: Option<String>,
     /// The operator's token; by default it is generated and stored in the data folder.
     pub admin_token: Option<String>,
-    /// Whether to trust `X-Forwarded-For`.
+    /// Whether every client is a proxy whose `X-Forwarded-For` is believed.
     pub behind_proxy: bool,
+    /// The proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: AddressRanges,
+    /// Origins of web pages that may call the hub from a browser.
+    pub allowed_origins: Origins,
     /// Maximum number of connections.
     pub max_connections: usize,
     /// Maximum number of connections from one address; 0 means half of all.
@@ -108,6 +122,8 @@ impl Default for Config {
             public_url: None,
             admin_token: None,
             behind_proxy: false,
+            trusted_proxies: AddressRanges::default(),
+            allowed_origins: Origins::default(),
             max_connections: 20_000,
             max_connections_per_address: 0,
             memory_budget_mb: 256,
@@ -194,11 +210,13 @@ impl Config {
             }
         }
         for (name, text) in flags {
-            set(&mut table, name, text, &format!("--{}", name.replace('_', "-")))?;
+            let flag = name.replace('_', "-");
+            let origin = if FLAGS.contains(&&*flag) { format!("--{flag}") } else { format!("--set {name}") };
+            set(&mut table, name, text, &origin)?;
         }
         let config: Self = table.try_into().map_err(|error: toml::de::Error| Error::Value {
             origin: "settings".into(),
-            cause: error.to_string(),
+            cause: parse_error(&error, ""),
         })?;
         config.check()?;
         Ok(config)
@@ -218,111 +236,25 @@ impl Config {
         self.public_url.as_deref().map(|url| url.trim_end_matches('/'))
     }
 
-    /// Environment variables that look like settings but are not; probably misspelt.
+    /// Environment variables that look like settings but are not, with the setting that was probably meant.
     #[must_use]
-    pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+    pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {
         let known = Self::names();
-        let unknown = |name: &String| {
-            name.strip_prefix("TANDEM_").is_some_and(|rest| {
-                !known.contains(&rest.to_lowercase()) && !["LOG", "CONFIG", "TEST_POSTGRES"].contains(&rest)
-            })
-        };
-        names.filter(unknown).collect()
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        let refuse = |origin: &str, cause: &str| {
-            Err(Error::Value { origin: origin.to_owned(), cause: cause.to_owned() })
-        };
-        if self.admin_token.as_ref().is_some_and(|token| token.len() < 16) {
-            return refuse("admin_token", "must be at least 16 characters long");
-        }
-        if let Some(url) = &self.public_url
-            && !is_web_address(url)
-        {
-            return refuse(
-                "public_url",
-                "must start with http:// or https://, and name a host and a valid port",
-            );
-        }
-        let mut mcp_hosts = self.mcp_hosts.split(',').map(str::trim).filter(|host| !host.is_empty());
-        if !mcp_hosts.all(is_host) {
-            return refuse("mcp_hosts", "must be host names, with or without a port, separated by commas");
-        }
-        if !(0.0..=1_000_000.0).contains(&self.initial_agent_credits) {
-            return refuse("initial_agent_credits", "must be from 0 to 1000000");
-        }
-        if Usd::try_from(self.max_task_usage).is_err() {
-            return refuse(
-                "max_task_usage",
-                "must be from 0 (any amount) to 1000000, with at most six decimals",
-            );
-        }
-        if self.pow_difficulty > 40 {
-            return refuse("pow_difficulty", "must be at most 40: more could not be solved");
-        }
-        if !(1..=100_000).contains(&self.max_messages_per_task) {
-            return refuse("max_messages_per_task", "must be from 1 to 100000");
-        }
-        if !(0..=86_400).contains(&self.default_ttl_seconds) {
-            return refuse("default_ttl_seconds", "must be from 0 (none) to 86400");
-        }
-        if self.check_in_seconds.is_some_and(|seconds| !(0..=86_400).contains(&seconds)) {
-            return refuse("check_in_seconds", "must be from 0 (never) to 86400");
-        }
-        if self.max_connections == 0 || self.database_writers == 0 || self.database_readers == 0 {
-            return refuse("max_connections, database_writers and database_readers", "must not be 0");
-        }
-        if !(MEMORY_BUDGET_MB_MIN..=1_000_000).contains(&self.memory_budget_mb) {
-            let why = format!("must be from {MEMORY_BUDGET_MB_MIN} to 1000000");
-            return refuse("memory_budget_mb", &why);
-        }
-        self.check_files()
-    }
-
-    fn check_files(&self) -> Result<(), Error> {
-        let refuse = |origin: &str, cause: &str| {
-            Err(Error::Value { origin: origin.to_owned(), cause: cause.to_owned() })
-        };
-        let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        if !is_plain(&self.files_bucket) {
-            return refuse("files_bucket", "must be the bare name of a bucket");
-        }
-        let mut parts = self.files_prefix.split('/');
-        if !self.files_prefix.is_empty()
-            && !parts.all(|part| !["", ".", ".."].contains(&part) && is_plain(part))
-        {
-            return refuse(
-                "files_prefix",
-                "must be letters, digits, dots, dashes, and slashes only between them",
-            );
-        }
-        let endpoint = &self.files_endpoint;
-        if self.files_bucket.is_empty() && !(self.files_prefix.is_empty() && endpoint.is_empty()) {
-            return refuse("files_prefix and files_endpoint", "mean nothing without files_bucket");
-        }
-        if !endpoint.is_empty() && (!is_web_address(endpoint) || endpoint.contains('@')) {
-            return refuse(
-                "files_endpoint",
-                "must start with http:// or https://, name a host and a valid port, and contain no credentials",
-            );
-        }
-        Ok(())
-    }
-
-    /// The settings for the operator, without the token and the database password.
-    #[must_use]
-    pub fn redacted(&self) -> serde_json::Value {
-        let mut shown = self.clone();
-        shown.admin_token = shown.admin_token.map(|_| "(hidden)".into());
-        shown.database = shown.database.map(|url| match (url.split_once("://"), url.rsplit_once('@')) {
-            (Some((scheme, _)), Some((_, place))) => {
-                let place = place.split('?').next().unwrap_or_default();
-                format!("{scheme}://(hidden)@{place}")
+        let unknown = |name: String| {
+            let rest = name.strip_prefix("TANDEM_")?.to_lowercase();
+            if known.contains(&rest) || ["log", "config", "test_postgres"].contains(&rest.as_str()) {
+                return None;
             }
-            _ => url,
-        });
-        serde_json::to_value(&shown).unwrap_or_default()
+            let meant = suggestion(&rest).map(|meant| format!("TANDEM_{}", meant.to_uppercase()));
+            Some((name, meant))
+        };
+        names.filter_map(unknown).collect()
+    }
+
+    /// Whether requests come through a proxy.
+    #[must_use]
+    pub fn is_behind_proxy(&self) -> bool {
+        self.behind_proxy || !self.trusted_proxies.is_empty()
     }
 
     /// Maximum number of connections from one address.
@@ -368,50 +300,4 @@ impl Config {
     pub fn initial_credits_micro(&self) -> i64 {
         (self.initial_agent_credits * 1_000_000.0).round() as i64
     }
-}
-
-fn is_web_address(url: &str) -> bool {
-    let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
-    rest.and_then(|rest| rest.split(['/', '?', '#']).next()).is_some_and(is_host)
-}
-
-/// Whether this is a host with or without a port.
-fn is_host(text: &str) -> bool {
-    text.parse::<Authority>().is_ok_and(|host| !host.host().is_empty() && port_of(&host, 80).is_some())
-}
-
-fn defaults() -> Table {
-    Table::try_from(Config::default()).unwrap_or_default()
-}
-
-fn read_file(path: &Path) -> Result<Table, Error> {
-    let text =
-        std::fs::read_to_string(path).map_err(|cause| Error::Unreadable { path: path.to_owned(), cause })?;
-    let wrong = |cause: String| Error::File { path: path.to_owned(), cause };
-    // Parse the file as a whole first, so that an error shows its line.
-    toml::from_str::<Config>(&text).map_err(|error| wrong(error.to_string()))?;
-    text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))
-}
-
-/// Sets a value given as text. It is converted to the type of the default: number, boolean or text.
-fn set(table: &mut Table, name: &str, text: &str, origin: &str) -> Result<(), Error> {
-    let wrong = |cause: &str| Error::Value { origin: origin.to_owned(), cause: cause.to_owned() };
-    let value = match defaults().get(name) {
-        Some(Value::Boolean(_)) => match text {
-            "1" | "true" => Value::Boolean(true),
-            "0" | "false" => Value::Boolean(false),
-            _ => return Err(wrong("must be 1, true, 0 or false")),
-        },
-        Some(Value::Integer(_)) => Value::Integer(text.parse().map_err(|_| wrong("must be a whole number"))?),
-        Some(Value::Float(_)) => Value::Float(text.parse().map_err(|_| wrong("must be a number"))?),
-        None if name == "check_in_seconds" => {
-            Value::Integer(text.parse().map_err(|_| wrong("must be a whole number"))?)
-        }
-        None if !OPTIONAL.contains(&name) => return Err(wrong("there is no such setting")),
-        _ => Value::String(text.to_owned()),
-    };
-    let alone = Table::from_iter([(name.to_owned(), value.clone())]);
-    alone.try_into::<Config>().map_err(|error: toml::de::Error| wrong(error.message()))?;
-    table.insert(name.to_owned(), value);
-    Ok(())
 }

@@ -1,12 +1,10 @@
 //! `tandem gc`: runs all housekeeping once, with or without a running hub.
 
-use std::path::Path;
-
 use tandem_store::{Database, Options, Store, dump};
 
 use crate::files::{self, Files};
 use crate::housekeeping::Pacing;
-use crate::{Clock, Config, housekeeping, start};
+use crate::{Clock, Config, folder, housekeeping, start};
 
 /// Why the housekeeping failed.
 #[derive(Debug, thiserror::Error)]
@@ -23,9 +21,6 @@ pub enum Error {
     /// The files cannot be listed.
     #[error("cannot list the files: {0}")]
     Files(#[from] files::Error),
-    /// The data folder seems to belong to another hub.
-    #[error("{0}")]
-    Refused(String),
 }
 
 /// What was removed.
@@ -61,16 +56,18 @@ pub enum Space {
 /// Runs all housekeeping passes.
 pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error> {
     let (database, _) = start::database(config)?;
-    refuse_foreign(config, &database)?;
     let now = clock.now();
-    let place = database.clone();
+    let (settings, place) = (config.clone(), database.clone());
     let opened = tokio::task::spawn_blocking(move || {
+        folder::refuse_foreign(&settings, &place)?;
         // Do not create a database, and do not migrate it while a hub is running.
         drop(dump::Snapshot::take(&place)?);
-        Store::open(&place, &Options { writers: 1, readers: 1, ..Options::default() }, now.0)
+        let options = Options { writers: 1, readers: 1, ..Options::default() };
+        Ok::<_, Error>(Store::open(&place, &options, now.0)?)
     });
     let store = opened.await.map_err(|panic| tandem_store::Error::Panicked(panic.to_string()))??;
     let files = Files::of(config)?;
+    folder::check(config, &store).await?;
     files.claim(&store).await?;
     let swept = housekeeping::remove_expired(&store, now, &mut Pacing::unpaced()).await?;
     let remove_old = housekeeping::remove_old(&store, now, config, &mut Pacing::unpaced()).await?;
@@ -93,23 +90,9 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
     })
 }
 
-/// Refuses the data folder of another hub: compared with the wrong database, all files would be orphaned.
-fn refuse_foreign(config: &Config, database: &Database) -> Result<(), Error> {
-    let own = config.data.join("tandem.db");
-    let is_own = |path: &Path| path.canonicalize().ok() == own.canonicalize().ok();
-    if own.exists() && !matches!(database, Database::Sqlite(path) if is_own(path)) {
-        return Err(Error::Refused(format!(
-            "{} contains another database than the selected one, so its files may belong to another hub; \
-             select the data folder of the database with --data",
-            config.data.display()
-        )));
-    }
-    Ok(())
-}
-
 fn reclaim_space(config: &Config, database: &Database) -> Result<Space, Error> {
     let Database::Sqlite(path) = database else { return Ok(Space::Postgres) };
-    let _locks = match start::locks(config, database) {
+    let _locks = match folder::locks(config, database) {
         Ok(locks) => locks,
         Err(start::Error::Locked { .. }) => return Ok(Space::HubRunning),
         Err(error) => return Err(error.into()),

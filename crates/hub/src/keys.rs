@@ -10,6 +10,7 @@ use tandem_app::ticket::Tickets;
 use tandem_app::{Error, admin, agents};
 use tandem_core::AgentId;
 use tandem_store::{Store, Tx};
+use tokio::sync::Semaphore;
 
 use crate::caller::Caller;
 use crate::config::Config;
@@ -92,6 +93,8 @@ impl KeyCache {
 pub struct Access {
     cache: Arc<KeyCache>,
     db: Db,
+    /// The turn of [`Self::look_up_in_turn`].
+    turns: Semaphore,
     admin_token: KeyHash,
     /// Challenges for the proof of work at registration.
     pub challenges: Challenges,
@@ -115,6 +118,7 @@ impl Access {
         let ticket = hub_secret(db.store(), "ticket").await?;
         Ok(Self {
             cache,
+            turns: Semaphore::new(1),
             admin_token: keys::sha256(admin_token.as_bytes()),
             challenges: Challenges::new(&challenge, config.pow_difficulty),
             tickets: Tickets::new(&ticket),
@@ -142,6 +146,19 @@ impl Access {
             self.cache.remember(hash, agent.clone(), state);
         }
         Ok(found)
+    }
+
+    /// The same, for an address that has used up its requests: one such look-up at a time in the whole hub, in the order
+    /// of arrival. Strangers who send wrong keys without end occupy one reader of the database at most, and a valid key
+    /// waits for those that came before it; once found, it is in the cache and does not wait again. A refusal without a
+    /// look-up would lock out every agent at their address whose key is not in the cache, as after a restart.
+    pub async fn look_up_in_turn(&self, hash: KeyHash) -> Result<Option<AgentId>, crate::Error> {
+        let _turn = self.turns.acquire().await;
+        // Another request with the same key may have found it meanwhile.
+        match self.known(&hash) {
+            Some(agent) => Ok(Some(agent)),
+            None => self.look_up(hash).await,
+        }
     }
 
     /// Refuses a caller whose key has ended since its request was admitted. An ended key leaves the cache with the commit

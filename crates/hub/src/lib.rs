@@ -18,6 +18,7 @@ mod effects;
 mod error;
 pub mod feed;
 pub mod files;
+mod folder;
 pub mod gc;
 mod housekeeping;
 mod hub;

@@ -92,6 +92,21 @@ impl Rates {
         self.look(what, who, limit, now, 1, i64::from(seconds) * 1_000)
     }
 
+    /// The state in a window of the given seconds, without counting a request.
+    pub fn peek_within(
+        &self,
+        what: RateKind,
+        who: &str,
+        limit: u32,
+        seconds: u32,
+        now: Timestamp,
+    ) -> Option<Rate> {
+        if seconds == 0 {
+            return None;
+        }
+        self.look(what, who, limit, now, 0, i64::from(seconds) * 1_000)
+    }
+
     /// The state after one more request, without counting it.
     pub fn peek(&self, what: RateKind, who: &str, limit: u32, now: Timestamp) -> Option<Rate> {
         self.look(what, who, limit, now, 0, WINDOW_MS)

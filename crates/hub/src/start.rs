@@ -1,12 +1,10 @@
 //! Starts a hub: data folder and lock, operator's token, store, background workers.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tandem_api::system::Database as Kind;
-use tandem_app::keys;
 use tandem_core::FileId;
 use tandem_store::{Database, Options, Store};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -20,6 +18,7 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::effects::CommitEffects;
 use crate::files::{self, Files};
+use crate::folder::{self, NewFolder};
 use crate::housekeeping::{self, Pacing};
 use crate::hub::{Hub, HubParts};
 use crate::keys::Access;
@@ -53,9 +52,34 @@ pub enum Error {
         /// The process id of the other hub, if known.
         pid: String,
     },
-    /// The setting `database` is invalid.
-    #[error("the database must be sqlite:PATH or postgres://…, not {0:?}")]
-    UnknownDatabase(String),
+    /// The folder belongs to a hub, and the database is empty.
+    #[error(
+        "the data folder {folder} belongs to the hub with the database {database}, but the selected database is empty; \
+         select the hub's database with --database, or another folder with --data. Nothing was changed"
+    )]
+    OtherDatabase {
+        /// The data folder.
+        folder: PathBuf,
+        /// The database of its hub, without the password.
+        database: String,
+    },
+    /// The folder belongs to another hub than the database.
+    #[error(
+        "the data folder {folder} belongs to another hub, with the database {database}; its files would be deleted. \
+         Select that database with --database, or another folder with --data"
+    )]
+    OtherHub {
+        /// The data folder.
+        folder: PathBuf,
+        /// The database of its hub, without the password.
+        database: String,
+    },
+    /// The setting `database` is invalid. It is not shown, because it may contain a password.
+    #[error("the database must be sqlite:PATH or postgres://user:password@host/name{}", scheme_note(.scheme))]
+    UnknownDatabase {
+        /// The scheme of the setting, if it has one.
+        scheme: Option<String>,
+    },
     /// The database cannot be used.
     #[error("cannot use the database: {0}")]
     Store(tandem_store::Error),
@@ -65,6 +89,10 @@ pub enum Error {
     /// The first query failed.
     #[error("cannot start: {0}")]
     App(#[from] tandem_app::Error),
+}
+
+fn scheme_note(scheme: &Option<String>) -> String {
+    scheme.as_ref().map_or_else(String::new, |scheme| format!(", not {scheme}://…"))
 }
 
 fn pid_note(pid: &str) -> String {
@@ -79,6 +107,8 @@ pub struct Started {
     /// Where a newly generated operator's token is stored; `None` if it already existed.
     pub token_file: Option<PathBuf>,
     removed_files: mpsc::Receiver<Vec<FileId>>,
+    /// Removed again if the hub is dropped before its workers start.
+    new_folder: NewFolder,
     _locks: Vec<File>,
 }
 
@@ -98,28 +128,23 @@ fn lease_holder(folder: &Path, database: &Database) -> Result<String, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),
     }
-    let id = format!("node_{}", keys::random_hex::<12>());
+    let id = format!("node_{}", tandem_app::keys::random_hex::<12>());
     std::fs::write(&path, format!("{id}\n")).map_err(failed)?;
     Ok(id)
 }
 
 /// Opens everything that a hub needs. `resolver` resolves the hosts of webhooks.
 pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<Started, Error> {
-    let folder = config.data.clone();
-    create_private(&folder).map_err(|cause| Error::Folder { path: folder.clone(), cause })?;
     let (database, kind) = database(&config)?;
     let files = Files::of(&config)?;
-    let locks = locks(&config, &database)?;
-    let holder = lease_holder(&folder, &database)?;
-    let (token, token_file) = match &config.admin_token {
-        Some(token) => (token.clone(), None),
-        None => {
-            let path = folder.join("admin-token");
-            let token =
-                load_or_create_token(&path).map_err(|cause| Error::Folder { path: path.clone(), cause })?;
-            (token, Some(path))
-        }
-    };
+    let (settings, place) = (config.clone(), database.clone());
+    let checked = tokio::task::spawn_blocking(move || folder::refuse_foreign(&settings, &place)).await;
+    checked.unwrap_or_else(|panic| Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))))?;
+    let new_folder = folder::create(&config.data)?;
+    let locks = folder::locks(&config, &database)?;
+    let holder = lease_holder(&config.data, &database)?;
+    let (token, token_file) = token(&config)?;
+    folder::make_database_private(&database)?;
     let (effects, removed_files) = CommitEffects::new();
     let hook = effects.clone();
     let options =
@@ -133,6 +158,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         Ok(opened) => opened.map_err(Error::Store)?,
         Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
     };
+    folder::claim(&config, &store).await?;
     files.claim(&store).await?;
     let db = Db::new(store, clock.clone());
     let allowed = Allowed { http: config.webhook_allow_http, private: config.webhook_allow_private };
@@ -155,7 +181,19 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         db,
         config,
     });
-    Ok(Started { hub, token_file, removed_files, _locks: locks })
+    Ok(Started { hub, token_file, removed_files, new_folder, _locks: locks })
+}
+
+/// The operator's token, and where it is stored unless it is a setting.
+fn token(config: &Config) -> Result<(String, Option<PathBuf>), Error> {
+    if let Some(token) = &config.admin_token {
+        return Ok((token.clone(), None));
+    }
+    let path = config.data.join("admin-token");
+    match folder::load_or_create_token(&path) {
+        Ok(token) => Ok((token, Some(path))),
+        Err(cause) => Err(Error::Folder { path, cause }),
+    }
 }
 
 /// The background workers of a hub.
@@ -171,6 +209,7 @@ impl Started {
     /// Starts the background workers: timer, webhooks, housekeeping.
     #[must_use]
     pub fn start_workers(self) -> Workers {
+        self.new_folder.keep();
         let hub = self.hub;
         let (running, stopped) = watch::channel(());
         let pacing = Pacing::background(stopped);
@@ -225,68 +264,11 @@ pub(crate) fn database(config: &Config) -> Result<(Database, Kind), Error> {
             Some(path) if !path.is_empty() => {
                 Ok((Database::Sqlite(path.trim_start_matches("//").into()), Kind::Sqlite))
             }
-            _ => Err(Error::UnknownDatabase(url.split(['@', '?']).next_back().unwrap_or_default().into())),
+            _ => {
+                let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_owned());
+                let is_word = |scheme: &String| scheme.bytes().all(|b| b.is_ascii_alphabetic());
+                Err(Error::UnknownDatabase { scheme: scheme.filter(is_word) })
+            }
         },
     }
-}
-
-/// Creates a folder that only its owner can read. An existing folder is left unchanged.
-pub(crate) fn create_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-/// Locks the data folder and the database against other hubs.
-pub(crate) fn locks(config: &Config, database: &Database) -> Result<Vec<File>, Error> {
-    let mut locks = vec![lock(&config.data, &config.data.join("lock"))?];
-    // Two data folders may name the same database.
-    if let Database::Sqlite(path) = database
-        && config.database.is_some()
-    {
-        locks.push(lock(path, &path.with_extension("lock"))?);
-    }
-    Ok(locks)
-}
-
-/// Locks a data folder or a database, and writes the process id into the lock file.
-fn lock(locked: &Path, path: &Path) -> Result<File, Error> {
-    let failed = |cause| Error::Folder { path: locked.to_owned(), cause };
-    let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut pid = String::new();
-            // The process id is only for the message.
-            let _ = file.read_to_string(&mut pid);
-            return Err(Error::Locked { path: locked.to_owned(), pid: pid.trim().to_owned() });
-        }
-        Err(TryLockError::Error(cause)) => return Err(failed(cause)),
-    }
-    file.set_len(0).map_err(failed)?;
-    file.rewind().map_err(failed)?;
-    writeln!(file, "{}", std::process::id()).map_err(failed)?;
-    Ok(file)
-}
-
-/// Reads the token from its file, or creates it. Only the owner can read the file.
-fn load_or_create_token(path: &Path) -> std::io::Result<String> {
-    match std::fs::read_to_string(path) {
-        Ok(text) if text.trim().len() >= 16 => return Ok(text.trim().to_owned()),
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    let token = format!("tda_{}", keys::random_hex::<24>());
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    writeln!(file, "{token}")?;
-    file.sync_all()?;
-    Ok(token)
 }

@@ -184,7 +184,7 @@ pub struct Profile {
     /// When it was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
-    /// How the hub can reach it: `socket`, `stream`, `polling` or `never`.
+    /// How the hub can reach it: `socket`, `stream`, `webhook`, `polling` or `never`.
     #[schema(value_type = String)]
     pub reach: Reach,
 }

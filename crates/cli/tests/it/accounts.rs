@@ -183,3 +183,18 @@ async fn what_it_wrote_on_a_task_that_was_taken_from_it_goes_too(#[values(Db::Sq
     ada.get(&format!("/files/{}", file["id"].as_str().unwrap())).await.refused(404, "not_found");
     eventually(async || (stored(&hub) == 0).then_some(())).await;
 }
+
+#[rstest]
+#[tokio::test]
+async fn head_of_an_export_is_no_export(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let head = async || ada.client.send("HEAD", "/agents/me/export", Some(&ada.key), None).await;
+    for _ in 0..2 {
+        let reply = head().await;
+        assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/json")));
+    }
+    ada.get("/agents/me/export").await.ok(200);
+    assert_eq!(head().await.status, 429);
+    ada.get("/agents/me/export").await.refused(429, "rate_limited");
+}

@@ -62,6 +62,143 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
 }
 
 #[test]
+fn a_port_alone_is_a_port_of_this_machine() {
+    for (text, address) in [
+        ("3001", "127.0.0.1:3001"),
+        (":3001", "127.0.0.1:3001"),
+        ("localhost:3001", "127.0.0.1:3001"),
+        ("localhost", "127.0.0.1:3000"),
+        ("0.0.0.0", "0.0.0.0:3000"),
+        ("0.0.0.0:80", "0.0.0.0:80"),
+        ("::1", "[::1]:3000"),
+        ("[::1]", "[::1]:3000"),
+        ("[::]:3001", "[::]:3001"),
+    ] {
+        assert_eq!(load(&[("listen", text)], &[], None).unwrap().listen, address.parse().unwrap(), "{text}");
+        assert_eq!(load(&[], &[("TANDEM_LISTEN", text)], None).unwrap().listen, address.parse().unwrap());
+        let file = format!("listen = \"{text}\"");
+        assert_eq!(load(&[], &[], Some(&file)).unwrap().listen, address.parse().unwrap());
+    }
+    for wrong in ["", ":", "70000", "example.com:80", "localhost:", "127.0.0.1:x", "+80", ":+80", "-1"] {
+        let error = load(&[("listen", wrong)], &[], None).unwrap_err();
+        assert!(error.contains("--listen") && error.contains("127.0.0.1:3000"), "{wrong:?}: {error}");
+    }
+}
+
+#[test]
+fn a_misspelt_name_gets_a_suggestion() {
+    for (misspelt, meant) in [
+        ("rate_limit", "rate_limit_max"),
+        ("max_conections", "max_connections"),
+        ("ratelimitmax", "rate_limit_max"),
+        ("register_rate_limit_max", "rate_limit_register_max"),
+        ("behindproxy", "behind_proxy"),
+        ("databse", "database"),
+        ("Listen", "listen"),
+    ] {
+        let hint = format!("did you mean {meant}?");
+        let error = load(&[(misspelt, "1")], &[], None).unwrap_err();
+        assert!(error.contains(&hint) && error.contains(misspelt), "{error}");
+        let error = load(&[], &[], Some(&format!("data = \"x\"\n{misspelt} = 1"))).unwrap_err();
+        assert!(error.contains(&hint) && error.contains(misspelt), "{error}");
+        let variable = format!("TANDEM_{}", misspelt.to_uppercase());
+        let unknown = Config::unknown_variables([variable.clone()].into_iter());
+        if meant.to_uppercase() == misspelt.to_uppercase() {
+            assert_eq!(unknown, []);
+        } else {
+            assert_eq!(unknown, [(variable, Some(format!("TANDEM_{}", meant.to_uppercase())))]);
+        }
+    }
+    assert!(!load(&[("zzz", "1")], &[], None).unwrap_err().contains("did you mean"));
+    assert_eq!(Config::unknown_variables(["TANDEM_LOG".to_owned(), "PATH".to_owned()].into_iter()), []);
+}
+
+#[test]
+fn lists_of_proxies_and_origins_are_checked() {
+    let config = load(&[("trusted_proxies", "127.0.0.1, 10.0.0.0/8,::1/128")], &[], None).unwrap();
+    assert!(config.is_behind_proxy() && !config.behind_proxy);
+    for (ip, is_trusted) in
+        [("10.255.0.1", true), ("11.0.0.1", false), ("::1", true), ("::ffff:10.0.0.1", true)]
+    {
+        assert_eq!(config.trusted_proxies.contains(ip.parse().unwrap()), is_trusted, "{ip}");
+    }
+    let all = load(&[("trusted_proxies", "0.0.0.0/0")], &[], None).unwrap().trusted_proxies;
+    assert!(all.contains("203.0.113.1".parse().unwrap()) && !all.contains("2001:db8::1".parse().unwrap()));
+    for wrong in ["proxy.example", "10.0.0.0/33", "10.0.0.0/", "::1/129", "10.0.0.0/-1"] {
+        let error = load(&[("trusted_proxies", wrong)], &[], None).unwrap_err();
+        assert!(error.contains("trusted_proxies") && error.contains("10.0.0.0/8"), "{error}");
+    }
+    for wrong in ["app.example", "https://", "https://a/b", "https://*.example", "null"] {
+        let error = load(&[("allowed_origins", wrong)], &[], None).unwrap_err();
+        assert!(error.contains("allowed_origins"), "{error}");
+    }
+}
+
+/// Ways to write a database setting with a password in it; most of them are wrong.
+const FORMS: [&str; 16] = [
+    "postgres://tandem:{}@db.example:5432/tandem",
+    "postgres://tandem:{}@db.example",
+    "postgresql://{}@db.example/tandem",
+    "postgres://db.example/tandem?user=tandem&password={}",
+    "postgres://tandem@db.example/tandem?password={}&sslmode=require",
+    "postgres://tandem:{}@[::1]:5432/tandem",
+    "postgres://tandem:{}@a.example,b.example/tandem",
+    "postgres://tandem:{}/tandem",
+    "postgres://tandem:{}",
+    "postgres:/tandem:{}@db.example/tandem",
+    "postgres//tandem:{}@db.example/tandem",
+    "tandem:{}@db.example/tandem",
+    "host=db.example user=tandem password={} dbname=tandem",
+    "mysql://tandem:{}@db.example/tandem",
+    "Postgres://tandem:{}@db.example/tandem#x",
+    "{}",
+];
+
+#[test]
+fn a_password_is_never_shown() {
+    // A password is pieces with anything between them, so that showing any part of it is noticed.
+    let between =
+        proptest::sample::select(vec!["", "@", "/", "?", "#", ":", "&", "=", "%40", " ", "://", "é"]);
+    let pieces = proptest::collection::vec(between, 0..4);
+    let form = proptest::sample::select(FORMS.to_vec());
+    let runs = proptest::test_runner::Config { failure_persistence: None, ..Default::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(runs);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let run = runner.run(&(form, pieces), |(form, pieces)| {
+        let password =
+            pieces.iter().fold("s3cret".to_owned(), |text, between| format!("{text}{between}s3cret"));
+        // Where no host follows, an @ makes the rest of the password the host.
+        if password.contains('@') && !form.contains("{}@") && !form.contains("password=") {
+            return Ok(());
+        }
+        let setting = form.replace("{}", &password);
+        let config = load(&[("database", &setting)], &[], None).unwrap();
+        let shown = config.redacted().to_string();
+        assert!(!shown.contains("s3cret"), "{setting} is shown as {shown}");
+        let error = Config { data: "/nowhere/at/all".into(), ..config };
+        let started = runtime.block_on(tandem_hub::start::open(
+            Config { database: Some(setting.replacen("postgres", "postgras", 1)), ..error },
+            tandem_hub::Clock::System,
+            tandem_hub::webhooks::address::Resolver::System,
+        ));
+        let error = started.unwrap_err().to_string();
+        assert!(!error.contains("s3cret"), "{setting} is refused with {error}");
+        Ok(())
+    });
+    run.unwrap();
+    let shown = |setting: &str| tandem_hub::config::redact_database(setting);
+    assert_eq!(
+        shown("postgres://u:p@db.example:5432/tandem?x=y"),
+        "postgres://(hidden)@db.example:5432/tandem"
+    );
+    assert_eq!(shown("postgres://db.example/tandem"), "postgres://db.example/tandem");
+    assert_eq!(shown("sqlite:/var/lib/a@b?c.db"), "sqlite:/var/lib/a@b?c.db");
+    // Nor is a line of the file quoted.
+    let error = load(&[], &[], Some("data = \"x\"\ndatabase = \"postgres://u:s3cret@h/db")).unwrap_err();
+    assert!(error.contains("line 2") && !error.contains("s3cret"), "{error}");
+}
+
+#[test]
 fn wrong_settings_are_named() {
     let says = |result: Result<Config, String>, words: &[&str]| {
         let error = result.unwrap_err();

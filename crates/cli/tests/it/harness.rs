@@ -77,6 +77,11 @@ impl Place {
         Self { folder, database, name }
     }
 
+    /// The same folder with another database. Dropping this removes nothing.
+    pub fn with_database(&self, url: String) -> Self {
+        Self { folder: self.folder.clone(), database: Some(url), name: String::new() }
+    }
+
     /// Runs statements on the database while no hub uses it.
     pub fn execute(&self, sql: &str) {
         match &self.database {
@@ -118,6 +123,9 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        if self.name.is_empty() {
+            return;
+        }
         if self.database.is_some() {
             administer(format!("drop database if exists {} with (force)", self.name));
         }

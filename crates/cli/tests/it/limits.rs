@@ -93,6 +93,89 @@ async fn a_proxy_is_believed_only_when_told_so(#[values(Db::Sqlite)] db: Db) {
     }
 }
 
+/// What the hub takes for the client's address, by what it refuses as too many registrations.
+async fn same_client(hub: &Harness, first: &[&str], second: &[&str]) -> bool {
+    let from = |lines: &[&str]| {
+        let mut request = Request::post("/agents").header("content-type", "application/json");
+        for line in lines {
+            request = request.header("x-forwarded-for", *line);
+        }
+        request.body(Full::from(json!({ "name": "Ada" }).to_string())).unwrap()
+    };
+    hub.advance_ms(60_000);
+    hub.client.raw(from(first)).await.ok(201);
+    hub.client.raw(from(second)).await.status == 429
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_last_hop_counts_in_whichever_header_line_it_is(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start_with(db, |config| {
+        config.rate_limit_register_max = 1;
+        config.behind_proxy = true;
+    })
+    .await;
+    let made_up = ["198.51.100.1", "203.0.113.7"];
+    assert!(same_client(&hub, &made_up, &["198.51.100.2", "203.0.113.7"]).await);
+    assert!(same_client(&hub, &made_up, &["203.0.113.7:4711"]).await);
+    assert!(same_client(&hub, &["[2001:db8::1]:80"], &["2001:db8::2"]).await, "a /64 is one client");
+    assert!(!same_client(&hub, &made_up, &["203.0.113.7", "198.51.100.1"]).await);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_chain_of_trusted_proxies_is_walked_from_its_end(#[values(Db::Sqlite)] db: Db) {
+    let start = |proxies: &str| {
+        let proxies = proxies.to_owned().try_into().unwrap();
+        Harness::start_with(db, |config| {
+            config.rate_limit_register_max = 1;
+            config.trusted_proxies = proxies;
+        })
+    };
+    let hub = start("127.0.0.1, 10.0.0.0/8, 2001:db8:1::/48").await;
+    let client = ["203.0.113.7, 10.1.2.3"];
+    assert!(same_client(&hub, &client, &["198.51.100.1, 203.0.113.7, 10.9.9.9", "10.1.1.1"]).await);
+    assert!(same_client(&hub, &client, &["203.0.113.7, 2001:db8:1::5"]).await);
+    assert!(same_client(&hub, &client, &["203.0.113.7, ::ffff:10.0.0.1"]).await);
+    assert!(!same_client(&hub, &client, &["203.0.113.7, 11.0.0.1"]).await);
+    // Nothing before an unreadable entry is believed.
+    assert!(same_client(&hub, &["1.1.1.1, unknown, 10.0.0.1"], &["2.2.2.2, nonsense, 10.0.0.1"]).await);
+    // Somebody who is no proxy of ours cannot choose an address.
+    let hub = start("10.0.0.0/8").await;
+    assert!(same_client(&hub, &["1.1.1.1"], &["2.2.2.2, 10.0.0.1"]).await);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_valid_key_is_found_whatever_strangers_at_its_address_send(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let (place, clock) = (hub.place.clone(), hub.clock.clone());
+    drop(hub);
+    // After a restart no key is in the cache.
+    let mut config = place.config();
+    config.rate_limit_max = 3;
+    let hub = Harness::start_at(place, config, clock).await;
+    let guess = async |number: usize| {
+        hub.client.send("GET", "/agents/me", Some(&format!("tdm_guess{number}")), None).await
+    };
+    for number in 0..3 {
+        guess(number).await.refused(401, "unauthorized");
+    }
+    guess(3).await.refused(429, "rate_limited");
+    // Many at once, and the valid key among them.
+    let guesses = futures_util::future::join_all((4..24).map(&guess));
+    let valid = hub.client.send("GET", "/agents/me", Some(&ada.key), None);
+    let (guesses, valid) = futures_util::future::join(guesses, valid).await;
+    valid.ok(200);
+    for reply in guesses {
+        reply.refused(429, "rate_limited");
+    }
+    assert_eq!(hub.hub.access.known(&tandem_app::keys::sha256(ada.key.as_bytes())).unwrap().as_str(), ada.id);
+}
+
 #[rstest]
 #[tokio::test]
 async fn metrics_are_for_the_operator_and_this_machine(#[values(Db::Sqlite)] db: Db) {

@@ -61,6 +61,40 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
     }
 }
 
+/// Each route is listed under the heading of its topic.
+#[rstest]
+#[tokio::test]
+async fn the_reference_groups_routes_by_topic(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let html = String::from_utf8(hub.client.send("GET", "/docs", None, None).await.bytes.to_vec()).unwrap();
+    let list = html.split("<nav class=\"toc\"").nth(1).unwrap().split("</nav>").next().unwrap();
+    let groups: Vec<(&str, &str)> = list
+        .split("<h3>")
+        .skip(1)
+        .map(|group| {
+            let (heading, routes) = group.split_once("</h3>").unwrap();
+            (heading.split(['>', '<']).nth(2).unwrap(), routes)
+        })
+        .collect();
+    for (route, heading) in [
+        ("/tasks/{id}/files", "Files"),
+        ("/mcp", "MCP"),
+        ("/networks/{id}", "Networks"),
+        ("/docs", "Pages"),
+        ("/admin/settings", "Operator"),
+        ("/inbox", "Inbox and updates"),
+    ] {
+        let found: Vec<&str> = groups
+            .iter()
+            .filter(|(_, routes)| routes.contains(&format!("<code>{route}</code>")))
+            .map(|(heading, _)| *heading)
+            .collect();
+        assert_eq!(found, [heading], "{route}");
+    }
+    // A topic without a place in the order would have its tag as its heading.
+    assert!(groups.iter().all(|(heading, _)| heading.starts_with(char::is_uppercase)), "{groups:?}");
+}
+
 /// Every code is documented in both places, and the mapping of errors can answer with it.
 #[tokio::test]
 async fn every_error_code_is_documented() {

@@ -1,9 +1,9 @@
 //! Writing the archive file. Members are hashed while they are written. The file gets its name only when it is
 //! complete and flushed to disk.
 
-use std::fs::{File, OpenOptions, Permissions, TryLockError};
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tandem_app::keys::{Hashing, hex};
@@ -31,19 +31,17 @@ impl ArchiveWriter {
         let mut name = path.as_os_str().to_owned();
         name.push(".part");
         let part = PathBuf::from(name);
+        remove_abandoned(&part)?;
+        // Always a new file: an existing one, or the target of a link, may be somebody else's.
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
+        options.write(true).create_new(true).mode(0o600);
         let file = options.open(&part).map_err(Error::disk(&part))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::Refused(format!("another backup is writing {}", part.display())));
-            }
-            Err(TryLockError::Error(cause)) => return Err(Error::disk(&part)(cause)),
+        lock(&file, &part)?;
+        // Another backup may have taken the file for abandoned before it was locked.
+        let (found, own) = (part.symlink_metadata(), file.metadata().map_err(Error::disk(&part))?);
+        if !found.is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino())) {
+            return Err(another_backup(&part));
         }
-        // Overwrite what a killed backup left.
-        let fresh = file.set_len(0).and_then(|()| file.set_permissions(Permissions::from_mode(0o600)));
-        fresh.map_err(Error::disk(&part))?;
         let seconds = u64::try_from(now.0 / 1_000).unwrap_or(0);
         Ok(Self { tar: tar::Builder::new(file), path: path.to_owned(), part, seconds, kept: false })
     }
@@ -95,6 +93,34 @@ impl Drop for ArchiveWriter {
             let _ = std::fs::remove_file(&self.part);
         }
     }
+}
+
+/// Removes what a killed backup left.
+fn remove_abandoned(part: &Path) -> Result<(), Error> {
+    match part.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::disk(part)(error)),
+        Ok(found) if !found.is_file() => {
+            let why = format!("{} is there and is not a file; remove it", part.display());
+            return Err(Error::Refused(why));
+        }
+        Ok(_) => {}
+    }
+    let file = OpenOptions::new().write(true).open(part).map_err(Error::disk(part))?;
+    lock(&file, part)?;
+    std::fs::remove_file(part).map_err(Error::disk(part))
+}
+
+fn lock(file: &File, part: &Path) -> Result<(), Error> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(another_backup(part)),
+        Err(TryLockError::Error(cause)) => Err(Error::disk(part)(cause)),
+    }
+}
+
+fn another_backup(part: &Path) -> Error {
+    Error::Refused(format!("another backup is writing {}", part.display()))
 }
 
 fn refuse_existing(path: &Path) -> Result<(), Error> {

@@ -16,7 +16,7 @@ use super::archive::ArchiveWriter;
 use super::bytes::BlockingFiles;
 use super::manifest::{self, Manifest, Member, TableMember};
 use super::{Error, OnProgress, Progress, Summary, row};
-use crate::{Clock, Config, start};
+use crate::{Clock, Config, folder, start};
 
 /// Writes the backup of a hub, which may be running.
 pub fn backup(
@@ -26,6 +26,7 @@ pub fn backup(
     on_progress: OnProgress<'_>,
 ) -> Result<Summary, Error> {
     let (database, kind) = start::database(config)?;
+    folder::refuse_foreign(config, &database)?;
     let now = clock.now();
     let mut archive = ArchiveWriter::begin(to, now)?;
     let mut snapshot = Snapshot::take(&database)?;

@@ -62,6 +62,13 @@ pub enum Section {
     Complete,
 }
 
+/// Refuses an export when the last one was not long ago, without counting one.
+pub fn check(hub: &Hub, caller: &Caller) -> Result<(), Error> {
+    let every = hub.config.export_interval_seconds;
+    let left = hub.rates.peek_within(RateKind::Exports, caller.agent.as_str(), 1, every, hub.time());
+    left.filter(|left| !left.allowed).map_or(Ok(()), |over| Err(over.into()))
+}
+
 /// Begins an export: its sections, as they are read. Refused when the last export was not long ago.
 pub fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>, Error> {
     let every = hub.config.export_interval_seconds;

@@ -88,6 +88,15 @@ pub(crate) fn admin_only() -> Error {
     new(Code::AdminOnly, "this route needs the operator's token")
 }
 
+/// A browser sent the request for a web page of another site.
+pub(crate) fn foreign_origin(origin: &str) -> Error {
+    let why = format!(
+        "a web page of {origin} may not call this hub; the operator can allow it with allowed_origins, or with \
+         public_url if it is the hub's own page"
+    );
+    new(Code::ForeignOrigin, why)
+}
+
 /// Adds the state of a rate limit to the headers of a response.
 pub(crate) fn show_rate(rate: &Rate, headers: &mut HeaderMap) {
     let shown = [

@@ -21,7 +21,7 @@ use tracing::Instrument as _;
 
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
-use crate::http::{ApiError, error};
+use crate::http::{ApiError, error, forwarded, origin};
 use crate::mcp;
 
 /// Size limit of all headers together.
@@ -156,6 +156,12 @@ pub async fn front(State(hub): State<Hub>, mut request: Request, next: Next) -> 
 }
 
 async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response {
+    let page = origin::allowed_page(&hub.config, request.headers());
+    if let Some(page) = page.clone().filter(|_| origin::is_preflight(&request)) {
+        let mut response = finish(origin::preflight(), id, None);
+        origin::share(page, response.headers_mut());
+        return response;
+    }
     let (mut request, unread_body) = UnreadBody::watch(request);
     let mut rate = None;
     let admitted = admit(hub, &mut request, &mut rate).await;
@@ -171,6 +177,9 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
         }
     };
     let mut response = finish(response, id, rate);
+    if let Some(page) = page {
+        origin::share(page, response.headers_mut());
+    }
     if !unread_body.discard().await {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -213,6 +222,7 @@ async fn hold_body(response: Response, mut held: Held) -> Response {
 /// Authenticates a request, applies the rate limits, and takes the memory of a request.
 async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<Option<Held>, Error> {
     let head_bytes = check_size(request)?;
+    origin::check(&hub.config, request)?;
     let address = address(hub, request);
     let now = hub.time();
     let limit = hub.config.rate_limit_max;
@@ -222,13 +232,18 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
         Some(hash) => match hub.access.known(&hash) {
             Some(agent) => Identity::Agent(agent, hash),
             None => {
-                // Look up unknown keys only for addresses that have requests left.
+                // Every key is looked up, because a valid one must be found whatever others at its address send. An
+                // address without requests left waits for its turn instead.
                 let left = hub.rates.peek(RateKind::Requests, &address.key, limit, now);
-                if let Some(exhausted) = left.filter(|left| !left.allowed) {
-                    return Err(exhausted.into());
-                }
-                let found = hub.access.look_up(hash).await.inspect_err(|_| {
+                let over = left.filter(|left| !left.allowed);
+                let found = match over {
+                    None => hub.access.look_up(hash).await,
+                    Some(_) => hub.access.look_up_in_turn(hash).await,
+                };
+                let found = found.map_err(|error| {
                     *rate = hub.rates.count(RateKind::Requests, &address.key, limit, now);
+                    // A refusal, as of a suspended agent, counts like a wrong key.
+                    over.filter(|_| !error.is_internal()).map_or(error, Into::into)
                 });
                 found?.map_or(Identity::Unknown, |agent| Identity::Agent(agent, hash))
             }
@@ -286,14 +301,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn address(hub: &Hub, request: &Request) -> Address {
-    let direct = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
-    let forwarded = || {
-        let value = request.headers().get("x-forwarded-for")?.to_str().ok()?;
-        // The last entry was added by our own proxy.
-        value.rsplit(',').next()?.trim().parse().ok()
-    };
-    let ip = if hub.config.behind_proxy { forwarded().unwrap_or(direct) } else { direct };
-    Address::new(ip)
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
+    Address::new(forwarded::client(&hub.config, peer, request.headers()))
 }
 
 /// The client's request id if it is valid, otherwise a new one.

@@ -3,8 +3,10 @@
 pub mod client_io;
 pub mod error;
 pub mod explain;
+mod forwarded;
 pub mod front;
 pub mod input;
+pub(crate) mod origin;
 mod refusal;
 pub mod serve;
 pub mod slots;

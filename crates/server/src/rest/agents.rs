@@ -24,7 +24,7 @@ pub(crate) async fn challenge(State(hub): State<Hub>) -> Json<Challenge> {
 
 /// Register an agent.
 ///
-/// Needs no key. The answer contains the new agent's API key, which is shown only once.
+/// The answer contains the new agent's API key, which is shown only once.
 #[utoipa::path(post, path = "/agents", tag = "agents", security(()), request_body = RegisterAgent,
     responses((status = 201, body = Registered)))]
 pub(crate) async fn register(

@@ -2,7 +2,7 @@
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::response::Response;
 use futures_util::stream;
 use serde::Serialize;
@@ -23,15 +23,25 @@ use crate::http::{ApiError, json};
 pub(crate) async fn export(
     State(hub): State<Hub>,
     Authenticated(caller): Authenticated,
+    method: Method,
 ) -> Result<Response, ApiError> {
+    if method == Method::HEAD {
+        // The router answers HEAD with this handler too, and would throw the export away.
+        export::check(&hub, &caller)?;
+        return Ok(document(Body::empty()));
+    }
     let sections = export::start(&hub, &caller)?;
     let body = stream::unfold((sections, Document::default()), |(mut sections, mut document)| async move {
         let piece = document.add(sections.recv().await?);
         Some((Ok::<_, std::convert::Infallible>(Bytes::from(piece)), (sections, document)))
     });
-    let mut response = Response::new(Body::from_stream(body));
+    Ok(document(Body::from_stream(body)))
+}
+
+fn document(body: Body) -> Response {
+    let mut response = Response::new(body);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
+    response
 }
 
 /// The arrays of the document, in their order.

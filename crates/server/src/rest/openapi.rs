@@ -106,7 +106,7 @@ const OTHER_ROUTES: [(&str, HttpMethod, &str, &str, &str, &str); 5] = [
         HttpMethod::Get,
         "pages",
         "openapi",
-        "This document",
+        "The OpenAPI document",
         "The OpenAPI 3.1 description of all routes.",
     ),
     ("/docs", HttpMethod::Get, "pages", "reference", "The reference", "The same content as an HTML page."),

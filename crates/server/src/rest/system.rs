@@ -9,7 +9,7 @@ use tandem_hub::ops::admin;
 use tandem_hub::{Error, Hub};
 
 use crate::http::front::{FromAddress, Identity};
-use crate::http::{Answer, ApiError, Json, error};
+use crate::http::{Answer, ApiError, Json, error, origin};
 
 /// Check that the hub is running.
 #[utoipa::path(get, path = "/health", tag = "hub", security(()), responses((status = 200, body = Health)))]
@@ -32,9 +32,11 @@ pub(crate) async fn metrics(
     headers: HeaderMap,
     identity: axum::Extension<Identity>,
 ) -> Result<Response, ApiError> {
-    // Behind a proxy all requests come from this machine, so the token is required.
-    let forwarded = hub.config.behind_proxy || headers.contains_key("x-forwarded-for");
-    let local = address.ip.to_canonical().is_loopback() && !forwarded;
+    // Behind a proxy all requests come from this machine, so the token is required. A web page can point its own name
+    // to this machine, but cannot send another `Host` than that name.
+    let forwarded = hub.config.is_behind_proxy() || headers.contains_key("x-forwarded-for");
+    let local =
+        address.ip.to_canonical().is_loopback() && !forwarded && origin::is_for_this_machine(&headers);
     match identity.0 {
         Identity::Admin => {}
         _ if local => {}

@@ -66,32 +66,37 @@ struct Reference {
     schemas: Vec<Schema>,
 }
 
-/// The order of the groups, for a new reader.
-const ORDER: [&str; 12] = [
-    "agents",
-    "connections",
-    "blocks",
-    "tasks",
-    "messages",
-    "approvals",
-    "updates",
-    "events",
-    "push",
-    "webhooks",
-    "hub",
-    "admin",
+/// The order of the groups, for a new reader, and their headings. Others follow under their own names.
+const ORDER: [(&str, &str); 16] = [
+    ("agents", "Agents"),
+    ("connections", "Connections"),
+    ("blocks", "Blocks"),
+    ("tasks", "Tasks"),
+    ("messages", "Messages"),
+    ("files", "Files"),
+    ("approvals", "Approvals"),
+    ("updates", "Inbox and updates"),
+    ("events", "Events"),
+    ("push", "WebSocket and event stream"),
+    ("webhooks", "Webhooks"),
+    ("networks", "Networks"),
+    ("mcp", "MCP"),
+    ("hub", "Hub"),
+    ("admin", "Operator"),
+    ("pages", "Pages"),
 ];
 
 /// Renders the page.
 pub(crate) fn page(document: &str) -> String {
     let document: Value = serde_json::from_str(document).unwrap_or_default();
     let schemas = &document["components"]["schemas"];
-    let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, String), Group> = BTreeMap::new();
     for (path, methods) in entries(&document["paths"]) {
         for (method, operation) in entries(methods) {
             let tag = text(&operation["tags"][0]);
-            let place = ORDER.iter().position(|name| *name == tag).unwrap_or(ORDER.len());
-            let group = groups.entry(place).or_insert_with(|| Group { name: tag, operations: Vec::new() });
+            let place = ORDER.iter().position(|(known, _)| *known == tag).unwrap_or(ORDER.len());
+            let name = ORDER.get(place).map_or(tag.clone(), |(_, heading)| (*heading).to_owned());
+            let group = groups.entry((place, tag)).or_insert_with(|| Group { name, operations: Vec::new() });
             group.operations.push(describe(path, method, operation, schemas));
         }
     }
