@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
-use crate::http::front::{Peer, SentUri, normalise};
+use crate::http::front::{Local, Peer, SentUri, normalise};
 use crate::http::write_timeout::WriteTimeout;
 use tandem_hub::Hub;
 
@@ -82,9 +82,13 @@ pub async fn serve(listener: TcpListener, router: Router, hub: Hub, stop: impl F
 async fn connection(stream: TcpStream, peer: Peer, router: Router, mut stopped: watch::Receiver<()>) {
     // Responses are small and written at once; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
+    let local = stream.local_addr().ok().map(Local);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(peer);
+        if let Some(local) = local {
+            request.extensions_mut().insert(local);
+        }
         let sent = SentUri(request.uri().clone());
         request.extensions_mut().insert(sent);
         normalise(request.uri_mut());
