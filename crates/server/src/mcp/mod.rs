@@ -9,6 +9,7 @@ mod extension;
 mod fence;
 mod handler;
 pub(crate) mod hosts;
+mod message;
 mod prompts;
 mod resources;
 mod sampling;
@@ -18,11 +19,10 @@ mod tools;
 mod wake;
 mod workers;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -30,7 +30,6 @@ use axum::routing::any;
 use http_body_util::BodyExt as _;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::Deserialize;
 use tandem_core::AgentId;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -40,7 +39,7 @@ use tandem_hub::{Caller, Config, Error, Hub};
 
 use crate::http::front::Authenticated;
 use crate::http::input::SMALL_BYTES_MAX;
-use crate::http::{ApiError, Json, error};
+use crate::http::{ApiError, Json};
 use crate::mcp::bodies::{AnswerBody, StreamBody};
 pub use crate::mcp::extension::{Extension, Offers};
 use crate::mcp::handler::Handler;
@@ -49,7 +48,6 @@ use crate::mcp::sessions::SessionError;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
 use crate::mcp::wake::{InboxFeed, Reserved};
 use crate::mcp::workers::Workers;
-use crate::rest::files;
 
 /// Size limit of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
@@ -107,7 +105,10 @@ async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Re
         request.headers_mut().remove(SESSION);
         return match method {
             Method::DELETE => Err(no_session()),
-            Method::POST => begin(surface, caller.clone(), read_request(hub, &caller, request).await?).await,
+            Method::POST => {
+                let (request, method) = message::read(hub, &caller, request).await?;
+                begin(surface, caller, request, method).await
+            }
             _ => answer(service, request).await,
         };
     };
@@ -137,7 +138,7 @@ async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Re
             Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }
         Method::POST => {
-            let (mut parts, body) = read_request(hub, &caller, request).await?.into_parts();
+            let (mut parts, body) = message::read(hub, &caller, request).await?.0.into_parts();
             let disconnect = CancellationToken::new();
             parts.extensions.insert(ClientDisconnect(disconnect.clone()));
             let read = disconnect.drop_guard();
@@ -221,37 +222,20 @@ fn too_many_sessions() -> Error {
     Error::new(Code::TooManySessions, why).retry_after(60)
 }
 
-/// Reads the body of a request. A large body waits for a memory permit and holds it until it is processed.
-async fn read_request(hub: &Hub, caller: &Caller, request: Request) -> Result<Request, Error> {
-    let (mut parts, body) = request.into_parts();
-    let (bytes, permit) = files::read_whole(hub, body, BODY_BYTES_MAX).await?;
-    // The key may have ended while the body arrived.
-    hub.access.check(caller).await?;
-    if let Some(permit) = permit {
-        // Only uploads need the permit; a call that waits must not hold it.
-        if !Head::of(&bytes).is_some_and(|head| head.is_upload()) {
-            return Err(error::body_too_large(SMALL_BYTES_MAX));
-        }
-        // The parts of a request are passed with its message to the tool.
-        parts.extensions.insert(Arc::new(permit));
-    }
-    Ok(Request::from_parts(parts, Body::from(bytes)))
-}
-
 /// Handles a message without a session, and records the session that it may start.
-async fn begin(surface: &Surface, caller: Caller, request: Request) -> Result<Response, Error> {
+async fn begin(
+    surface: &Surface,
+    caller: Caller,
+    mut request: Request,
+    method: Option<String>,
+) -> Result<Response, Error> {
     let Surface { hub, sessions, service, .. } = surface.clone();
-    let (mut parts, body) = request.into_parts();
-    let bytes = body.collect().await.map_err(|_| Error::internal())?.to_bytes();
-    // The SDK may understand what cannot be parsed here.
-    let method = Head::of(&bytes).map(|head| head.method.unwrap_or_default().into_owned());
     if method.as_deref() == Some("subscriptions/listen") {
         let inbox = InboxFeed::open(&hub, &caller.agent).await?;
         // A key that ended before that could not end it.
         hub.access.check(&caller).await?;
-        parts.extensions.insert(Reserved::new(inbox));
+        request.extensions_mut().insert(Reserved::new(inbox));
     }
-    let request = Request::from_parts(parts, Body::from(bytes));
     if method.is_some_and(|method| method != "initialize") {
         return answer(&service, request).await;
     }
@@ -268,32 +252,6 @@ async fn begin(surface: &Surface, caller: Caller, request: Request) -> Result<Re
     };
     let begun = tokio::spawn(begun.in_current_span());
     begun.await.map_err(|_| Error::internal())?
-}
-
-/// The fields of a message that are needed before it is handled.
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<HeadParams<'a>>,
-}
-
-#[derive(Deserialize)]
-struct HeadParams<'a> {
-    #[serde(borrow)]
-    name: Option<Cow<'a, str>>,
-}
-
-impl<'a> Head<'a> {
-    fn of(bytes: &'a Bytes) -> Option<Self> {
-        serde_json::from_slice(bytes).ok()
-    }
-
-    fn is_upload(&self) -> bool {
-        let tool = self.params.as_ref().and_then(|params| params.name.as_deref());
-        self.method.as_deref() == Some("tools/call") && tool == Some("upload_file")
-    }
 }
 
 /// Opens the server stream of a session.
