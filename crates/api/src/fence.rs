@@ -26,6 +26,8 @@ pub trait Fencer {
     fn token<'a>(&self, token: &'a str) -> Cow<'a, str>;
     /// An id, which a client may have chosen.
     fn id<'a>(&self, id: &'a str) -> Cow<'a, str>;
+    /// The cursor of a list, which may end with an id.
+    fn cursor<'a>(&self, cursor: &'a str) -> Cow<'a, str>;
     /// Tags, which together may read like a sentence.
     fn tags(&self, tags: &mut [String]);
 }

@@ -9,7 +9,7 @@ use tandem_core::{AgentId, FileId, MessageId};
 use utoipa::ToSchema;
 
 use crate::fence_fields;
-use crate::text::{Author, HubText, PeerText};
+use crate::text::{Author, HubText, PeerText, PeerToken};
 
 /// A file upload as JSON.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -95,6 +95,29 @@ impl UploadedFile {
     }
 }
 
+/// A file with its bytes, for models.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DownloadedFile {
+    /// The file id.
+    #[schema(value_type = String)]
+    pub file_id: FileId,
+    /// File name.
+    #[schema(value_type = String)]
+    pub filename: PeerText,
+    /// Media type.
+    #[schema(value_type = String)]
+    pub mime_type: PeerText,
+    /// Size in bytes.
+    pub size_bytes: i64,
+    /// The content of a text file; otherwise null.
+    #[schema(value_type = Option<String>)]
+    pub text: Option<PeerText>,
+    /// The bytes of any other file in base64; otherwise null.
+    #[schema(value_type = Option<String>)]
+    pub base64_content: Option<PeerToken>,
+}
+
 /// A file that was deleted.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -107,4 +130,5 @@ pub struct DeletedFile {
 }
 
 fence_fields!(UploadedFile { id, file_id, url, message_id, filename, mime_type, size_bytes });
+fence_fields!(DownloadedFile { file_id, filename, mime_type, size_bytes, text, base64_content });
 fence_fields!(DeletedFile { deleted, file_id });

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::fence::no_text;
 use crate::fence_fields;
-use crate::text::{HubText, PeerName, PeerText};
+use crate::text::{PeerCursor, PeerName, PeerText};
 
 /// The kind of an inbox item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -72,7 +72,7 @@ pub struct InboxView {
     /// Cursor of the next page, for models. REST sends it in the `Link` header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
-    pub next_cursor: Option<HubText>,
+    pub next_cursor: Option<PeerCursor>,
 }
 
 no_text!(InboxKind);

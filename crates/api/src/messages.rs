@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tandem_core::files::File;
 use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::tasks::CheckInSeconds;
 use tandem_core::text::{Alias, Body};
@@ -11,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::actor::Actor;
 use crate::fence_fields;
-use crate::text::{PeerContent, PeerName, PeerToken, WrappedKeys};
+use crate::text::{Author, PeerContent, PeerName, PeerText, PeerToken, WrappedKeys};
 
 /// A message to send.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -66,6 +67,31 @@ pub struct SendToAgent {
     pub sender_signature: Option<String>,
 }
 
+/// The file that a message announces.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageFile {
+    /// File name.
+    pub filename: PeerText,
+    /// Media type.
+    pub mime_type: PeerText,
+    /// Size in bytes.
+    pub size_bytes: i64,
+}
+
+impl MessageFile {
+    /// The file as `reader` sees it.
+    #[must_use]
+    pub fn new(file: File, reader: &AgentId) -> Self {
+        let author = Author::of(&file.uploader, reader);
+        Self {
+            filename: PeerText::new(author, file.name),
+            mime_type: PeerText::new(author, file.mime_type),
+            size_bytes: file.size_bytes,
+        }
+    }
+}
+
 /// A message on a task.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -106,6 +132,10 @@ pub struct MessageView {
     /// When it was sent.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// The file that the message announces, for models only. Not part of REST.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub file: Option<MessageFile>,
 }
 
 impl MessageView {
@@ -129,6 +159,7 @@ impl MessageView {
             read_at: message.read_at,
             acknowledged_at: message.acknowledged_at,
             created_at: message.created_at,
+            file: None,
         }
     }
 }
@@ -156,6 +187,8 @@ fence_fields!(MessageView {
     sender_signature,
     read_at,
     acknowledged_at,
-    created_at
+    created_at,
+    file
 });
+fence_fields!(MessageFile { filename, mime_type, size_bytes });
 fence_fields!(DeletedMessage { deleted, message_id });

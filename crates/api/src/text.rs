@@ -136,6 +136,11 @@ authored!(
     PeerToken, token
 );
 
+authored!(
+    /// The cursor of a list, which may contain an id that a client chose.
+    PeerCursor, cursor
+);
+
 /// A description, message or result: free text, or machine-readable text.
 #[derive(Debug, Clone)]
 pub enum PeerContent {

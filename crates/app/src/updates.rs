@@ -28,6 +28,8 @@ pub struct Unread {
     pub task: TaskId,
     /// The title of the task.
     pub title: String,
+    /// The agent that created the task.
+    pub initiator: AgentId,
     /// Number of unseen messages.
     pub count: i64,
 }
@@ -75,7 +77,12 @@ fn all(tx: &mut Tx<'_>, by: &AgentId, cursors: Cursors) -> Result<Updates, Error
     // The cursor must not cover a thread that is not shown.
     let cursor = threads.get(SHOWN_MAX).map_or(cursors.last, |hidden| hidden.first - 1);
     threads.truncate(SHOWN_MAX);
-    let unread = threads.into_iter().map(|Thread { task, title, count, .. }| Unread { task, title, count });
+    let unread = threads.into_iter().map(|Thread { task, title, initiator, count, .. }| Unread {
+        task,
+        title,
+        initiator,
+        count,
+    });
     Ok(Updates { tasks, approvals, unread: unread.collect(), since, cursor })
 }
 
@@ -93,7 +100,8 @@ fn newer(tx: &mut Tx<'_>, by: &AgentId, after: i64, cursors: Cursors) -> Result<
         let Some(role) = task.role_of(by) else { continue };
         let count = unseen_after(tx, &mut task, role, after, cursors)?;
         if count > 0 {
-            found.unread.push(Unread { task: id, title: task.title.clone(), count });
+            let (title, initiator) = (task.title.clone(), task.initiator.clone());
+            found.unread.push(Unread { task: id, title, initiator, count });
         }
         if role == Role::Target && task.status == Status::Submitted {
             let list = if task.position().held { &mut found.approvals } else { &mut found.tasks };

@@ -1,5 +1,6 @@
 //! `tandem serve`: flags, start-up lines and the stop signal. Everything else is in `hub` and `server`.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;
-        let url = config.public_address().map_or_else(|| format!("http://{address}"), Into::into);
+        let url = config.public_address().map_or_else(|| format!("http://{}", reachable(address)), Into::into);
         say!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.totals.database);
         say!("Listening    http://{address}");
         say!("Start page   {url}/       reference {url}/docs");
@@ -103,6 +104,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         say!("Register     curl -s {url}/agents -H 'Content-Type: application/json' -d '{{\"name\":\"my agent\"}}'");
         if let Some(file) = &started.token_file {
             say!("Operator     token in {}", file.display());
+        }
+        if address.ip().is_unspecified() && config.public_address().is_none() {
+            say!("Network      other machines use this machine's IP address; for MCP under a host name, set mcp_hosts or public_url");
         }
         if !address.ip().is_loopback() {
             say!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");
@@ -137,6 +141,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 )]
 fn exit_late() {
     std::thread::sleep(GRACE);
-    eprintln!("tandem: some work did not stop in time");
+    report!("tandem: some work did not stop in time");
     std::process::exit(1);
+}
+
+/// An address that this machine can connect to, for a hub that listens on all of them.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    address
 }

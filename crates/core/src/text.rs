@@ -19,6 +19,17 @@ fn unfit<T>(why: impl Into<String>) -> Result<T, Unfit> {
 /// The largest description or message (256 KiB); more is answered with 413.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;
 
+/// Bytes of a text inside a JSON document.
+#[must_use]
+pub fn json_bytes(text: &str) -> usize {
+    let bytes = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
+        0..=31 => 6,
+        _ => 1,
+    };
+    text.bytes().map(bytes).sum()
+}
+
 fn line(text: &str, chars_max: usize) -> Result<(), Unfit> {
     if text.trim().is_empty() {
         return unfit("must not be empty");

@@ -25,6 +25,29 @@ impl<T> Listed<T> {
     }
 }
 
+impl<T> Listed<T> {
+    /// Cuts the page to a size, but not below one item. The next page begins behind the last item that is left.
+    #[must_use]
+    pub(crate) fn cut(
+        mut self,
+        bytes_max: usize,
+        bytes: impl Fn(&T) -> usize,
+        cursor: impl FnOnce(&T) -> String,
+    ) -> Self {
+        let mut total = 0;
+        let too_much = |item: &T| {
+            total += bytes(item);
+            total > bytes_max
+        };
+        let fit = self.items.iter().position(too_much).map(|fit| fit.max(1));
+        if let Some(fit) = fit.filter(|fit| *fit < self.items.len()) {
+            self.items.truncate(fit);
+            self.next = self.items.last().map(cursor);
+        }
+        self
+    }
+}
+
 /// Default and maximum page size.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {

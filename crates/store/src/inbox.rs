@@ -41,6 +41,8 @@ pub struct Item {
     pub network: Option<NetworkId>,
     /// The task's title, or the network's name.
     pub title: String,
+    /// Who wrote it: the task's initiator, or the network's owner.
+    pub title_by: AgentId,
     /// Whom it is from.
     pub from: AgentId,
     /// That agent's name.
@@ -122,6 +124,7 @@ pub fn waiting(
         message: None,
         network: None,
         title: found.title,
+        title_by: found.from.clone(),
         from: found.from,
         from_name: found.from_name,
         unread: found.unread,
@@ -136,6 +139,7 @@ pub fn waiting(
 struct Thread {
     task: TaskId,
     title: String,
+    title_by: AgentId,
     from: AgentId,
     from_name: String,
     rank: i64,
@@ -148,6 +152,7 @@ columns! {
     "t", thread: Thread {
         task: id,
         title,
+        title_by: initiator_id,
         from: other_id,
         from_name: "a.name",
         rank,
@@ -183,6 +188,7 @@ pub fn threads(
         message: None,
         network: None,
         title: found.title,
+        title_by: found.title_by,
         from: found.from,
         from_name: found.from_name,
         unread: found.unread,
@@ -212,6 +218,7 @@ struct Heard {
     message: MessageId,
     network: NetworkId,
     title: String,
+    title_by: AgentId,
     from: AgentId,
     from_name: String,
     at: Timestamp,
@@ -222,6 +229,7 @@ columns! {
         message: id,
         network: network_id,
         title: "n.name",
+        title_by: "n.owner_id",
         from: sender_id,
         from_name: "a.name",
         at: "e.created_at",
@@ -245,6 +253,7 @@ pub fn broadcasts(tx: &mut Tx<'_>, agent: &AgentId, after: i64, rank: i64) -> Re
         message: Some(found.message),
         network: Some(found.network),
         title: found.title,
+        title_by: found.title_by,
         from: found.from,
         from_name: found.from_name,
         unread: 1,

@@ -94,6 +94,8 @@ pub struct Thread {
     pub task: TaskId,
     /// Its title.
     pub title: String,
+    /// Who made the task, and so wrote the title.
+    pub initiator: AgentId,
     /// How many messages.
     pub count: i64,
     /// The number of the first one's event in the party's log.
@@ -116,6 +118,7 @@ columns! {
     "t", thread: Thread {
         task: id,
         title,
+        initiator: initiator_id,
         count: "t.unseen",
         first: "t.unseen_first",
     }
@@ -125,7 +128,7 @@ fn unseen_sql(role: Role) -> &'static str {
     fn of(own: &str) -> String {
         let columns = select_list::<Thread>();
         format!(
-            "select {columns} from (select id, title, {own}_unseen unseen, {own}_unseen_first unseen_first from tasks
+            "select {columns} from (select id, title, initiator_id, {own}_unseen unseen, {own}_unseen_first unseen_first from tasks
                  where {own}_id = ?1 and {own}_unseen_first > ?2 order by {own}_unseen_first limit ?3) t
              order by t.unseen_first"
         )

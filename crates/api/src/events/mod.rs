@@ -8,8 +8,9 @@ use utoipa::{IntoParams, ToSchema};
 
 mod typed;
 
+use crate::actor::Actor;
 use crate::fence_fields;
-use crate::text::HubText;
+use crate::text::{HubText, PeerText};
 pub use typed::{EventData, EventType, TypedEvent};
 
 /// Where to start reading.
@@ -61,6 +62,23 @@ impl EventView {
             data: serde_json::from_str(self.data.get()).unwrap_or_default(),
             created_at: self.created_at,
         }
+    }
+}
+
+impl EventView {
+    /// Parses the data for a reader, so that its own text does not count as a peer's. `initiator` made the task.
+    #[must_use]
+    pub fn typed_for(self, reader: &AgentId, initiator: Option<&AgentId>) -> TypedEvent {
+        let mut event = self.typed();
+        let author = Actor::from(event.from_agent_id.clone()).author(reader);
+        let data = &mut event.data;
+        data.reason = data.reason.take().map(|reason| PeerText::new(author, reason));
+        if let Some(initiator) = initiator {
+            let is_own = initiator == reader;
+            let own = if is_own { &mut data.initiator_session_key } else { &mut data.target_session_key };
+            *own = own.take().map(PeerText::own);
+        }
+        event
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{Error, Invalid, Page};
 
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
 pub use lease::{HeartbeatInput, heartbeat};
-pub use receipts::{Acknowledged, NewlyRead, acknowledge, read};
+pub use receipts::{Acknowledged, NewlyRead, acknowledge, read, read_page};
 pub use reply::{NewReply, Outcome, ReplyResult, reply};
 pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};

@@ -2,6 +2,7 @@
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::Message;
+use tandem_core::text::json_bytes;
 use tandem_core::{AgentId, MessageId, Now, Refusal, Role, Task, TaskId, Timestamp};
 use tandem_store::messages::{self, For};
 use tandem_store::{Tx, tasks as rows};
@@ -79,9 +80,28 @@ pub struct NewlyRead {
 
 /// Returns the caller's unread messages and marks them as read. The author gets an event.
 pub fn read(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<NewlyRead, Error> {
+    read_page(tx, by, id, usize::MAX, now)
+}
+
+/// The same for the oldest messages whose content has at most this size as JSON, but at least one. The others stay
+/// unread.
+pub fn read_page(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    bytes_max: usize,
+    now: &Now,
+) -> Result<NewlyRead, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         let Some(from) = task.side(role).map(|side| side.read) else { return Err(Error::NotFound("task")) };
         let mut found = messages::unread(tx, for_role(&task, role, from), READ_MAX)?;
+        let mut bytes = 0_usize;
+        let too_much = |message: &Message| {
+            bytes = bytes.saturating_add(json_bytes(&message.content));
+            bytes > bytes_max
+        };
+        let fit = found.iter().position(too_much).unwrap_or(found.len());
+        found.truncate(fit.max(1));
         let Some(to) = found.last().map(|last| last.number) else {
             return Ok(NewlyRead { messages: found, unread: 0 });
         };

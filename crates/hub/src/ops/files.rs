@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tandem_api::error::Code;
-use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
+use tandem_api::files::{DeletedFile, DownloadedFile, UploadFile, UploadedFile};
+use tandem_api::text::{Author, PeerText, PeerToken};
 use tandem_app::files::{self, NewFile};
 use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
 use tandem_app::{Error as AppError, Invalid};
@@ -18,6 +19,8 @@ use crate::{Caller, Error, Hub, HubParts};
 
 /// Field names of an encrypted file.
 const FIELDS: Fields = Fields { content: "base64Content", keys: "encryptedKeys" };
+/// Size limit of a file that is returned as a whole.
+const DOWNLOAD_BYTES_MAX: u64 = 1024 * 1024;
 /// Chunks of a download between two checks of the caller's access.
 pub(super) const PIECES_PER_CHECK: usize = 4;
 
@@ -193,6 +196,39 @@ pub async fn read(
         next.instrument(span.clone())
     });
     Ok(pieces.boxed())
+}
+
+/// A whole file of a limited size, for a model: text as text, anything else in base64.
+pub async fn download(hub: &Hub, caller: &Caller, file: &FileId) -> Result<DownloadedFile, Error> {
+    let file = find(hub, caller, file).await?;
+    let size = u64::try_from(file.size_bytes).unwrap_or(u64::MAX);
+    if size > DOWNLOAD_BYTES_MAX {
+        let why = format!(
+            "the file has {size} bytes, and a tool returns at most {DOWNLOAD_BYTES_MAX}; get it with GET /files/{}",
+            file.id
+        );
+        return Err(Error::new(Code::TooLarge, why));
+    }
+    let mut stored = read(hub, caller, &file, None).await?;
+    let mut bytes = Vec::new();
+    while let Some(piece) = stored.try_next().await.map_err(|error| storage_error(error.into()))? {
+        bytes.extend_from_slice(&piece);
+    }
+    let author = Author::of(&file.uploader, &caller.agent);
+    let is_text = file.mime_type.starts_with("text/") || file.mime_type == "application/json";
+    let (text, base64_content) = match String::from_utf8(bytes) {
+        Ok(text) if is_text => (Some(PeerText::new(author, text)), None),
+        Ok(text) => (None, Some(PeerToken::new(author, STANDARD.encode(text)))),
+        Err(binary) => (None, Some(PeerToken::new(author, STANDARD.encode(binary.as_bytes())))),
+    };
+    Ok(DownloadedFile {
+        file_id: file.id,
+        filename: PeerText::new(author, file.name),
+        mime_type: PeerText::new(author, file.mime_type),
+        size_bytes: file.size_bytes,
+        text,
+        base64_content,
+    })
 }
 
 /// Deletes one of the caller's files.

@@ -2,10 +2,10 @@
 
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
 use tandem_api::tasks::PageQuery;
-use tandem_api::text::{Author, HubText, PeerName, PeerText};
+use tandem_api::text::{Author, PeerCursor, PeerName, PeerText};
 use tandem_app::inbox;
 use tandem_core::tasks::Priority;
-use tandem_core::{AgentId, Timestamp};
+use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 use tandem_store::inbox::{Item, Kind, Place};
 
 use crate::{Caller, Error, HubParts, paging};
@@ -29,7 +29,7 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<I
     Ok(InboxView {
         items: page.items.into_iter().map(|found| item(found, &caller.agent)).collect(),
         has_more: page.next.is_some(),
-        next_cursor: page.next.as_ref().map(cursor).map(HubText::new),
+        next_cursor: page.next.as_ref().map(cursor).map(PeerCursor::peer),
     })
 }
 
@@ -45,7 +45,7 @@ fn item(item: Item, me: &AgentId) -> InboxItem {
     InboxItem {
         kind: KINDS.iter().find(|known| known.0 == item.kind).map_or(InboxKind::Task, |known| known.2),
         task_id: item.task,
-        title: PeerText::new(author, item.title),
+        title: PeerText::new(Author::of(&item.title_by, me), item.title),
         from_agent_id: item.from,
         from_agent_name: PeerName::new(author, item.from_name),
         content: None,
@@ -55,6 +55,14 @@ fn item(item: Item, me: &AgentId) -> InboxItem {
         message_id: item.message,
         created_at: item.at,
     }
+}
+
+/// The cursor of the page that begins behind an item.
+pub(super) fn cursor_after(item: &InboxItem) -> PeerCursor {
+    let kind = KINDS.iter().find(|known| known.2 == item.kind).map_or(Kind::Task, |known| known.0);
+    let task = item.task_id.as_ref().map(TaskId::as_str);
+    let id = task.or(item.message_id.as_ref().map(MessageId::as_str)).unwrap_or_default();
+    PeerCursor::peer(cursor(&(item.priority.rank(), item.created_at, kind, id.to_owned())))
 }
 
 fn cursor(place: &Place) -> String {

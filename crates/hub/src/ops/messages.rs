@@ -182,34 +182,6 @@ pub(super) async fn counted_on_task<T>(
     }
 }
 
-/// Messages that [`newest`] returns at most.
-const NEWEST_MAX: i64 = 500;
-
-/// The newest messages of a task, or those before a cursor, limited in bytes; and the cursor of older ones.
-pub async fn newest(
-    hub: &HubParts,
-    caller: &Caller,
-    task: &TaskId,
-    cursor: Option<&str>,
-    bytes_max: usize,
-) -> Result<(Vec<MessageView>, Option<String>), Error> {
-    let before = hub.on_task(caller, task, paging::number(cursor)).await?;
-    let (by, id) = (caller.agent.clone(), task.clone());
-    let page = hub.read(move |tx, now| messages::list(tx, &by, &id, before, NEWEST_MAX, now)).await?;
-    let (mut room, mut older) = (bytes_max, page.next);
-    let mut kept = Vec::new();
-    for message in page.items.into_iter().rev() {
-        let Some(rest) = room.checked_sub(message.content.len()) else {
-            older = Some(message.number + 1);
-            break;
-        };
-        room = rest;
-        kept.push(MessageView::new(message, &caller.agent));
-    }
-    kept.reverse();
-    Ok((kept, older.map(|number| number.to_string())))
-}
-
 /// Sends the answer of a sampled model. The answer to a new task also sets it to `working`.
 pub async fn send_sampled(
     hub: &HubParts,

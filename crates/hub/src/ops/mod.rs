@@ -14,6 +14,7 @@ pub mod export;
 pub mod files;
 pub mod inbox;
 pub mod messages;
+pub mod models;
 pub mod networks;
 pub mod news;
 pub mod tasks;

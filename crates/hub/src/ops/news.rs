@@ -1,19 +1,23 @@
 //! What is new for the caller, as a model is shown it: updates with the events beside them, and the text of broadcasts.
 
-use tandem_api::error::Code;
+use std::collections::HashMap;
+
 use tandem_api::events::TypedEvent;
 use tandem_api::inbox::InboxView;
 use tandem_api::tasks::PageQuery;
-use tandem_api::text::PeerText;
+use tandem_api::text::{Author, PeerText};
 use tandem_api::updates::NewsView;
-use tandem_app::events;
 use tandem_app::updates::{self, Updates};
-use tandem_core::MessageId;
+use tandem_app::{Error as AppError, events, networks};
 use tandem_core::events::EventKind;
+use tandem_core::text::json_bytes;
+use tandem_core::{AgentId, MessageId, TaskId};
 use tandem_store::events::Logged;
+use tandem_store::{Tx, tasks as rows};
 
 use super::events::view as event_view;
-use super::{inbox, networks};
+use super::inbox;
+use super::models::PAGE_BYTES_MAX;
 use crate::{Caller, Error, HubParts};
 
 /// Events about tasks that are neither a new task nor a message, and broadcasts.
@@ -45,7 +49,7 @@ pub fn ends_a_wait(event: &Logged) -> bool {
 #[derive(Debug)]
 pub struct News {
     updates: Updates,
-    events: Vec<Logged>,
+    events: Vec<TypedEvent>,
 }
 
 impl News {
@@ -67,7 +71,8 @@ impl News {
 }
 
 /// What is new since the caller's last acknowledgement, or after a number in its log. Events about connections are only
-/// shown after `peers_after`, to a caller that waited for them.
+/// shown after `peers_after`, to a caller that waited for them. The events have a limited size; the cursor then stops
+/// before those that are not shown.
 pub async fn find(
     hub: &HubParts,
     caller: &Caller,
@@ -76,30 +81,80 @@ pub async fn find(
 ) -> Result<News, Error> {
     let by = caller.agent.clone();
     // A caller that has waited may have lost its key meanwhile.
-    let (updates, log) = hub
-        .read_as(caller, move |tx, now| {
-            let mut updates = updates::check(tx, &by, after, now)?;
-            let mut log = events::read(tx, &by, Some(updates.since))?;
-            for _ in 1..PAGES_MAX {
-                if !log.has_more {
-                    break;
-                }
-                let next = events::read(tx, &by, Some(log.cursor))?;
-                (log.cursor, log.has_more) = (next.cursor, next.has_more);
-                log.events.extend(next.events);
+    hub.read_as(caller, move |tx, now| {
+        let mut updates = updates::check(tx, &by, after, now)?;
+        let mut log = events::read(tx, &by, Some(updates.since))?;
+        let is_late = |event: &Logged| peers_after.is_some_and(|after| event.seq > after);
+        let is_shown =
+            |event: &Logged| is_one_of(&CHANGES, event) || (is_late(event) && is_one_of(&ABOUT_PEERS, event));
+        let mut shown = EventsForModel::new(&by);
+        let mut pages = 1;
+        loop {
+            let page = std::mem::take(&mut log.events);
+            for event in page.into_iter().filter(|event| event.seq <= updates.cursor && is_shown(event)) {
+                shown.add(tx, event)?;
             }
-            // What was not looked at is not shown, so it must not be acknowledged.
-            updates.cursor = if log.has_more { updates.cursor.min(log.cursor) } else { updates.cursor };
-            Ok((updates, log))
-        })
-        .await?;
-    let is_late = |event: &Logged| peers_after.is_some_and(|after| event.seq > after);
-    let is_shown = |event: &Logged| {
-        event.seq <= updates.cursor
-            && (is_one_of(&CHANGES, event) || (is_late(event) && is_one_of(&ABOUT_PEERS, event)))
-    };
-    let events = log.events.into_iter().filter(is_shown).collect();
-    Ok(News { updates, events })
+            if !log.has_more || shown.stopped_at.is_some() || pages == PAGES_MAX {
+                break;
+            }
+            log = events::read(tx, &by, Some(log.cursor))?;
+            pages += 1;
+        }
+        // What was not looked at is not shown, so it must not be acknowledged.
+        updates.cursor = if log.has_more { updates.cursor.min(log.cursor) } else { updates.cursor };
+        if let Some(seq) = shown.stopped_at {
+            updates.cursor = updates.cursor.min(seq - 1);
+        }
+        Ok(News { updates, events: shown.events })
+    })
+    .await
+}
+
+/// Events with the text of broadcasts, up to a size.
+struct EventsForModel<'a> {
+    reader: &'a AgentId,
+    events: Vec<TypedEvent>,
+    bytes: usize,
+    /// The first event that did not fit.
+    stopped_at: Option<i64>,
+    initiators: HashMap<TaskId, Option<AgentId>>,
+}
+
+impl<'a> EventsForModel<'a> {
+    fn new(reader: &'a AgentId) -> Self {
+        Self { reader, events: Vec::new(), bytes: 0, stopped_at: None, initiators: HashMap::new() }
+    }
+
+    fn add(&mut self, tx: &mut Tx<'_>, event: Logged) -> Result<(), AppError> {
+        if self.stopped_at.is_some() {
+            return Ok(());
+        }
+        let (seq, mut bytes) = (event.seq, event.data.len());
+        let is_broadcast = is_one_of(&[EventKind::BroadcastCreated], &event);
+        let initiator = match &event.task {
+            Some(task) => match self.initiators.get(task) {
+                Some(known) => known.clone(),
+                None => {
+                    let found = rows::initiator_of(tx, task)?;
+                    self.initiators.insert(task.clone(), found.clone());
+                    found
+                }
+            },
+            None => None,
+        };
+        let mut event = event_view(event).typed_for(self.reader, initiator.as_ref());
+        if let Some(id) = event.data.message_id.as_ref().filter(|_| is_broadcast) {
+            event.data.content = broadcast_text(tx, self.reader, id)?;
+            bytes += event.data.content.as_ref().map_or(0, |text| json_bytes(text.as_str()));
+        }
+        self.bytes += bytes;
+        if self.bytes > PAGE_BYTES_MAX && !self.events.is_empty() {
+            self.stopped_at = Some(seq);
+        } else {
+            self.events.push(event);
+        }
+        Ok(())
+    }
 }
 
 /// News as the wire type, with this cursor. The tasks in it count as fetched.
@@ -107,13 +162,7 @@ pub async fn view(hub: &HubParts, caller: &Caller, news: News, cursor: i64) -> R
     let has_updates = !news.is_empty();
     let mut updates = super::updates::view(hub, caller, Updates { cursor, ..news.updates }).await?;
     updates.has_updates = has_updates;
-    let mut events: Vec<TypedEvent> =
-        news.events.into_iter().map(|event| event_view(event).typed()).collect();
-    let is_broadcast = |event: &&mut TypedEvent| event.kind == EventKind::BroadcastCreated.into();
-    for event in events.iter_mut().filter(is_broadcast) {
-        event.data.content = broadcast_text(hub, caller, event.data.message_id.as_ref()).await?;
-    }
-    Ok(NewsView { updates, events })
+    Ok(NewsView { updates, events: news.events })
 }
 
 /// How far the caller has acknowledged its updates.
@@ -122,25 +171,35 @@ pub async fn acknowledged(hub: &HubParts, caller: &Caller) -> Result<i64, Error>
     hub.read(move |tx, _| updates::acknowledged(tx, &by)).await
 }
 
-/// A page of the inbox with the text of broadcasts.
+/// A page of the inbox with the text of broadcasts, cut to a size.
 pub async fn inbox(hub: &HubParts, caller: &Caller, page: PageQuery) -> Result<InboxView, Error> {
-    let mut list = inbox::list(hub, caller, page).await?;
-    for item in &mut list.items {
-        item.content = broadcast_text(hub, caller, item.message_id.as_ref()).await?;
-    }
-    Ok(list)
+    let list = inbox::list(hub, caller, page).await?;
+    let by = caller.agent.clone();
+    hub.read(move |tx, _| {
+        let mut list = list.clone();
+        let mut bytes = 0;
+        for place in 0..list.items.len() {
+            let item = &mut list.items[place];
+            let Some(id) = &item.message_id else { continue };
+            item.content = broadcast_text(tx, &by, id)?;
+            bytes += item.content.as_ref().map_or(0, |text| json_bytes(text.as_str()));
+            if bytes > PAGE_BYTES_MAX && place > 0 {
+                list.items.truncate(place);
+                list.has_more = true;
+                list.next_cursor = list.items.last().map(inbox::cursor_after);
+                break;
+            }
+        }
+        Ok(list)
+    })
+    .await
 }
 
-async fn broadcast_text(
-    hub: &HubParts,
-    caller: &Caller,
-    id: Option<&MessageId>,
-) -> Result<Option<PeerText>, Error> {
-    let Some(id) = id else { return Ok(None) };
-    match networks::message(hub, caller, id).await {
-        Ok(message) => Ok(Some(message.content)),
-        // The network is gone, or the caller has left it.
-        Err(gone) if gone.code() == Code::NotFound => Ok(None),
+/// The text of a broadcast; `None` if the network is gone or the caller has left it.
+fn broadcast_text(tx: &mut Tx<'_>, by: &AgentId, id: &MessageId) -> Result<Option<PeerText>, AppError> {
+    match networks::message(tx, by, id) {
+        Ok(message) => Ok(Some(PeerText::new(Author::of(&message.sender, by), message.content))),
+        Err(AppError::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

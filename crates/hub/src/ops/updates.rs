@@ -1,7 +1,7 @@
 //! `/updates`: tasks, approvals and messages that wait for the caller.
 
 use tandem_api::events::{AckCursor, Acknowledged};
-use tandem_api::text::{PeerName, PeerText};
+use tandem_api::text::{Author, PeerName, PeerText};
 use tandem_api::updates::{PendingTask, UnreadThread, UpdatesView};
 use tandem_app::updates::{self, Updates};
 use tandem_store::updates::News;
@@ -28,7 +28,7 @@ pub async fn view(hub: &HubParts, caller: &Caller, found: Updates) -> Result<Upd
             .into_iter()
             .map(|unread| UnreadThread {
                 task_id: unread.task,
-                task_title: PeerText::peer(unread.title),
+                task_title: PeerText::new(Author::of(&unread.initiator, &caller.agent), unread.title),
                 count: unread.count,
             })
             .collect(),

@@ -35,6 +35,10 @@ const UNLIMITED: [&str; 3] = ["/health", "/ready", "/metrics"];
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
+/// The address of the hub that the client has connected to.
+#[derive(Debug, Clone, Copy)]
+pub struct Local(pub SocketAddr);
+
 /// Who sent a request.
 #[derive(Debug, Clone)]
 pub enum Identity {

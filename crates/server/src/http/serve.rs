@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use crate::http::client_io::{BUFFER_BYTES_MAX, ClientIo, HeadMeter};
-use crate::http::front::{Peer, SentUri, normalise};
+use crate::http::front::{Local, Peer, SentUri, normalise};
 use crate::http::refusal::refuse;
 use crate::http::slots::{Slot, Slots};
 use tandem_hub::{Address, Error, Hub};
@@ -120,11 +120,15 @@ async fn connection(
 ) {
     // Responses are small and written at once; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
+    let local = stream.local_addr().ok().map(Local);
     let stream = ClientIo::new(stream, Arc::clone(&meter), WRITE_TIMEOUT);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(Arc::clone(&slot));
+        if let Some(local) = local {
+            request.extensions_mut().insert(local);
+        }
         let sent = SentUri(request.uri().clone());
         request.extensions_mut().insert(sent);
         normalise(request.uri_mut());

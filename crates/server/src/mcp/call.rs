@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tandem_api::error::Code;
-use tandem_api::fence::{Fence, Fenced};
+use tandem_api::fence::{Fence, Fenced, Fencer};
 use tandem_app::Invalid;
 use tandem_core::{AgentId, Id, TaskId};
 use tandem_hub::ops::parse_id;
@@ -17,7 +17,7 @@ use crate::http::input::parse_object;
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::{ClientDisconnect, fence};
 
-/// Size limit of a result.
+/// Size limit of a result, of its text and of its data each.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The largest integer that a float represents exactly.
@@ -54,6 +54,8 @@ pub(crate) type ToolResult = Result<ToolReply, Error>;
 #[derive(Debug, Clone)]
 pub(crate) struct FencedJson {
     pub(crate) value: Value,
+    /// The same for the text of a result: without nulls, keys and ciphertext.
+    shown: Value,
     next: Option<String>,
 }
 
@@ -75,16 +77,33 @@ impl Call {
 }
 
 /// Converts a view to JSON and fences peer text, as its types say.
-pub(crate) fn show<T: Fence + Serialize>(view: T) -> Result<FencedJson, Error> {
-    let value = serde_json::to_value(Fenced::new(view, &fence::Markers)).map_err(|error| {
+pub(crate) fn show<T: Fence + Serialize + Clone>(view: T) -> Result<FencedJson, Error> {
+    let mut shown = to_json(view.clone(), &fence::TextMarkers)?;
+    drop_nulls(&mut shown);
+    Ok(FencedJson { value: to_json(view, &fence::Markers)?, shown, next: None })
+}
+
+fn to_json<T: Fence + Serialize>(view: T, with: &dyn Fencer) -> Result<Value, Error> {
+    serde_json::to_value(Fenced::new(view, with)).map_err(|error| {
         tracing::error!(%error, "an answer could not be serialised");
         Error::internal()
-    })?;
-    Ok(FencedJson { value, next: None })
+    })
+}
+
+/// Removes fields without a value. They tell a model nothing, and it reads every one.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
 }
 
 /// The same for a page of a list.
-pub(crate) fn show_list<T: Fence + Serialize>(listed: Listed<T>) -> Result<FencedJson, Error> {
+pub(crate) fn show_list<T: Fence + Serialize + Clone>(listed: Listed<T>) -> Result<FencedJson, Error> {
     Ok(FencedJson { next: listed.next, ..show(listed.items)? })
 }
 
@@ -176,6 +195,11 @@ impl FencedJson {
         self.value.get(field).and_then(Value::as_i64).unwrap_or_default()
     }
 
+    /// The JSON as text.
+    pub(crate) fn compact(&self) -> String {
+        self.shown.to_string()
+    }
+
     /// A result with this text.
     pub(crate) fn with_text(self, words: impl Into<String>) -> ToolResult {
         Ok(ToolReply { words: words.into(), data: self.value, note: None })
@@ -183,7 +207,7 @@ impl FencedJson {
 
     /// A result with this text followed by the JSON.
     pub(crate) fn with_text_and_json(self, words: &str) -> ToolResult {
-        let words = format!("{words}{}", compact(&self.value));
+        let words = format!("{words}{}", self.compact());
         Ok(ToolReply { words, data: self.value, note: None })
     }
 
@@ -194,11 +218,12 @@ impl FencedJson {
 
     /// A list: the items as JSON.
     pub(crate) fn into_list(self, name: &str) -> ToolResult {
-        let words = compact(&self.value);
+        let words = self.compact();
         let mut data = Map::new();
         data.insert(name.to_owned(), self.value);
-        let note = self.next.as_ref().map(|next| format!("There are more. Call again with cursor {next}"));
-        if let Some(next) = self.next {
+        let next = self.next.map(|next| fence::Markers.cursor(&next).into_owned());
+        let note = next.as_ref().map(|next| format!("There are more. Call again with cursor {next}"));
+        if let Some(next) = next {
             data.insert("nextCursor".to_owned(), next.into());
         }
         Ok(ToolReply { words, data: data.into(), note })
@@ -206,6 +231,13 @@ impl FencedJson {
 }
 
 impl ToolReply {
+    /// Whether the result exceeds the size limit, as text or as data.
+    pub(crate) fn is_too_large(&self) -> bool {
+        let text = self.words.len() + self.note.as_ref().map_or(0, String::len);
+        let mut left = Countdown(ANSWER_BYTES_MAX);
+        text > ANSWER_BYTES_MAX || serde_json::to_writer(&mut left, &self.data).is_err()
+    }
+
     /// Replaces the text if the list is empty.
     pub(crate) fn or_if_empty(self, name: &str, words: &str) -> ToolResult {
         let is_empty = self.data.get(name).and_then(Value::as_array).is_none_or(Vec::is_empty);
@@ -213,8 +245,18 @@ impl ToolReply {
     }
 }
 
-pub(crate) fn compact(value: &Value) -> String {
-    value.to_string()
+/// Accepts bytes until a limit is reached.
+struct Countdown(usize);
+
+impl std::io::Write for Countdown {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The result exceeds the size limit.

@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tandem_api::fence::Fencer;
+use tandem_app::keys;
 use tandem_core::ids::has_made_shape;
 
 /// Start marker. Inside a fence both markers are replaced.
@@ -22,11 +25,11 @@ const TAG_WORDS_MAX: usize = 10;
 /// Words in an id chosen by a client, and the letters of each word.
 const ID_WORDS_MAX: usize = 3;
 const ID_WORD_LETTERS: usize = 3;
-/// Random base64 has few letters in runs of this length in one case; text has most of them there.
-const RUN: usize = 4;
-const RUNS_SHARE_MAX: f64 = 0.4;
+const ID_WORD_LETTERS_MAX: usize = 12;
+/// A longer id could be a sentence without spaces. Generated ids, such as ULIDs, have up to 26 characters.
+const ID_CHARS_MAX: usize = 26;
 
-/// Puts peer text between markers where it could be mistaken for something else.
+/// Puts peer text between markers where it could be mistaken for something else. For structured content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Markers;
 
@@ -40,12 +43,21 @@ impl Fencer for Markers {
     }
 
     fn token<'a>(&self, token: &'a str) -> Cow<'a, str> {
-        let bare = is_token(token) || is_file_id(token) || is_public_key(token);
-        if bare { Cow::Borrowed(token) } else { self.text(token) }
+        match pem_body(token) {
+            Some(body) if is_random(&body) => Cow::Borrowed(token),
+            // On lines of its own, so that a parser of PEM still finds the key.
+            Some(_) => Cow::Owned(text(&format!("\n{}\n", token.trim()))),
+            None if is_file_id(token) || is_random(token) => Cow::Borrowed(token),
+            None => self.text(token),
+        }
     }
 
     fn id<'a>(&self, id: &'a str) -> Cow<'a, str> {
         if is_plain_id(id) { Cow::Borrowed(id) } else { self.text(id) }
+    }
+
+    fn cursor<'a>(&self, cursor: &'a str) -> Cow<'a, str> {
+        if is_plain_cursor(cursor) { Cow::Borrowed(cursor) } else { self.text(cursor) }
     }
 
     fn tags(&self, tags: &mut [String]) {
@@ -53,6 +65,46 @@ impl Fencer for Markers {
         for tag in tags {
             *tag = if all <= TAG_WORDS_MAX { name(tag) } else { text(tag) };
         }
+    }
+}
+
+/// The same for the text of a result. A model has no use for keys and ciphertext, and their bytes are a peer's choice, so
+/// only a description of them is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextMarkers;
+
+impl Fencer for TextMarkers {
+    fn text<'a>(&self, foreign: &'a str) -> Cow<'a, str> {
+        Markers.text(foreign)
+    }
+
+    fn name<'a>(&self, foreign: &'a str) -> Cow<'a, str> {
+        Markers.name(foreign)
+    }
+
+    fn token<'a>(&self, token: &'a str) -> Cow<'a, str> {
+        if is_file_id(token) {
+            return Cow::Borrowed(token);
+        }
+        Cow::Owned(match pem_body(token) {
+            Some(body) => {
+                let der = STANDARD.decode(&body).unwrap_or_else(|_| body.into_bytes());
+                format!("[public key, SHA-256 {}]", keys::hex(&keys::sha256(&der)))
+            }
+            None => format!("[{} characters]", token.chars().count()),
+        })
+    }
+
+    fn id<'a>(&self, id: &'a str) -> Cow<'a, str> {
+        Markers.id(id)
+    }
+
+    fn cursor<'a>(&self, cursor: &'a str) -> Cow<'a, str> {
+        Markers.cursor(cursor)
+    }
+
+    fn tags(&self, tags: &mut [String]) {
+        Markers.tags(tags);
     }
 }
 
@@ -77,8 +129,23 @@ pub(crate) fn id(id: &str) -> String {
     Markers.id(id).into_owned()
 }
 
+/// Whether a cursor is a place in a list: numbers and a letter, and an id at the end.
+fn is_plain_cursor(cursor: &str) -> bool {
+    let (place, id) = cursor.rsplit_once('.').unwrap_or(("0", cursor));
+    let is_plain = |part: &str| part.len() == 1 || part.bytes().all(|byte| byte.is_ascii_digit());
+    place.split('.').all(is_plain) && is_plain_id(id)
+}
+
 fn is_plain_id(id: &str) -> bool {
-    has_made_shape(id) || words_in_id(id) <= ID_WORDS_MAX
+    let letters_max = id.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or_default();
+    let is_short =
+        id.len() <= ID_CHARS_MAX && letters_max <= ID_WORD_LETTERS_MAX && words_in_id(id) <= ID_WORDS_MAX;
+    (has_made_shape(id) && !reads_like_text(id)) || is_uuid(id) || is_short
+}
+
+fn is_uuid(id: &str) -> bool {
+    id.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+        && id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }
 
 /// Counts the words in an id, separated by symbols or by digits and capitals. Short words count only if separated by
@@ -99,9 +166,9 @@ fn words_in_id(id: &str) -> usize {
     id.split(['-', '_']).map(in_part).sum()
 }
 
-/// Whether an argument is an id.
+/// Whether an argument is an id, or contains one.
 pub(crate) fn is_id(field: &str) -> bool {
-    field == "id" || field.ends_with("Id") || field.ends_with("_id")
+    field == "id" || field == "cursor" || field.ends_with("Id") || field.ends_with("_id")
 }
 
 /// Removes the fence from a value that a model sends back.
@@ -114,29 +181,72 @@ fn words(text: &str) -> usize {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count()
 }
 
-/// Replaces markers, so that the text cannot end its fence.
+/// Replaces markers and what looks like them, so that the text cannot end its fence.
 fn defused(foreign: &str) -> String {
-    foreign.replace('⟦', "[").replace('⟧', "]")
+    let plain = |c: char| match c {
+        _ if c.is_ascii() => c,
+        _ if OPENING.contains(c) => '[',
+        _ if CLOSING.contains(c) => ']',
+        _ => c,
+    };
+    foreign.chars().map(plain).collect()
 }
+
+/// Brackets that a reader could take for the markers: square, double, heavy, tortoise-shell, half and wavy ones, also in
+/// their full-width and vertical forms, and the pieces of which tall brackets are made.
+const OPENING: &str = "⟦〚⟬⟮⦃⦅⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⁅⌈⌊⌜⌞⎡⎢⎣❲【〔〖〘⸢⸤⸦⸨⹕⹗⹙⹛［｟﹇﹝︗︹︻⎴⟅";
+const CLOSING: &str = "⟧〛⟭⟯⦄⦆⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⁆⌉⌋⌝⌟⎤⎥⎦❳】〕〗〙⸣⸥⸧⸩⹖⹘⹚⹜］｠﹈﹞︘︺︼⎵⟆";
 
 /// Whether a text is a file id made by the hub.
 fn is_file_id(text: &str) -> bool {
     text.starts_with("file_") && has_made_shape(text)
 }
 
-/// Whether a text is exactly one public key in PEM.
-fn is_public_key(text: &str) -> bool {
-    let body = text.trim().strip_prefix("-----BEGIN PUBLIC KEY-----");
-    let body = body.and_then(|rest| rest.strip_suffix("-----END PUBLIC KEY-----"));
-    body.is_some_and(|body| is_token(&body.split_whitespace().collect::<String>()))
+/// The base64 of a public key in PEM.
+fn pem_body(text: &str) -> Option<String> {
+    let body = text.trim().strip_prefix("-----BEGIN PUBLIC KEY-----")?;
+    Some(body.strip_suffix("-----END PUBLIC KEY-----")?.split_whitespace().collect())
 }
 
-/// Whether a text is base64 of binary data.
-fn is_token(text: &str) -> bool {
+/// Whether a text is base64 of random bytes.
+fn is_random(text: &str) -> bool {
     let alphabet = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
-    let in_runs = |is_one: fn(&char) -> bool| -> usize {
-        text.split(|c| !is_one(&c)).map(str::len).filter(|length| *length >= RUN).sum()
-    };
-    let in_runs = in_runs(char::is_ascii_lowercase) + in_runs(char::is_ascii_uppercase);
-    alphabet && in_runs as f64 <= RUNS_SHARE_MAX * text.len() as f64
+    alphabet && !reads_like_text(text)
+}
+
+/// How much more often a letter occurs in text than at random, as a binary logarithm in hundredths.
+const LETTERS: [i32; 26] = [
+    109, -136, -46, 16, 172, -81, -94, 67, 86, -250, -230, 6, -68, 80, 96, -102, -250, 64, 71, 124, -46,
+    -197, -68, -250, -94, -250,
+];
+/// Random characters get so many points with a probability of one in 2^28.
+const SUSPECT_POINTS: i32 = 2_800;
+
+/// Whether a part of the characters is more likely text than random base64. Compares both explanations character by
+/// character: once by letters and their case, which finds words, and once by letters alone, which finds text whose
+/// case is mixed up.
+fn reads_like_text(text: &str) -> bool {
+    let (mut with_case, mut by_letters, mut last) = (0, 0, b'0');
+    for byte in text.bytes() {
+        let letter = if byte.is_ascii_alphabetic() {
+            LETTERS[usize::from(byte.to_ascii_lowercase() - b'a')]
+        } else {
+            0
+        };
+        let case = match (last.is_ascii_alphabetic(), byte.is_ascii_alphabetic()) {
+            (true, true) if last.is_ascii_lowercase() == byte.is_ascii_lowercase() => 89,
+            (true, true) => -176,
+            (true, false) => -91,
+            (false, true) => 7,
+            (false, false) => -32,
+        };
+        with_case = (with_case + case + letter).max(0);
+        let is_letter = if byte.is_ascii_alphabetic() { 22 } else { -191 };
+        by_letters = (by_letters + is_letter + letter).max(0);
+        if with_case > SUSPECT_POINTS || by_letters > SUSPECT_POINTS {
+            return true;
+        }
+        last = byte;
+    }
+    false
 }

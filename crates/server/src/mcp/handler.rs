@@ -24,7 +24,7 @@ use tandem_hub::{Address, Caller, Error, Hub, RunToCompletion};
 use tracing::{Instrument as _, Span};
 
 use crate::http::front::{Identity, RequestSpan};
-use crate::mcp::call::{ANSWER_BYTES_MAX, Args, Call, answer_too_large, refused};
+use crate::mcp::call::{Args, Call, answer_too_large, refused};
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::tools::{self, ToolSet};
 use crate::mcp::wake::Reserved;
@@ -170,7 +170,7 @@ impl ServerHandler for Handler {
             replied = calling => replied,
         };
         let result = match replied.unwrap_or_else(|_| Err(Error::internal())) {
-            Ok(reply) if reply.words.len() > ANSWER_BYTES_MAX => refused(&answer_too_large()),
+            Ok(reply) if reply.is_too_large() => refused(&answer_too_large()),
             Ok(reply) => {
                 let mut result = CallToolResult::structured(reply.data);
                 result.content = vec![ContentBlock::text(reply.words)];

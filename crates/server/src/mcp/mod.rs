@@ -8,6 +8,8 @@ mod call;
 mod extension;
 mod fence;
 mod handler;
+pub(crate) mod hosts;
+mod message;
 mod prompts;
 mod resources;
 mod sampling;
@@ -17,11 +19,10 @@ mod tools;
 mod wake;
 mod workers;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -29,7 +30,6 @@ use axum::routing::any;
 use http_body_util::BodyExt as _;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::Deserialize;
 use tandem_core::AgentId;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -39,20 +39,22 @@ use tandem_hub::{Caller, Config, Error, Hub};
 
 use crate::http::front::Authenticated;
 use crate::http::input::SMALL_BYTES_MAX;
-use crate::http::{ApiError, Json, error};
+use crate::http::{ApiError, Json};
 use crate::mcp::bodies::{AnswerBody, StreamBody};
 pub use crate::mcp::extension::{Extension, Offers};
 use crate::mcp::handler::Handler;
+use crate::mcp::hosts::Hosts;
 use crate::mcp::sessions::SessionError;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
 use crate::mcp::wake::{InboxFeed, Reserved};
 use crate::mcp::workers::Workers;
-use crate::rest::files;
 
 /// Size limit of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
 /// The path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
+/// Characters of an unknown host that are repeated in the response and in the log.
+const HOST_CHARS_MAX: usize = 100;
 /// The header with the session id.
 const SESSION: &str = "mcp-session-id";
 
@@ -62,6 +64,7 @@ struct Surface {
     hub: Hub,
     sessions: Arc<Sessions>,
     service: Service,
+    hosts: Hosts,
 }
 
 type Service = StreamableHttpService<Handler, Workers>;
@@ -75,48 +78,28 @@ pub(crate) fn routes(
     let handler = Handler { hub: Arc::clone(hub), sessions: Arc::clone(sessions), extension };
     let service =
         Service::new(move || Ok(handler.clone()), Arc::clone(&sessions.workers), config(&hub.config));
-    let surface = Surface { hub: Arc::clone(hub), sessions: Arc::clone(sessions), service };
+    let hosts = Hosts::new(&hub.config);
+    let surface = Surface { hub: Arc::clone(hub), sessions: Arc::clone(sessions), service, hosts };
     let endpoint = async move |Authenticated(caller): Authenticated, request: Request| {
         endpoint(&surface, caller, request).await.map_err(ApiError)
     };
     Router::new().route(PATH, any(endpoint))
 }
 
+/// The SDK checks origins. It would refuse IP addresses that the hub does not know to be its own, so hosts are checked
+/// here.
 fn config(config: &Config) -> StreamableHttpServerConfig {
-    let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
-    let mut origins: Vec<String> =
-        ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(str::to_owned).to_vec();
-    if !config.listen.ip().is_unspecified() {
-        hosts.push(config.listen.ip().to_string());
-    }
-    if let Some(url) = config.public_address() {
-        let authority = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
-        hosts.push(authority.to_owned());
-        origins.push(origin(url.split("://").next().unwrap_or_default(), authority));
-    }
-    for host in config.mcp_hosts.split(',').map(str::trim).filter(|host| !host.is_empty()) {
-        hosts.push(host.to_owned());
-        origins.extend(["http", "https"].map(|scheme| origin(scheme, host)));
-    }
     StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts)
-        .with_allowed_origins(origins)
+        .disable_allowed_hosts()
+        .with_allowed_origins(hosts::origins(config))
         .enforce_origin_validation()
         .with_json_response(true)
         .with_max_request_body_bytes(BODY_BYTES_MAX)
 }
 
-/// An origin as the SDK compares it: always with a port.
-fn origin(scheme: &str, authority: &str) -> String {
-    match (authority.contains(':'), scheme) {
-        (true, _) => format!("{scheme}://{authority}"),
-        (false, "https") => format!("https://{authority}:443"),
-        (false, _) => format!("{scheme}://{authority}:80"),
-    }
-}
-
 async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Result<Response, Error> {
-    let Surface { hub, sessions, service } = surface;
+    let Surface { hub, sessions, service, hosts } = surface;
+    hosts.check(request.headers())?;
     let me = caller.agent.clone();
     let method = request.method().clone();
     let Some(id) = session_of(request.headers()) else {
@@ -124,7 +107,10 @@ async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Re
         request.headers_mut().remove(SESSION);
         return match method {
             Method::DELETE => Err(no_session()),
-            Method::POST => begin(surface, caller.clone(), read_request(hub, &caller, request).await?).await,
+            Method::POST => {
+                let (request, method) = message::read(hub, &caller, request).await?;
+                begin(surface, caller, request, method).await
+            }
             _ => answer(service, request).await,
         };
     };
@@ -154,7 +140,7 @@ async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Re
             Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }
         Method::POST => {
-            let (mut parts, body) = read_request(hub, &caller, request).await?.into_parts();
+            let (mut parts, body) = message::read(hub, &caller, request).await?.0.into_parts();
             let disconnect = CancellationToken::new();
             parts.extensions.insert(ClientDisconnect(disconnect.clone()));
             let read = disconnect.drop_guard();
@@ -195,6 +181,7 @@ impl ClientDisconnect {
 
 /// Passes a request to the SDK. Its plain-text errors are converted to the hub's error format.
 async fn answer(service: &Service, request: Request) -> Result<Response, Error> {
+    let origin = request.headers().get(header::ORIGIN).cloned();
     let response = service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})));
     let status = response.status();
     let content = response.headers().get(header::CONTENT_TYPE);
@@ -202,11 +189,11 @@ async fn answer(service: &Service, request: Request) -> Result<Response, Error> 
         return Ok(response);
     }
     let said = axum::body::to_bytes(response.into_body(), SMALL_BYTES_MAX).await.unwrap_or_default();
-    let mut said = String::from_utf8_lossy(&said).into_owned();
+    let said = String::from_utf8_lossy(&said).into_owned();
     let code = match status {
         StatusCode::FORBIDDEN => {
-            said.push_str("; the operator can allow a host with public_url or mcp_hosts");
-            Code::ForeignHost
+            let origin = origin.as_ref().map(|origin| String::from_utf8_lossy(origin.as_bytes()));
+            return Err(foreign_host("origin", &origin.unwrap_or_default()));
         }
         StatusCode::NOT_ACCEPTABLE => Code::NotAcceptable,
         StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
@@ -215,6 +202,17 @@ async fn answer(service: &Service, request: Request) -> Result<Response, Error> 
         _ => Code::Validation,
     };
     Err(Error::new(code, said).with_status(status.as_u16()))
+}
+
+/// The error for an unknown host or origin. The operator finds the same in the log.
+fn foreign_host(what: &str, value: &str) -> Error {
+    let value: String = value.chars().take(HOST_CHARS_MAX).collect();
+    tracing::warn!(%what, %value, "refused an MCP request; mcp_hosts or public_url can allow its host name");
+    let why = format!(
+        "MCP is not served for the {what} {value}; the operator can add its host name to the setting mcp_hosts, or set \
+         public_url"
+    );
+    Error::new(Code::ForeignHost, why)
 }
 
 fn no_session() -> Error {
@@ -226,35 +224,20 @@ fn too_many_sessions() -> Error {
     Error::new(Code::TooManySessions, why).retry_after(60)
 }
 
-/// Reads the body of a request. A large body waits for a memory permit and holds it until it is processed.
-async fn read_request(hub: &Hub, caller: &Caller, request: Request) -> Result<Request, Error> {
-    let (mut parts, body) = request.into_parts();
-    let (bytes, permit) = files::read_whole(hub, caller, body, BODY_BYTES_MAX).await?;
-    // The key may have ended while the body arrived.
-    hub.access.check(caller).await?;
-    // A call that waits must not hold a large body.
-    if permit.is_large() && !Head::of(&bytes).is_some_and(|head| head.is_upload()) {
-        return Err(error::body_too_large(SMALL_BYTES_MAX));
-    }
-    // The parts of a request are passed with its message to the tool.
-    parts.extensions.insert(Arc::new(permit));
-    Ok(Request::from_parts(parts, Body::from(bytes)))
-}
-
 /// Handles a message without a session, and records the session that it may start.
-async fn begin(surface: &Surface, caller: Caller, request: Request) -> Result<Response, Error> {
-    let Surface { hub, sessions, service } = surface.clone();
-    let (mut parts, body) = request.into_parts();
-    let bytes = body.collect().await.map_err(|_| Error::internal())?.to_bytes();
-    // The SDK may understand what cannot be parsed here.
-    let method = Head::of(&bytes).map(|head| head.method.unwrap_or_default().into_owned());
+async fn begin(
+    surface: &Surface,
+    caller: Caller,
+    mut request: Request,
+    method: Option<String>,
+) -> Result<Response, Error> {
+    let Surface { hub, sessions, service, .. } = surface.clone();
     if method.as_deref() == Some("subscriptions/listen") {
         let inbox = InboxFeed::open(&hub, &caller.agent).await?;
         // A key that ended before that could not end it.
         hub.access.check(&caller).await?;
-        parts.extensions.insert(Reserved::new(inbox));
+        request.extensions_mut().insert(Reserved::new(inbox));
     }
-    let request = Request::from_parts(parts, Body::from(bytes));
     if method.is_some_and(|method| method != "initialize") {
         return answer(&service, request).await;
     }
@@ -273,35 +256,9 @@ async fn begin(surface: &Surface, caller: Caller, request: Request) -> Result<Re
     begun.await.map_err(|_| Error::internal())?
 }
 
-/// The fields of a message that are needed before it is handled.
-#[derive(Deserialize)]
-struct Head<'a> {
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<HeadParams<'a>>,
-}
-
-#[derive(Deserialize)]
-struct HeadParams<'a> {
-    #[serde(borrow)]
-    name: Option<Cow<'a, str>>,
-}
-
-impl<'a> Head<'a> {
-    fn of(bytes: &'a Bytes) -> Option<Self> {
-        serde_json::from_slice(bytes).ok()
-    }
-
-    fn is_upload(&self) -> bool {
-        let tool = self.params.as_ref().and_then(|params| params.name.as_deref());
-        self.method.as_deref() == Some("tools/call") && tool == Some("upload_file")
-    }
-}
-
 /// Opens the server stream of a session.
 async fn open_stream(surface: &Surface, me: &AgentId, id: &str, request: Request) -> Result<Response, Error> {
-    let Surface { hub, sessions, service } = surface;
+    let Surface { hub, sessions, service, .. } = surface;
     let opening = sessions.opening(id).await.ok_or_else(no_session)?;
     let inbox = if opening.is_served { None } else { Some(InboxFeed::open(hub, me).await?) };
     let response = answer(service, request).await?;

@@ -4,12 +4,11 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 use tandem_api::tasks::TasksQuery;
-use tandem_hub::ops::{parse_id, tasks};
+use tandem_hub::ops::{models, parse_id, tasks};
 use tandem_hub::{Error, paging};
 
-use crate::mcp::call::{Call, compact, rpc, show};
+use crate::mcp::call::{Call, FencedJson, rpc, show};
 use crate::mcp::fence;
-use crate::mcp::tools::thread;
 
 /// Tasks that are searched to complete an id.
 const COMPLETED_FROM: i64 = 50;
@@ -44,7 +43,7 @@ pub(crate) async fn get(
 ) -> Result<GetPromptResult, ErrorData> {
     let text = match name {
         "work_on_task" => {
-            let task = task(call, arguments).await?;
+            let task = shown_task(call, arguments).await?.compact();
             format!(
                 "Work on the task below, which another owner's agent assigned to you.\n\
                  1. Set its status to working with update_task_status.\n\
@@ -55,13 +54,15 @@ pub(crate) async fn get(
             )
         }
         "review_result" => {
-            let task = task(call, arguments).await?;
+            let task = shown_task(call, arguments).await?;
+            let [if_right, if_not] = after_review(&task.value);
             format!(
                 "Review the result of the task below, which you assigned to another owner's agent.\n\
                  1. Compare its result and messages with what you asked for.\n\
-                 2. If it is right and the task waits for you, set its status to completed with update_task_status.\n\
-                 3. If not, say what is missing with send_message and set its status to working.\n\
-                 {FENCED}\n\n{task}"
+                 2. If it is right, {if_right}\n\
+                 3. If not, {if_not}\n\
+                 {FENCED}\n\n{}",
+                task.compact()
             )
         }
         "pair_with_agent" => pairing(arguments)?,
@@ -92,13 +93,40 @@ fn pairing(arguments: &JsonObject) -> Result<String, ErrorData> {
     })
 }
 
-async fn task(call: &Call, arguments: &JsonObject) -> Result<String, ErrorData> {
+/// What the initiator does if a result is right and if it is not. That depends on what it may do now: a completed task
+/// takes no messages until it is reopened.
+fn after_review(task: &Value) -> [&'static str; 2] {
+    let next = task.get("nextStatuses").and_then(Value::as_array);
+    let may_set = |status: &str| next.is_some_and(|next| next.iter().any(|one| one == status));
+    let has_ended = task.get("completedAt").is_some_and(|at| !at.is_null());
+    let if_right = if may_set("completed") {
+        "set its status to completed with update_task_status."
+    } else if has_ended {
+        "there is nothing left to do; do not send thanks."
+    } else {
+        "wait with wait_for_updates until the other agent has finished."
+    };
+    let if_not = match (has_ended, may_set("working")) {
+        (true, true) => {
+            "reopen it first: set its status to working with update_task_status. Then say with send_message what is \
+             missing."
+        }
+        (true, false) => "create a new task with create_task that says what is missing; this one has ended.",
+        (false, true) => "say what is missing with send_message and set its status to working.",
+        (false, false) => "say what is missing with send_message; the other agent then continues.",
+    };
+    [if_right, if_not]
+}
+
+async fn shown_task(call: &Call, arguments: &JsonObject) -> Result<FencedJson, ErrorData> {
     let Some(Value::String(id)) = arguments.get("taskId") else {
         return Err(ErrorData::invalid_params("taskId is required", None));
     };
-    let shown = async { show(thread(call, &parse_id(fence::unfenced(id), "task")?, None).await?) };
-    let shown = shown.await.map_err(|error: Error| rpc(&error))?;
-    Ok(compact(&shown.value))
+    let shown = async {
+        let id = parse_id(fence::unfenced(id), "task")?;
+        show(models::thread(&call.hub, &call.caller, &id, None).await?)
+    };
+    shown.await.map_err(|error: Error| rpc(&error))
 }
 
 /// Completes an argument: for a task id, the caller's newest tasks with this prefix.

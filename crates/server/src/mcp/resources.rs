@@ -6,11 +6,10 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 use tandem_api::tasks::PageQuery;
 
 use tandem_api::error::Code;
-use tandem_hub::ops::{news, parse_id};
+use tandem_hub::ops::{models, news, parse_id};
 
-use crate::mcp::call::{Call, FencedJson, compact, rpc, show};
+use crate::mcp::call::{Call, FencedJson, rpc, show};
 use crate::mcp::fence;
-use crate::mcp::tools::thread;
 
 /// The caller's inbox.
 pub(crate) const INBOX: &str = "tandem://inbox";
@@ -33,14 +32,17 @@ pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, E
     let shown: Result<FencedJson, tandem_hub::Error> = async {
         match id {
             _ if uri == INBOX => show(news::inbox(&call.hub, &call.caller, PageQuery::default()).await?),
-            Some(id) => show(thread(call, &parse_id(fence::unfenced(&id), "task")?, None).await?),
+            Some(id) => show(
+                models::thread(&call.hub, &call.caller, &parse_id(fence::unfenced(&id), "task")?, None)
+                    .await?,
+            ),
             None => Err(tandem_hub::Error::not_found("resource")),
         }
     }
     .await;
     match shown {
         Ok(shown) => {
-            let contents = ResourceContents::text(compact(&shown.value), uri).with_mime_type(JSON);
+            let contents = ResourceContents::text(shown.compact(), uri).with_mime_type(JSON);
             Ok(ReadResourceResult::new(vec![contents]))
         }
         Err(error) if error.code() == Code::NotFound => Err(unknown(uri)),

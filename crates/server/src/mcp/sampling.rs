@@ -31,6 +31,8 @@ use crate::mcp::sessions::{Sampler, Sessions};
 
 /// Earlier messages in a prompt.
 const HISTORY_MAX: i64 = 10;
+/// Bytes of earlier messages in a prompt; the SDK keeps the last few prompts of a session.
+const HISTORY_BYTES_MAX: usize = 32 * 1024;
 /// Characters of each message in a prompt.
 const LINE_CHARS_MAX: usize = 8_000;
 /// Time limit for the model and for the owner's consent.
@@ -201,9 +203,10 @@ fn prompt(thread: &Thread, hub: &Hub, me: &AgentId, why: Trigger) -> String {
         None => format!("The hub: {}", fence::text(&cut(&message.content))),
     };
     if let (Trigger::Message, Some((latest, earlier))) = (why, thread.messages.split_last()) {
+        let earlier = newest_that_fit(earlier.iter().map(said).collect());
         if !earlier.is_empty() {
             lines.push("Earlier messages:".to_owned());
-            lines.extend(earlier.iter().map(said));
+            lines.extend(earlier);
         }
         lines.push("The latest message, to which you answer:".to_owned());
         lines.push(said(latest));
@@ -217,6 +220,17 @@ fn prompt(thread: &Thread, hub: &Hub, me: &AgentId, why: Trigger) -> String {
         }));
     }
     lines.join("\n")
+}
+
+/// The last lines that are within the size limit together.
+fn newest_that_fit(mut lines: Vec<String>) -> Vec<String> {
+    let mut room = HISTORY_BYTES_MAX;
+    let fit = lines.iter().rev().take_while(|line| {
+        let fits = line.len() <= room;
+        room = room.saturating_sub(line.len());
+        fits
+    });
+    lines.split_off(lines.len() - fit.count())
 }
 
 /// Cuts a text to the limit of a prompt.

@@ -70,11 +70,20 @@ pub(crate) fn add(schema: &mut JsonObject, name: &str, field: Value, required: b
 
 /// Removes fields.
 pub(crate) fn remove(schema: &mut JsonObject, names: &[&str]) {
+    retain(schema, |name| !names.contains(&name));
+}
+
+/// Removes all other fields.
+pub(crate) fn keep(schema: &mut JsonObject, names: &[&str]) {
+    retain(schema, |name| names.contains(&name));
+}
+
+fn retain(schema: &mut JsonObject, is_kept: impl Fn(&str) -> bool) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.retain(|name, _| !names.contains(&name.as_str()));
+        properties.retain(|name, _| is_kept(name));
     }
     if let Some(Value::Array(required)) = schema.get_mut("required") {
-        required.retain(|name| !names.iter().any(|gone| name == gone));
+        required.retain(|name| name.as_str().is_some_and(&is_kept));
     }
 }
 

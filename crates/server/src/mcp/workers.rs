@@ -8,16 +8,21 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_util::{Stream, StreamExt as _, stream};
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 
-/// Unread responses per session.
+use crate::mcp::message::keep_essentials;
+
+/// Unread responses per session, and their size in total.
 const UNREAD_MAX: usize = 4;
 const UNREAD_BYTES_MAX: usize = 256 * 1024;
+/// Messages that the SDK keeps of each stream.
+const STREAM_MESSAGES_MAX: usize = 8;
 
 /// Messages of each session's stream that were passed on.
 type Passed = HashMap<SessionId, Arc<AtomicUsize>>;
@@ -39,6 +44,9 @@ impl Workers {
         let mut workers = Self::default();
         // The hub ends idle sessions itself: a session with an open stream is in use, even without traffic.
         workers.local.session_config.keep_alive = None;
+        // By default the SDK keeps every response for at least a minute. Those that are not read are kept here.
+        workers.local.session_config.completed_cache_ttl = Duration::ZERO;
+        workers.local.session_config.channel_capacity = STREAM_MESSAGES_MAX;
         workers
     }
 
@@ -77,8 +85,8 @@ impl Workers {
     }
 }
 
-/// Request numbers with the rest of their responses.
-type Answers = VecDeque<(String, Vec<ServerSseMessage>)>;
+/// Request numbers with the rest of their responses, and the size of each.
+type Answers = VecDeque<(String, Vec<ServerSseMessage>, usize)>;
 
 /// Responses whose clients have disconnected: the last few of each session, unless they are large.
 #[derive(Debug, Default)]
@@ -100,23 +108,26 @@ impl UnreadAnswers {
         };
         // If another client reads on, this is only a part.
         let is_whole = answer.last().is_some_and(is_final);
-        if !is_whole || answer.iter().map(bytes).sum::<usize>() > UNREAD_BYTES_MAX {
+        let size = answer.iter().map(bytes).sum::<usize>();
+        if !is_whole || size > UNREAD_BYTES_MAX {
             return;
         }
         let mut all = self.all();
         // The session may have ended meanwhile.
         let Some(of_session) = all.get_mut(session) else { return };
-        of_session.push_back((request, answer));
-        if of_session.len() > UNREAD_MAX {
-            of_session.pop_front();
+        of_session.push_back((request, answer, size));
+        let mut total = of_session.iter().map(|(_, _, size)| size).sum::<usize>();
+        while of_session.len() > UNREAD_MAX || total > UNREAD_BYTES_MAX {
+            let Some((_, _, size)) = of_session.pop_front() else { break };
+            total -= size;
         }
     }
 
     fn take(&self, session: &SessionId, request: &str) -> Option<Vec<ServerSseMessage>> {
         let mut all = self.all();
         let of_session = all.get_mut(session)?;
-        let at = of_session.iter().position(|(of, _)| of == request)?;
-        of_session.remove(at).map(|(_, answer)| answer)
+        let at = of_session.iter().position(|(of, ..)| of == request)?;
+        of_session.remove(at).map(|(_, answer, _)| answer)
     }
 
     fn forget(&self, session: &SessionId) {
@@ -266,8 +277,13 @@ impl SessionManager for Workers {
     async fn initialize_session(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Error> {
+        if let ClientJsonRpcMessage::Request(request) = &mut message
+            && let ClientRequest::InitializeRequest(initialize) = &mut request.request
+        {
+            keep_essentials(&mut initialize.params);
+        }
         self.local.initialize_session(id, message).await
     }
 

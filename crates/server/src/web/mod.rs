@@ -4,8 +4,8 @@ mod reference;
 
 use askama::Template;
 use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use utoipa::openapi::OpenApi;
@@ -13,6 +13,8 @@ use utoipa::openapi::OpenApi;
 use tandem_hub::{Error, Hub};
 
 use crate::http::ApiError;
+use crate::http::front::Local;
+use crate::mcp::hosts::{self, Hosts};
 
 const STYLE: &str = include_str!("../../static/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
@@ -33,17 +35,31 @@ pub(crate) fn routes(document: &OpenApi) -> Router<Hub> {
 #[template(path = "home.html")]
 struct Home {
     url: String,
+    /// Where MCP is served. A host name that MCP refuses must not be advertised.
+    mcp_url: String,
+    /// The host name of this request, if MCP refuses it.
+    refused_host: Option<String>,
     version: &'static str,
 }
 
-async fn home(State(hub): State<Hub>, headers: HeaderMap) -> Result<Response, ApiError> {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let url = match (hub.config.public_address(), host) {
+async fn home(State(hub): State<Hub>, request: Request) -> Result<Response, ApiError> {
+    let host = hosts::of_request(request.headers());
+    let listening = match request.extensions().get::<Local>() {
+        Some(local) => local.0,
+        None => hub.config.listen,
+    };
+    let refused_host = host.clone().filter(|host| !Hosts::new(&hub.config).accept(host));
+    let url = match (hub.config.public_address(), &host) {
         (Some(url), _) => url.to_owned(),
         (None, Some(host)) => format!("http://{host}"),
-        (None, None) => format!("http://{}", hub.config.listen),
+        (None, None) => format!("http://{listening}"),
     };
-    let home = Home { url, version: env!("CARGO_PKG_VERSION") };
+    let mcp_url = match (hub.config.public_address(), &refused_host) {
+        (None, Some(_)) => format!("http://{listening}/mcp"),
+        _ => format!("{url}/mcp"),
+    };
+    let refused_host = refused_host.map(|host| host.host().to_owned());
+    let home = Home { url, mcp_url, refused_host, version: env!("CARGO_PKG_VERSION") };
     Ok(page(home.render().map_err(|_| Error::internal())?))
 }
 

@@ -242,3 +242,8 @@ pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task
     });
     tx.list(&SQL, &[parent.into(), limit.into()])
 }
+
+/// Who made a task, whatever its size.
+pub fn initiator_of(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<AgentId>, Error> {
+    Ok(tx.list("select initiator_id from tasks where id = ?1", &[id.into()])?.pop())
+}

@@ -38,6 +38,12 @@ pub fn log(tx: &mut Tx<'_>, id: &TaskId, number: i64, line: &LogLine) -> Result<
     insert!(task_log { ..line: LogLine, task_id: id, number: number }).send(tx)
 }
 
+/// The newest line of a task's history.
+pub fn last_log_line(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<LogLine>, Error> {
+    let sql = sql!("select {} from task_log l where l.task_id = ?1 order by l.number desc limit 1", LogLine);
+    Ok(tx.list(sql, &[id.into()])?.pop())
+}
+
 /// A task's history, oldest first, from after a line's number.
 pub fn log_lines(tx: &mut Tx<'_>, id: &TaskId, after: i64, limit: i64) -> Result<Vec<LogLine>, Error> {
     tx.list(

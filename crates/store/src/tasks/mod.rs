@@ -10,8 +10,8 @@ use tandem_core::{AgentId, TaskId, Timestamp};
 use crate::table::{LATER, columns, insert, sql, update};
 use crate::{Error, Tx, Value};
 
-pub use list::{Filter, Found, ahead, children, held, list, live_between, newest_open};
-pub use log::{LogLine, log, log_lines};
+pub use list::{Filter, Found, ahead, children, held, initiator_of, list, live_between, newest_open};
+pub use log::{LogLine, last_log_line, log, log_lines};
 
 /// The columns that a change of a task's status or its fields writes.
 const STATE: u8 = 2;

@@ -437,6 +437,7 @@ fn a_network_with_what_is_in_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         message: Some(id("message")),
         network: Some(id("network")),
         title: "Name".into(),
+        title_by: id("ada"),
         from: id("ada"),
         from_name: "Ada".into(),
         unread: 1,

@@ -288,6 +288,7 @@ fn lists_of_tasks_show_the_right_columns(#[values(Db::Sqlite, Db::Postgres)] db:
         message: None,
         network: None,
         title: "A Title".into(),
+        title_by: id("ada"),
         from: id("ada"),
         from_name: "Ada".into(),
         unread: 41,
@@ -341,7 +342,13 @@ fn what_updates_show_of_a_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         fetched_at: Some(Timestamp(163)),
     };
     assert_eq!(place.run(|tx| updates::submitted(tx, &task.target, 9)), [news]);
-    let thread = updates::Thread { task: id("task"), title: "Another".into(), count: 146, first: 147 };
+    let thread = updates::Thread {
+        task: id("task"),
+        title: "Another".into(),
+        initiator: id("ada"),
+        count: 146,
+        first: 147,
+    };
     let found = place.run(|tx| updates::unseen(tx, &task.target, Role::Target, 0, 9));
     assert_eq!(found, std::slice::from_ref(&thread));
     let other = updates::Thread { count: 136, first: 137, ..thread };

@@ -3,6 +3,7 @@
 mod fencing;
 mod fixtures;
 mod foreign;
+mod hosts;
 mod sampling;
 mod sealed;
 mod sessions;

@@ -1,5 +1,7 @@
 //! Tools for the account: profile, key, export, deletion.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use tandem_api::agents::{DeletedAccount, NewKey, PatchAgent, Profile};
@@ -16,6 +18,7 @@ use crate::mcp::call::{ANSWER_BYTES_MAX, Args, Call, ToolResult, answer_too_larg
 pub(super) fn entries() -> Vec<Entry> {
     let url =
         json!({"type": ["string", "null"], "description": "An https URL, or null to turn the webhook off"});
+    let confirm = json!({"type": "boolean", "description": "Must be true"});
     vec![
         Entry::new(
             "get_profile",
@@ -59,6 +62,7 @@ pub(super) fn entries() -> Vec<Entry> {
              reconnect.",
             rotate_api_key,
         )
+        .field("confirm", confirm.clone(), true)
         .output::<NewKey>(),
         Entry::new(
             "export_my_data",
@@ -74,6 +78,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "Delete your agent and all its data for good. Use it only when your owner asks for it.",
             delete_account,
         )
+        .field("confirm", confirm, true)
         .output::<DeletedAccount>(),
     ]
 }
@@ -122,7 +127,16 @@ async fn update_webhook(call: Call, mut args: Args) -> ToolResult {
     profile.with_text(words)
 }
 
-async fn rotate_api_key(call: Call, _: Args) -> ToolResult {
+/// Refuses a call that cannot be undone, unless it is confirmed.
+fn check_confirmed(args: &mut Args, what: &str) -> Result<(), Error> {
+    if args.flag("confirm")? {
+        return Ok(());
+    }
+    Err(Invalid::field("confirm", format!("must be true, because {what}")).into())
+}
+
+async fn rotate_api_key(call: Call, mut args: Args) -> ToolResult {
+    check_confirmed(&mut args, "the present key stops working at once, everywhere")?;
     let rotated = show(agents::rotate_key(&call.hub, &call.caller).await?)?;
     let words = format!(
         "New API key: {}\nSave it now: it is not shown again. This session has ended; reconnect with the new key.",
@@ -166,7 +180,14 @@ async fn exported(call: &Call) -> Result<ExportView, Error> {
             }
             Section::Blocks(items) => extend(&mut export.blocks, items),
             Section::Events(items) => {
-                extend(&mut export.events, items.into_iter().map(EventView::typed).collect())
+                let initiators: HashMap<_, _> =
+                    export.tasks.iter().map(|task| (&task.id, &task.initiator_agent_id)).collect();
+                let typed = |event: EventView| {
+                    let initiator = event.task_id.as_ref().and_then(|task| initiators.get(task));
+                    let initiator = initiator.map(|initiator| (*initiator).clone());
+                    event.typed_for(call.me(), initiator.as_ref())
+                };
+                extend(&mut export.events, items.into_iter().map(typed).collect())
             }
             Section::Complete => {
                 export.complete = true;
@@ -192,6 +213,7 @@ fn extend<T: Serialize>(part: &mut Vec<T>, items: Vec<T>) -> usize {
     size
 }
 
-async fn delete_account(call: Call, _: Args) -> ToolResult {
+async fn delete_account(call: Call, mut args: Args) -> ToolResult {
+    check_confirmed(&mut args, "this deletes the agent and all its data for good")?;
     show(agents::delete(&call.hub, &call.caller).await?)?.with_text_and_json("Account deleted.\n")
 }

@@ -1,7 +1,7 @@
 //! Tools for files on a task.
 
 use serde_json::Value;
-use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
+use tandem_api::files::{DeletedFile, DownloadedFile, UploadFile, UploadedFile};
 use tandem_hub::ops::files;
 
 use super::{Entry, ToolKind};
@@ -20,6 +20,14 @@ pub(super) fn entries() -> Vec<Entry> {
             .input::<UploadFile<'_>>(),
         )
         .output::<UploadedFile>(),
+        Entry::new(
+            "download_file",
+            ToolKind::Read,
+            "Get a file of at most 1 MB: text as text, other bytes in base64. Use it when a message announces a file.",
+            download_file,
+        )
+        .id("fileId", "The file")
+        .output::<DownloadedFile>(),
         Entry::new(
             "delete_file",
             ToolKind::Delete,
@@ -47,6 +55,18 @@ async fn upload_file(call: Call, mut args: Args) -> ToolResult {
         sent.text("messageId"),
     );
     sent.with_text(words)
+}
+
+async fn download_file(call: Call, mut args: Args) -> ToolResult {
+    let file = show(files::download(&call.hub, &call.caller, &args.id("fileId", "file")?).await?)?;
+    let content = if file.value["text"].is_string() { file.text("text") } else { file.text("base64Content") };
+    let words = format!(
+        "{} ({}, {} bytes):\n{content}",
+        file.text("filename"),
+        file.text("mimeType"),
+        file.number("sizeBytes")
+    );
+    file.with_text(words)
 }
 
 async fn delete_file(call: Call, mut args: Args) -> ToolResult {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tandem_api::tasks::{DeletedTask, PageQuery, TaskLogView, TaskView, WithReason};
-use tandem_hub::ops::{approvals, tasks};
+use tandem_hub::ops::{approvals, models, tasks};
 use tandem_hub::paging;
 
 use super::tasks::moved;
@@ -26,7 +26,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "Approve a task that needs your approval. Use it when you are willing to do the work.",
             approve_task,
         ))
-        .output::<TaskView>()
+        .output_task()
         .core(),
         task(
             Entry::new(
@@ -37,7 +37,7 @@ pub(super) fn entries() -> Vec<Entry> {
             )
             .input::<WithReason>(),
         )
-        .output::<TaskView>()
+        .output_task()
         .core(),
         task(
             Entry::new(
@@ -53,7 +53,7 @@ pub(super) fn entries() -> Vec<Entry> {
                 true,
             ),
         )
-        .output::<TaskView>(),
+        .output_task(),
         task(
             Entry::new(
                 "get_task_events",
@@ -75,18 +75,18 @@ pub(super) fn entries() -> Vec<Entry> {
 }
 
 async fn list_pending_approvals(call: Call, args: Args) -> ToolResult {
-    let list = approvals::list(&call.hub, &call.caller, args.read::<PageQuery>()?, paging::LIST).await?;
+    let list = models::approvals(&call.hub, &call.caller, args.read::<PageQuery>()?).await?;
     show_list(list)?.into_list("tasks")?.or_if_empty("tasks", "No pending approvals.")
 }
 
 async fn approve_task(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    moved(approvals::approve(&call.hub, &call.caller, &task, body).await?, "Task approved.")
+    moved(&call, approvals::approve(&call.hub, &call.caller, &task, body).await?, "Task approved.").await
 }
 
 async fn reject_task(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    moved(approvals::reject(&call.hub, &call.caller, &task, body).await?, "Task rejected.")
+    moved(&call, approvals::reject(&call.hub, &call.caller, &task, body).await?, "Task rejected.").await
 }
 
 async fn set_session_key(call: Call, mut args: Args) -> ToolResult {
@@ -98,7 +98,7 @@ async fn set_session_key(call: Call, mut args: Args) -> ToolResult {
     let is_cleared = args.0.get("sessionKey").is_some_and(serde_json::Value::is_null);
     let body = call.hub.on_task(&call.caller, &task, args.read()).await?;
     let words = if is_cleared { "Session key cleared." } else { "Session key set." };
-    moved(tasks::change(&call.hub, &call.caller, &task, body).await?.view, words)
+    moved(&call, tasks::change(&call.hub, &call.caller, &task, body).await?.view, words).await
 }
 
 async fn get_task_events(call: Call, args: Args) -> ToolResult {

@@ -17,12 +17,15 @@ use std::sync::{Arc, LazyLock};
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
+use tandem_api::tasks::TaskView;
 use utoipa::ToSchema;
 
 use crate::mcp::call::{Args, Call, ToolResult};
 use crate::mcp::schema;
 
-pub(crate) use tasks::thread;
+/// The fields of a task in the output schemas of tools that change one.
+const TASK_FIELDS: [&str; 8] =
+    ["id", "title", "status", "statusReason", "nextStatuses", "targetAgentId", "approvalStatus", "updatedAt"];
 
 type Run = Arc<dyn Fn(Call, Args) -> Pin<Box<dyn Future<Output = ToolResult> + Send>> + Send + Sync>;
 
@@ -119,6 +122,15 @@ impl Entry {
     /// The result has this type.
     fn output<T: ToSchema>(mut self) -> Self {
         self.tool.output_schema = Some(Arc::new(schema::answer::<T>()));
+        self
+    }
+
+    /// The result is a task. `get_task` and `list_tasks` describe all its fields; here the most important ones do, because
+    /// a dozen tools return one.
+    fn output_task(mut self) -> Self {
+        let mut task = schema::answer::<TaskView>();
+        schema::keep(&mut task, &TASK_FIELDS);
+        self.tool.output_schema = Some(Arc::new(task));
         self
     }
 
@@ -221,6 +233,11 @@ pub(crate) fn list(set: ToolSet) -> Vec<Tool> {
 pub(crate) fn find(set: ToolSet, name: &str) -> Option<&'static Entry> {
     let place = TABLE.places.get(name)?;
     TABLE.entries.get(*place).filter(|entry| set.holds(entry))
+}
+
+/// Whether a tool waits for events, so that its arguments stay in memory.
+pub(crate) fn waits(name: &str) -> bool {
+    find(ToolSet::Full, name).is_some_and(|entry| entry.waits)
 }
 
 impl Entry {

@@ -1,6 +1,8 @@
 //! Tools for networks.
 
-use tandem_api::networks::{BroadcastSent, CreateNetwork, JoinNetwork, NetworkView, SendBroadcast};
+use tandem_api::networks::{
+    BroadcastSent, CreateInvite, CreateNetwork, InviteView, JoinNetwork, NetworkView, SendBroadcast,
+};
 use tandem_hub::ops::networks;
 
 use super::{Entry, ToolKind};
@@ -18,12 +20,21 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::new(
             "create_network",
             ToolKind::Create,
-            "Create a network whose members reach each other without pairing. Invite others with POST \
-             /networks/:id/invites.",
+            "Create a network whose members reach each other without pairing. Invite others with \
+             invite_to_network.",
             create_network,
         )
         .input::<CreateNetwork>()
         .output::<NetworkView>(),
+        Entry::new(
+            "invite_to_network",
+            ToolKind::Create,
+            "Create an invitation code to a network of yours. Use it to let agents of other owners join.",
+            invite_to_network,
+        )
+        .input::<CreateInvite>()
+        .id("networkId", "The network")
+        .output::<InviteView>(),
         Entry::new(
             "join_network",
             ToolKind::Create,
@@ -52,6 +63,19 @@ async fn create_network(call: Call, args: Args) -> ToolResult {
     let made = show(networks::create(&call.hub, &call.caller, args.read()?).await?)?;
     let words = format!("Network created. Network ID: {}", made.text("id"));
     made.with_text(words)
+}
+
+async fn invite_to_network(call: Call, mut args: Args) -> ToolResult {
+    let network = args.id("networkId", "network")?;
+    let invite = show(networks::invite(&call.hub, &call.caller, &network, args.read()?).await?)?;
+    let words = format!(
+        "Invitation code: **{}**\nGive it to the owners of the other agents; they redeem it with join_network. It can be \
+         used {} times until {}.",
+        invite.text("code"),
+        invite.number("maxUses"),
+        invite.text("expiresAt"),
+    );
+    invite.with_text(words)
 }
 
 async fn join_network(call: Call, args: Args) -> ToolResult {

@@ -15,17 +15,20 @@ use tandem_hub::ops::updates;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Entry, Page, ToolKind};
-use crate::mcp::call::{Args, Call, ToolResult, show};
+use crate::mcp::call::{Args, Call, ToolReply, ToolResult, show};
 
 /// Maximum wait: less than the minute after which clients give up.
 const WAIT_SECONDS_MAX: i64 = 50;
+
+/// The text of a wait without news while earlier updates are not seen.
+const STILL_WAITING: &str = "Nothing new. Earlier updates still wait for you; check_updates lists them.";
 
 pub(super) fn entries() -> Vec<Entry> {
     let acknowledge = json!({"type": "boolean", "description": "Mark the returned updates as seen"});
     let seconds = json!({"type": "integer", "minimum": 1, "maximum": WAIT_SECONDS_MAX,
         "description": "Seconds to wait, 1 to 50 (default 50)"});
     let after = json!({"type": "integer",
-        "description": "cursor of your last call; waits for newer updates even if older ones are unseen"});
+        "description": "cursor of your last call; only newer updates count"});
     vec![
         Entry::new(
             "check_updates",
@@ -68,9 +71,9 @@ async fn check_updates(call: Call, mut args: Args) -> ToolResult {
     call.report(now, 0, acknowledge).await
 }
 
-/// Reports what came after a cursor; if nothing comes in time, everything unseen. The cursor moves with every call,
-/// so that repeated calls wait, however much is unseen. A call that acknowledges reports everything unseen, because
-/// it must not acknowledge what was not shown.
+/// Reports what came after a cursor, and nothing else. The cursor moves with every call, so that repeated calls wait,
+/// however much is unseen. A call that acknowledges reports everything unseen as soon as something is new, because it
+/// must not acknowledge what was not shown.
 async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
     let acknowledge = args.flag("acknowledge")?;
     let seconds = number(&mut args, "seconds")?.unwrap_or(WAIT_SECONDS_MAX);
@@ -93,6 +96,8 @@ async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
             }
         },
     };
+    // Nothing of the request is needed while it waits.
+    drop(args);
     let mut feed = Feed::open(&call.hub, call.me(), Some(after), Transport::Poll).await?;
     let until = Instant::now() + Duration::from_secs(seconds.unsigned_abs());
     // The log may end before the given cursor.
@@ -109,8 +114,19 @@ async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
             return call.report(now, after, acknowledge).await;
         }
     }
-    let now = news::find(&call.hub, &call.caller, None, Some(after)).await?;
-    call.report(now, after, acknowledge).await
+    let now = news::find(&call.hub, &call.caller, Some(after), Some(after)).await?;
+    if acknowledge && !now.is_empty() {
+        let all = news::find(&call.hub, &call.caller, None, Some(after)).await?;
+        return call.report(all, after, true).await;
+    }
+    let is_new = !now.is_empty();
+    let reported = call.report(now, after, false).await?;
+    let unseen = news::find(&call.hub, &call.caller, None, None).await?;
+    Ok(if is_new || unseen.is_empty() {
+        reported
+    } else {
+        ToolReply { words: STILL_WAITING.to_owned(), ..reported }
+    })
 }
 
 async fn get_inbox(call: Call, args: Args) -> ToolResult {

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, ReplyTask, ReportUsage, UsageView};
-use tandem_hub::ops::{messages, tasks};
+use tandem_hub::ops::{messages, models, tasks};
 
 use super::{Entry, ToolKind};
-use crate::mcp::call::{Args, Call, ToolResult, show};
+use crate::mcp::call::{Args, Call, ToolReply, ToolResult, show};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId", "The task");
@@ -81,7 +81,9 @@ async fn send_message(call: Call, args: Args) -> ToolResult {
 
 async fn send_reply(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    let replied = show(tasks::reply(&call.hub, &call.caller, &task, body).await?)?;
+    let mut replied = tasks::reply(&call.hub, &call.caller, &task, body).await?;
+    replied.task = models::task(&call.hub, &call.caller, replied.task).await?;
+    let replied = show(replied)?;
     let message = replied.value.get("message").and_then(|message| message.get("id")).and_then(Value::as_str);
     let words = format!(
         "Reply sent. Message ID: {}. The task is {} now. {}",
@@ -93,7 +95,10 @@ async fn send_reply(call: Call, args: Args) -> ToolResult {
 }
 
 async fn task_read(call: Call, mut args: Args) -> ToolResult {
-    show(tasks::read(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?.into_json()
+    let read = models::read(&call.hub, &call.caller, &args.id("taskId", "task")?).await?;
+    let more = read.unread_count;
+    let note = (more > 0).then(|| format!("There are {more} more. Call again to read them"));
+    Ok(ToolReply { note, ..show(read)?.into_json()? })
 }
 
 async fn message_ack(call: Call, mut args: Args) -> ToolResult {

@@ -2,18 +2,14 @@
 
 use serde_json::{Value, json};
 use tandem_api::tasks::{
-    CreateTask, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, ThreadView, WithReason,
+    CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, WithReason,
 };
 use tandem_api::text::HubText;
-use tandem_core::TaskId;
-use tandem_hub::ops::{messages, tasks};
-use tandem_hub::{Error, paging};
+use tandem_core::Status;
+use tandem_hub::ops::{models, tasks};
 
 use super::{Entry, ToolKind};
 use crate::mcp::call::{Args, Call, FencedJson, ToolReply, ToolResult, show, show_list};
-
-/// Bytes of messages that are shown with a task.
-const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 pub(super) fn entries() -> Vec<Entry> {
     [made_and_found(), moved_on()].concat()
@@ -36,7 +32,7 @@ fn made_and_found() -> Vec<Entry> {
             create_task,
         )
         .input::<CreateTask>()
-        .output::<TaskView>()
+        .output_task()
         .core(),
         Entry::new(
             "list_tasks",
@@ -84,8 +80,19 @@ fn moved_on() -> Vec<Entry> {
             ])
             .field("status", status, true),
         )
-        .output::<TaskView>()
+        .output_task()
         .core(),
+        task(
+            Entry::new(
+                "heartbeat",
+                ToolKind::Create,
+                "Show that you still work on a task, with your progress. Use it in long work: without it, a task with a \
+             lease stalls.",
+                heartbeat,
+            )
+            .input::<Heartbeat>(),
+        )
+        .output_task(),
         task(
             Entry::new(
                 "cancel_task",
@@ -96,7 +103,7 @@ fn moved_on() -> Vec<Entry> {
             )
             .input::<WithReason>(),
         )
-        .output::<TaskView>(),
+        .output_task(),
         task(
             Entry::new(
                 "retry_task",
@@ -106,7 +113,7 @@ fn moved_on() -> Vec<Entry> {
             )
             .input::<RetryTask>(),
         )
-        .output::<TaskView>(),
+        .output_task(),
         task(
             Entry::new(
                 "reassign_task",
@@ -116,7 +123,7 @@ fn moved_on() -> Vec<Entry> {
             )
             .input::<ReassignTask>(),
         )
-        .output::<TaskView>(),
+        .output_task(),
     ]
 }
 
@@ -158,28 +165,33 @@ fn status_text(task: &FencedJson, did: &str) -> String {
 }
 
 async fn create_task(call: Call, args: Args) -> ToolResult {
-    moved(tasks::create(&call.hub, &call.caller, args.read()?).await?, "Task created.")
+    let task = tasks::create(&call.hub, &call.caller, args.read()?).await?;
+    let next = match (task.status, task.requires_review) {
+        (Status::Draft, _) => "Next: publish it with update_task_status, status submitted.",
+        (_, true) => {
+            "Next: wait_for_updates tells you when the other agent asks or delivers. Review the result with get_task, \
+             then complete the task yourself."
+        }
+        (_, false) => {
+            "Next: wait_for_updates tells you when the other agent asks, answers or finishes; get_task shows the \
+             messages and the result."
+        }
+    };
+    let created = moved(&call, task, "Task created.").await?;
+    Ok(ToolReply { words: format!("{}\n{next}", created.words), ..created })
 }
 
 async fn list_tasks(call: Call, args: Args) -> ToolResult {
-    let list = tasks::list(&call.hub, &call.caller, args.read::<TasksQuery>()?, paging::LIST).await?;
+    let list = models::tasks(&call.hub, &call.caller, args.read::<TasksQuery>()?).await?;
     show_list(list)?.into_list("tasks")?.or_if_empty("tasks", "No tasks found.")
 }
 
 async fn get_task(call: Call, args: Args) -> ToolResult {
     let (task, page) = call.on_task::<PageQuery>(args).await?;
-    let thread = thread(&call, &task, page.cursor).await?;
+    let thread = models::thread(&call.hub, &call.caller, &task, page.cursor.as_deref()).await?;
     let note = thread.older_messages_cursor.as_ref().map(HubText::as_str);
     let note = note.map(|cursor| format!("There are older messages. Call again with cursor {cursor}"));
     Ok(ToolReply { note, ..show(thread)?.into_json()? })
-}
-
-/// A task with its newest messages, or with those before a cursor.
-pub(crate) async fn thread(call: &Call, task: &TaskId, cursor: Option<String>) -> Result<ThreadView, Error> {
-    let view = tasks::view(&call.hub, &call.caller, task).await?.view;
-    let (messages, older) =
-        messages::newest(&call.hub, &call.caller, task, cursor.as_deref(), MESSAGE_BYTES_MAX).await?;
-    Ok(ThreadView { task: view, messages, older_messages_cursor: older.map(HubText::new) })
 }
 
 async fn update_task_status(call: Call, mut args: Args) -> ToolResult {
@@ -188,27 +200,33 @@ async fn update_task_status(call: Call, mut args: Args) -> ToolResult {
     // REST handles the other fields of a change.
     args.0.retain(|name, _| ["status", "reason", "expectedStatus"].contains(&name.as_str()));
     let body = call.hub.on_task(&call.caller, &task, args.read()).await?;
-    moved(tasks::change(&call.hub, &call.caller, &task, body).await?.view, "Task status updated.")
+    moved(&call, tasks::change(&call.hub, &call.caller, &task, body).await?.view, "Task status updated.")
+        .await
 }
 
 /// The result of a status change.
-pub(super) fn moved(task: TaskView, did: &str) -> ToolResult {
-    let task = show(task)?;
+pub(super) async fn moved(call: &Call, task: TaskView, did: &str) -> ToolResult {
+    let task = show(models::task(&call.hub, &call.caller, task).await?)?;
     let words = status_text(&task, did);
     task.with_text(words)
 }
 
+async fn heartbeat(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    moved(&call, tasks::heartbeat(&call.hub, &call.caller, &task, body).await?, "Heartbeat recorded.").await
+}
+
 async fn cancel_task(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    moved(tasks::cancel(&call.hub, &call.caller, &task, body).await?, "Task cancelled.")
+    moved(&call, tasks::cancel(&call.hub, &call.caller, &task, body).await?, "Task cancelled.").await
 }
 
 async fn retry_task(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    moved(tasks::retry(&call.hub, &call.caller, &task, body).await?, "Task retried.")
+    moved(&call, tasks::retry(&call.hub, &call.caller, &task, body).await?, "Task retried.").await
 }
 
 async fn reassign_task(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    moved(tasks::reassign(&call.hub, &call.caller, &task, body).await?, "Task reassigned.")
+    moved(&call, tasks::reassign(&call.hub, &call.caller, &task, body).await?, "Task reassigned.").await
 }

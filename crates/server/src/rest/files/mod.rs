@@ -87,12 +87,6 @@ pub(crate) struct BodyPermit {
     large: Option<OwnedSemaphorePermit>,
 }
 
-impl BodyPermit {
-    /// Whether the body is large.
-    pub(crate) fn is_large(&self) -> bool {
-        self.large.is_some()
-    }
-}
 
 /// Reads a body with a size limit. A large body is written to disk first, so that a slow client delays nobody; then
 /// it waits for its turn to be in memory.
