@@ -136,16 +136,12 @@ pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<LogPage
     Ok(LogPage { events, cursor, has_more, is_new })
 }
 
-/// Records how far the caller has read its log by polling, and which tasks it fetched by that.
-pub fn mark_fetched(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    to: i64,
-    tasks: &[TaskId],
-    now: &Now,
-) -> Result<(), Error> {
-    crate::tasks::mark_fetched(tx, by, tasks, now)?;
-    Ok(log::set_fetched(tx, by, to)?)
+/// Stores how far agents have read their logs by polling.
+pub fn write_polled(tx: &mut Tx<'_>, polled: &[(AgentId, i64)]) -> Result<(), Error> {
+    for (agent, to) in polled {
+        log::set_fetched(tx, agent, *to)?;
+    }
+    Ok(())
 }
 
 /// Acknowledges the log up to a cursor. Returns the acknowledged cursor, which never moves back.

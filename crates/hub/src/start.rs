@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tandem_api::system::Database as Kind;
 use tandem_app::keys;
@@ -22,11 +23,15 @@ use crate::housekeeping::{self, Pacing};
 use crate::hub::{Hub, HubParts};
 use crate::keys::Access;
 use crate::liveness::Liveness;
+use crate::marks;
 use crate::ops::admin::Totals;
 use crate::rates::Rates;
 use crate::timer;
 use crate::webhooks::address::{Allowed, Resolver};
 use crate::webhooks::{self, Dispatcher, Webhooks};
+
+/// How long the workers have to come to an end. What they leave undone is done after the next start.
+const STOP_WITHIN: Duration = Duration::from_secs(5);
 
 /// Why the hub did not start.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +121,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         access: Access::new(effects.keys, db.clone(), &config, &token).await?,
         rates: Rates::default(),
         liveness: Liveness::new(effects.bus, clock),
+        marks: Arc::default(),
         webhooks: Arc::new(Webhooks { receivers: effects.receivers, resolver, allowed }),
         files: Arc::new(files),
         metrics: Arc::default(),
@@ -151,6 +157,7 @@ impl Started {
             tokio::spawn(housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone())),
             tokio::spawn(files::sweep(Arc::clone(&hub.files), hub.db.clone(), started_at, pacing.clone())),
             tokio::spawn(files::remove_deleted(Arc::clone(&hub.files), self.removed_files, pacing.clone())),
+            tokio::spawn(marks::write(hub.db.clone(), Arc::clone(&hub.marks), pacing.clone())),
             tokio::spawn(timer::run(hub.db.clone(), Arc::clone(&hub.metrics), pacing)),
         ];
         let dispatcher = Dispatcher {
@@ -168,14 +175,24 @@ impl Workers {
     pub async fn stop(self) {
         // Their handles to the hub are dropped with them, so the store closes before the lock is released.
         drop(self.running);
-        for worker in self.ending {
-            let _ = worker.await;
-        }
         // A receiver may be slow; an interrupted delivery is attempted again.
         self.dispatcher.abort();
-        let _ = self.dispatcher.await;
-        if let Err(error) = self.hub.write_presence().await {
-            tracing::warn!(%error, "could not store the presence of agents");
+        let mut ending = self.ending;
+        ending.push(self.dispatcher);
+        let last = async {
+            for worker in &mut ending {
+                let _ = worker.await;
+            }
+            if let Err(error) = self.hub.write_presence().await {
+                tracing::warn!(%error, "could not store the presence of agents");
+            }
+        };
+        if tokio::time::timeout(STOP_WITHIN, last).await.is_err() {
+            tracing::warn!("the database does not answer; stopping without it");
+            for worker in ending.into_iter().filter(|worker| !worker.is_finished()) {
+                worker.abort();
+                let _ = worker.await;
+            }
         }
     }
 }

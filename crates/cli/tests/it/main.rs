@@ -32,6 +32,7 @@ mod machine;
 mod mcp;
 mod messages;
 mod networks;
+mod outages;
 mod pages;
 mod pairing;
 mod properties;
