@@ -1,5 +1,6 @@
 //! The threads that own connections, and the bounded queues in front of them.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -27,6 +28,8 @@ pub(crate) const LOG_PAGES: usize = 16_000;
 
 /// Longer than anything takes that a connection waits for, so that most callers learn the cause.
 const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How much room a database needs to be ready again after it had none.
+const ROOM_BYTES: usize = 1 << 20;
 /// How often closing looks whether a thread has ended.
 const CLOSE_POLL: Duration = Duration::from_millis(1);
 /// How long closing waits for the threads. One whose database never answers is left behind.
@@ -140,6 +143,8 @@ pub struct Store {
     readers: Vec<JoinHandle<()>>,
     stats: Arc<Stats>,
     wait_max: Duration,
+    /// Where to look for room on the disk of a file.
+    room: Option<PathBuf>,
 }
 
 impl Store {
@@ -202,8 +207,24 @@ impl Store {
             })?);
         }
         let (writes, reads) = (Some(write_queue), Some(read_queue));
-        let wait_max = options.wait_max;
-        Ok(Self { writes, reads, writers: write_threads, readers: read_threads, stats, wait_max })
+        let (writers, readers, wait_max) = (write_threads, read_threads, options.wait_max);
+        let room = match database {
+            Database::Sqlite(path) => Some(path.with_extension("room")),
+            Database::Postgres(_) => None,
+        };
+        Ok(Self { writes, reads, writers, readers, stats, wait_max, room })
+    }
+
+    /// Looks whether the disk of a database file has room for more than a small write. Blocks.
+    pub fn check_room(&self) -> Result<(), Error> {
+        let Some(path) = &self.room else { return Ok(()) };
+        let written = std::fs::write(path, vec![0; ROOM_BYTES]);
+        // If this fails, the next look writes over it.
+        let _ = std::fs::remove_file(path);
+        written.map_err(|error| match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full(error.to_string()),
+            _ => Error::Unwritable(error.to_string()),
+        })
     }
 
     /// What has been done so far.

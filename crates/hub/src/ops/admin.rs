@@ -178,9 +178,7 @@ const READY_WITHIN: Duration = Duration::from_secs(3);
 pub async fn check_ready(hub: &HubParts) -> Result<(), Error> {
     let checking = async {
         hub.read(|tx, _| admin::ping(tx)).await?;
-        if hub.db.store().stats().writes_fail() {
-            hub.db.write(|tx, _| admin::probe_write(tx)).await?;
-        }
+        hub.db.check_writable().await?;
         hub.files.check_room().await.map_err(storage_error)
     };
     match tokio::time::timeout(READY_WITHIN, checking).await {
