@@ -26,7 +26,7 @@ pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};
 pub use usage::{Usage, report_usage};
 
-use create::{check_limits, check_live_limit, check_size, count_as_live, submit};
+use create::{check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
 pub(crate) use create::{find_route, record_signature, route_to_target, set_check_in};
 pub(crate) use lease::stall;
 pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};

@@ -11,6 +11,7 @@ mod approvals;
 mod backup;
 mod bad_input;
 mod benchmark;
+mod bounds;
 mod bucket;
 mod config;
 mod connections;
