@@ -77,6 +77,11 @@ pub fn change_agent(tx: &mut Tx<'_>, id: &AgentId, terms: &AgentTerms) -> Result
     Ok(agent)
 }
 
+/// Checks that the database can be written, without changing anything.
+pub fn probe_write(tx: &mut Tx<'_>) -> Result<(), Error> {
+    Ok(rows::probe_write(tx)?)
+}
+
 /// Checks that the database answers.
 pub fn ping(tx: &mut Tx<'_>) -> Result<(), Error> {
     Ok(rows::ping(tx)?)

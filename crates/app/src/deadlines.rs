@@ -10,8 +10,11 @@ use crate::Error;
 use crate::events::{Event, append_event};
 use crate::tasks;
 
-/// Deadlines per pass.
-const BATCH: i64 = 200;
+/// Deadlines of each kind per pass.
+const BATCH: i64 = 64;
+/// The kinds in the order in which a pass handles them. Each has its turn in every pass, so that many of one kind do
+/// not delay another.
+const KINDS: [Due; 3] = [Due::Expiry, Due::Lease, Due::CheckIn];
 /// Lease of a claim. When the holder does not finish in time, another node handles the deadline.
 const CLAIM_SECONDS: i64 = 5;
 
@@ -32,15 +35,17 @@ pub struct Claimed {
 /// Claims the deadlines that are due. Most of them no longer apply, because the awaited action happened in time;
 /// those are removed at once.
 pub fn claim(tx: &mut Tx<'_>, now: &Now) -> Result<Claimed, Error> {
-    let due = rows::due(tx, now.at, BATCH)?;
-    let more = i64::try_from(due.len()).unwrap_or(0) == BATCH;
-    let mut claimed = Claimed { deadlines: Vec::new(), more };
-    for (deadline, facts) in due {
-        if facts.is_some_and(|facts| deadline.holds(&facts, now.at)) {
-            rows::claim(tx, &deadline, now.at.plus_seconds(CLAIM_SECONDS))?;
-            claimed.deadlines.push(deadline);
-        } else {
-            rows::remove(tx, &deadline)?;
+    let mut claimed = Claimed::default();
+    for kind in KINDS {
+        let due = rows::due(tx, kind, now.at, BATCH)?;
+        claimed.more |= i64::try_from(due.len()).unwrap_or(0) == BATCH;
+        for (deadline, facts) in due {
+            if facts.is_some_and(|facts| deadline.holds(&facts, now.at)) {
+                rows::claim(tx, &deadline, now.at.plus_seconds(CLAIM_SECONDS))?;
+                claimed.deadlines.push(deadline);
+            } else {
+                rows::remove(tx, &deadline)?;
+            }
         }
     }
     Ok(claimed)

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, MessageId, Now, Task, TaskId};
 use tandem_store::Tx;
-use tandem_store::events::{self as log, Appended, Logged, NewEvent};
+use tandem_store::events::{self as log, Appended, Cursors, Logged, NewEvent};
 
 use crate::Error;
 
@@ -119,14 +119,20 @@ pub struct LogPage {
 /// Start cursor of a stream of the caller's events. It is never beyond the end of the log; without `after` it is the
 /// end.
 pub fn start_cursor(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<i64, Error> {
-    let last = log::cursors(tx, by)?.last;
-    Ok(after.map_or(last, |after| after.min(last)))
+    let cursors = log::cursors(tx, by)?;
+    Ok(start_of(cursors, after, cursors.last))
+}
+
+/// Where reading starts. A cursor beyond the end comes from before a restore; it means the end, or the events up to it
+/// would be missed.
+fn start_of(cursors: Cursors, after: Option<i64>, otherwise: i64) -> i64 {
+    after.unwrap_or(otherwise).min(cursors.last)
 }
 
 /// Reads the caller's log after a cursor, or after the acknowledged cursor.
 pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<LogPage, Error> {
     let cursors = log::cursors(tx, by)?;
-    let start = after.unwrap_or(cursors.events_acked);
+    let start = start_of(cursors, after, cursors.events_acked);
     let mut events = log::after(tx, by, start, PAGE_MAX + 1)?;
     let page = usize::try_from(PAGE_MAX).unwrap_or_default();
     let has_more = events.len() > page;
@@ -136,16 +142,12 @@ pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<LogPage
     Ok(LogPage { events, cursor, has_more, is_new })
 }
 
-/// Records how far the caller has read its log by polling, and which tasks it fetched by that.
-pub fn mark_fetched(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    to: i64,
-    tasks: &[TaskId],
-    now: &Now,
-) -> Result<(), Error> {
-    crate::tasks::mark_fetched(tx, by, tasks, now)?;
-    Ok(log::set_fetched(tx, by, to)?)
+/// Stores how far agents have read their logs by polling.
+pub fn write_polled(tx: &mut Tx<'_>, polled: &[(AgentId, i64)]) -> Result<(), Error> {
+    for (agent, to) in polled {
+        log::set_fetched(tx, agent, *to)?;
+    }
+    Ok(())
 }
 
 /// Acknowledges the log up to a cursor. Returns the acknowledged cursor, which never moves back.

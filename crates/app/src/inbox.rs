@@ -27,8 +27,7 @@ pub fn list(
     }
     let cursors = events::cursors(tx, by)?;
     let seen = cursors.events_acked.max(cursors.updates_acked);
-    let broadcasts = rows::broadcasts(tx, by, seen, Priority::Normal.rank())?;
-    items.extend(broadcasts.into_iter().filter(|item| after.is_none_or(|after| item.place() > *after)));
+    items.extend(rows::broadcasts(tx, by, seen, Priority::Normal.rank(), after, more)?);
     items.sort_by_key(Item::place);
     Ok(Page::cut(items, limit, Item::place))
 }

@@ -55,7 +55,7 @@ pub fn check(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>, now: &Now) -> Re
     let cursors = events::cursors(tx, by)?;
     let mut found = match after {
         None => all(tx, by, cursors)?,
-        Some(after) => newer(tx, by, after, cursors)?,
+        Some(after) => newer(tx, by, after.min(cursors.last), cursors)?,
     };
     let waiting = found.tasks.iter().chain(&found.approvals);
     let overdue =

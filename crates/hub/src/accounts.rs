@@ -15,7 +15,7 @@ impl HubParts {
         Ok(Arc::clone(self).erase_account(&caller.agent).await?)
     }
 
-    /// Erases what remains of a closed account.
+    /// Erases what remains of a closed account. A shutdown interrupts it; the next start continues.
     async fn erase_account(&self, agent: &AgentId) -> Result<Erased, tandem_app::Error> {
         let mut all = Erased::default();
         loop {
@@ -25,7 +25,7 @@ impl HubParts {
             all.tasks += erased.tasks;
             all.messages += erased.messages;
             all.files += erased.files;
-            if !erased.more {
+            if !erased.more || self.writing.is_closed() {
                 return Ok(all);
             }
         }
@@ -34,6 +34,9 @@ impl HubParts {
     /// Continues deletions that a restart interrupted.
     pub async fn finish_deletions(&self) -> Result<(), tandem_app::Error> {
         for agent in self.db.read(|tx, _| accounts::closed(tx)).await? {
+            if self.writing.is_closed() {
+                break;
+            }
             self.erase_account(&agent).await?;
         }
         Ok(())

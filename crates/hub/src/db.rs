@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tandem_app::{Error, keys, tasks};
+use tandem_app::{Error, admin, keys, tasks};
 use tandem_core::{IdSource, Now, Timestamp};
 use tandem_store::{Store, Tx};
 
@@ -47,6 +47,17 @@ impl Db {
     #[must_use]
     pub fn now(&self) -> Now {
         Now::new(self.time(), Arc::clone(&self.0.ids))
+    }
+
+    /// Checks, after a write has failed, whether the database can be written again.
+    pub(crate) async fn check_writable(&self) -> Result<(), Error> {
+        if !self.store().stats().writes_fail() {
+            return Ok(());
+        }
+        let db = self.clone();
+        let looked = tokio::task::spawn_blocking(move || db.store().check_room()).await;
+        looked.unwrap_or_else(|panic| Err(tandem_store::Error::Panicked(panic.to_string())))?;
+        self.write(|tx, _| admin::probe_write(tx)).await
     }
 
     /// Runs a use case that writes.

@@ -39,6 +39,12 @@ impl Error {
         Self::new(Code::Internal, FAILED)
     }
 
+    /// There is no space left on the disk.
+    #[must_use]
+    pub fn storage_full() -> Self {
+        Self::new(Code::StorageFull, "the hub's disk is full; nothing was saved").retry_after(60)
+    }
+
     /// The object does not exist, or the caller may not see it.
     #[must_use]
     pub fn not_found(what: &'static str) -> Self {
@@ -144,11 +150,22 @@ impl From<StoreError> for Error {
                 tracing::error!(%error, "the database cannot be reached");
                 Self::new(Code::Unavailable, busy).retry_after(5)
             }
-            StoreError::LostRace
-            | StoreError::Taken(_)
-            | StoreError::Unknown(_)
-            | StoreError::Panicked(_)
-            | StoreError::Failed(_) => {
+            StoreError::Full(_) => {
+                tracing::error!(%error, "there is no space left");
+                Self::storage_full()
+            }
+            StoreError::Unwritable(_) => {
+                tracing::error!(%error, "the database cannot be written");
+                Self::new(Code::Unavailable, "the hub cannot write at present; try again later")
+                    .retry_after(5)
+            }
+            StoreError::TimedOut | StoreError::Unknown(_) => {
+                tracing::error!(%error, "the database did not answer");
+                let why = "the database did not answer in time; a change may have been saved or not, so look \
+                           before you repeat it";
+                Self::new(Code::Unavailable, why).retry_after(5)
+            }
+            StoreError::LostRace | StoreError::Taken(_) | StoreError::Panicked(_) | StoreError::Failed(_) => {
                 tracing::error!(%error, "the store failed");
                 Self::internal()
             }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tandem_app::{events, tasks};
+use tandem_app::events;
 use tandem_core::AgentId;
 pub use tandem_store::events::Logged;
-use tracing::Instrument as _;
 
 use crate::bus::{EndReason, Listener, Transport};
 use crate::hub::Hub;
@@ -99,17 +98,6 @@ impl Feed {
         let took = self.listener.woken_at().elapsed();
         self.hub.metrics.pushed(pushed.len(), took.as_secs_f64());
         let assigned = events::assigned_tasks(pushed);
-        if assigned.is_empty() {
-            return;
-        }
-        let (hub, agent) = (Arc::clone(&self.hub), self.agent.clone());
-        // Written in the background, so that the next event is not delayed.
-        let marking = async move {
-            let marked = hub.db.write(move |tx, now| tasks::mark_pushed(tx, &agent, &assigned, now)).await;
-            if let Err(error) = marked {
-                tracing::warn!(%error, "could not record pushed tasks");
-            }
-        };
-        tokio::spawn(marking.in_current_span());
+        self.hub.marks.pushed(&self.agent, assigned, self.hub.time());
     }
 }

@@ -48,6 +48,11 @@ impl Pacing {
         }
     }
 
+    /// Whether it is time to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| running.has_changed().is_err())
+    }
+
     /// Waits until it is time to stop.
     pub(crate) async fn stopped(&mut self) {
         match &mut self.running {
@@ -155,6 +160,9 @@ async fn old_events(store: &Store, until: Timestamp, pacing: &mut Pacing) -> Res
                 let of = agent.clone();
                 let rows = store.write(move |tx| passes::trim_log(tx, &of, until)).await?;
                 removed += rows;
+                if pacing.is_stopped() {
+                    return Ok(removed);
+                }
                 if !passes::is_full(rows) {
                     break;
                 }

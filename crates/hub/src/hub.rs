@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tandem_app::{agents, idempotency, tasks};
-use tandem_core::{AgentId, TaskId, Timestamp};
+use tandem_core::{TaskId, Timestamp};
 use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
@@ -13,6 +13,7 @@ use crate::db::{Db, UseCase};
 use crate::files::Files;
 use crate::keys::Access;
 use crate::liveness::Liveness;
+use crate::marks::Marks;
 use crate::metrics::Metrics;
 use crate::ops::admin::Totals;
 use crate::rates::Rates;
@@ -41,6 +42,8 @@ pub struct HubParts {
     pub budget: Budget,
     /// Connected agents and their last requests.
     pub liveness: Liveness,
+    /// Delivery marks that are not written yet.
+    pub(crate) marks: Arc<Marks>,
     /// Webhooks.
     pub webhooks: Arc<Webhooks>,
     /// The bytes of files.
@@ -152,23 +155,6 @@ impl HubParts {
         let (by, id) = (caller.agent.clone(), id.clone());
         let standing = self.read(move |tx, now| tasks::standing(tx, &by, &id, now)).await?;
         Err(error.on_task(&standing))
-    }
-
-    /// Records that the target has fetched these tasks; the initiator sees it in `delivery`.
-    pub(crate) async fn mark_fetched(
-        &self,
-        target: &AgentId,
-        ids: Vec<TaskId>,
-    ) -> Result<Option<Timestamp>, Error> {
-        if ids.is_empty() {
-            return Ok(None);
-        }
-        let target = target.clone();
-        let marked = self.db.write(move |tx, now| {
-            tasks::mark_fetched(tx, &target, &ids, now)?;
-            Ok(Some(now.at))
-        });
-        Ok(marked.await?)
     }
 
     /// Writes the time of the agents' last requests to the database.

@@ -24,6 +24,7 @@ mod housekeeping;
 mod hub;
 mod keys;
 mod liveness;
+mod marks;
 pub mod metrics;
 pub mod ops;
 pub mod paging;

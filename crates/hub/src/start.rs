@@ -1,7 +1,7 @@
 //! Starts a hub: data folder and lock, operator's token, store, background workers.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tandem_api::system::Database as Kind;
@@ -23,6 +23,7 @@ use crate::housekeeping::{self, Pacing};
 use crate::hub::{Hub, HubParts};
 use crate::keys::Access;
 use crate::liveness::Liveness;
+use crate::marks;
 use crate::ops::admin::Totals;
 use crate::rates::Rates;
 use crate::timer;
@@ -167,6 +168,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         rates: Rates::default(),
         budget: Budget::new(config.budget_bytes()),
         liveness: Liveness::new(effects.bus, clock),
+        marks: Arc::default(),
         webhooks: Arc::new(Webhooks {
             receivers: effects.receivers,
             resolver,
@@ -226,6 +228,7 @@ impl Started {
             tokio::spawn(housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone())),
             tokio::spawn(files::sweep(Arc::clone(&hub.files), hub.db.clone(), started_at, pacing.clone())),
             tokio::spawn(files::remove_deleted(Arc::clone(&hub.files), self.removed_files, pacing.clone())),
+            tokio::spawn(marks::write(hub.db.clone(), Arc::clone(&hub.marks), pacing.clone())),
             tokio::spawn(timer::run(hub.db.clone(), Arc::clone(&hub.metrics), pacing)),
         ];
         Workers { hub, running, ending, _locks: self._locks }

@@ -45,7 +45,17 @@ impl Rows {
 }
 
 impl Conn {
+    /// Connects for work that takes as long as it takes.
     pub(crate) fn open(database: &Database, mode: Mode) -> Result<Self, Error> {
+        Self::open_with(database, mode, false)
+    }
+
+    /// Connects for jobs, whose statements are limited in time where the database is another process.
+    pub(crate) fn open_limited(database: &Database, mode: Mode) -> Result<Self, Error> {
+        Self::open_with(database, mode, true)
+    }
+
+    fn open_with(database: &Database, mode: Mode, limited: bool) -> Result<Self, Error> {
         Ok(match database {
             Database::Sqlite(path) => Self::Sqlite(SqliteConn::open(path, mode)?),
             Database::Postgres(url) => {
@@ -54,9 +64,17 @@ impl Conn {
                         "the database URL is not of the form postgres://user:password@host/name".into(),
                     )
                 })?;
-                Self::Postgres(PostgresConn::open(config)?)
+                Self::Postgres(PostgresConn::open(config, limited)?)
             }
         })
+    }
+
+    /// Limits the time of statements from now on, as [`Self::open_limited`] does.
+    pub(crate) fn limit_time(&mut self) {
+        match self {
+            Self::Sqlite(_) => {}
+            Self::Postgres(conn) => conn.limit_time(),
+        }
     }
 
     /// Has SQLite's log copied back by a thread of its own.

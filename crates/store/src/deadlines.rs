@@ -1,6 +1,6 @@
 //! What has to be looked at when its time comes.
 
-use tandem_core::deadlines::{Deadline, Facts};
+use tandem_core::deadlines::{Deadline, Due, Facts};
 use tandem_core::{AgentId, TaskId, Timestamp};
 
 use crate::table::{FromRow as _, columns, insert, sql, update};
@@ -45,16 +45,22 @@ pub fn any_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// What is due and that nobody has claimed, the oldest first, with what it is judged by; without that where the
-/// task is gone.
-pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Deadline, Option<Facts>)>, Error> {
+/// What is due of one kind and that nobody has claimed, the oldest first, with what it is judged by; without that
+/// where the task is gone.
+pub fn due(
+    tx: &mut Tx<'_>,
+    kind: Due,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<(Deadline, Option<Facts>)>, Error> {
     let sql = sql!(
-        "select {}, {} from (select {} from deadlines d where d.due_at <= ?1 and d.lease_until <= ?1
-               order by d.due_at, d.task_id, d.kind, d.number limit ?2) d
+        "select {}, {} from (select {} from deadlines d
+               where d.kind = ?3 and d.due_at <= ?1 and d.lease_until <= ?1
+               order by d.due_at, d.task_id, d.number limit ?2) d
          left join tasks t on t.id = d.task_id
          left join messages m on m.task_id = d.task_id and m.number = d.number
              and m.acknowledged_at is null and m.deleted = 0
-         order by d.due_at, d.task_id, d.kind, d.number",
+         order by d.due_at, d.task_id, d.number",
         Deadline,
         Facts,
         Deadline
@@ -65,7 +71,7 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Deadline,
         let facts = if row.is_null() { None } else { Some(Facts::from_row(&mut row)?) };
         Ok((deadline, facts))
     };
-    tx.rows(sql, &[now.into(), limit.into()])?.into_iter().map(pair).collect()
+    tx.rows(sql, &[now.into(), limit.into(), kind.into()])?.into_iter().map(pair).collect()
 }
 
 /// Tasks of an agent whose time has run out and that nobody has looked at since, some of them.

@@ -6,6 +6,15 @@ pub enum Error {
     /// More work waits than the store takes in; try again shortly.
     #[error("the store is busy")]
     Busy,
+    /// There is no space left for what was to be saved.
+    #[error("no space left for the database: {0}")]
+    Full(String),
+    /// The database is locked by another program, read-only, or its disk fails; nothing was saved.
+    #[error("the database cannot be written: {0}")]
+    Unwritable(String),
+    /// The database did not answer in time: the work may be saved or not.
+    #[error("the database did not answer in time")]
+    TimedOut,
     /// The database cannot be reached at present; nothing was saved.
     #[error("the database cannot be reached: {0}")]
     Unreachable(String),
@@ -27,6 +36,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the database itself is out of order, so that other work fails too.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Full(_)
+            | Self::Unwritable(_)
+            | Self::TimedOut
+            | Self::Unreachable(_)
+            | Self::Unknown(_) => true,
+            Self::Busy | Self::LostRace | Self::Taken(_) | Self::Panicked(_) | Self::Failed(_) => false,
+        }
+    }
+
     pub(crate) fn failed(why: String) -> Self {
         Self::Failed(why)
     }

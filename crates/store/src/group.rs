@@ -5,7 +5,9 @@
 //! So a failure takes back its own job only, and the usual case pays for no savepoint.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -23,8 +25,37 @@ const RACES_MAX: u32 = 3;
 /// A job that takes longer than this is worth a line in the log: it held up everybody else.
 const SLOW: Duration = Duration::from_millis(20);
 
+/// Whether a job is still wanted. Its caller waits for a limited time and then gives up; a job that has not started by
+/// then never does.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Turn(Arc<AtomicU8>);
+
+impl Turn {
+    const STARTED: u8 = 1;
+    const GIVEN_UP: u8 = 2;
+
+    fn claim(&self, state: u8) -> bool {
+        match self.0.compare_exchange(0, state, AcqRel, Acquire) {
+            Ok(_) => true,
+            Err(now) => now == state,
+        }
+    }
+
+    /// Starts the job; false when its caller has given up.
+    fn start(&self) -> bool {
+        self.claim(Self::STARTED)
+    }
+
+    /// Gives the job up; false when it has started.
+    pub(crate) fn give_up(&self) -> bool {
+        self.claim(Self::GIVEN_UP)
+    }
+}
+
 /// A job with its types erased.
 pub(crate) trait Job: Send {
+    /// Starts the job; false when nobody waits for it any more.
+    fn start(&self) -> bool;
     /// Runs the use case and keeps its result; true when it succeeded.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Answers the caller.
@@ -35,6 +66,7 @@ pub(crate) struct Pending<F, T, E> {
     pub(crate) use_case: F,
     pub(crate) result: Option<Result<T, E>>,
     pub(crate) reply: oneshot::Sender<Result<T, E>>,
+    pub(crate) turn: Turn,
     /// The request that waits for it, so that log lines of the store name it.
     pub(crate) span: tracing::Span,
 }
@@ -45,6 +77,10 @@ where
     T: Send,
     E: From<Error> + Send,
 {
+    fn start(&self) -> bool {
+        self.turn.start()
+    }
+
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let _in_request = self.span.clone().entered();
         let started = Instant::now();
@@ -101,8 +137,9 @@ pub(crate) fn run_writes(
     stats: &Stats,
     commit_hook: &CommitHook,
 ) {
+    jobs.retain(|job| job.start());
     if jobs.len() > 1 {
-        match floor.shared(|| run_together(conn, &mut jobs)) {
+        match floor.shared(|| run_together(conn, &mut jobs, stats)) {
             Together::Spoilt => stats.group_rerun(),
             Together::Settled(outcome, effects) => {
                 stats.committed(jobs.len());
@@ -131,14 +168,20 @@ enum Together {
     Spoilt,
 }
 
-fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
-    if conn.begin(Mode::Write).is_err() {
-        return Together::Spoilt;
+fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>], stats: &Stats) -> Together {
+    // What keeps a transaction from beginning would keep each of them, after waiting as long again.
+    if let Err(error) = conn.begin(Mode::Write) {
+        stats.write_failed(&error);
+        return Together::Settled(Err(error), Vec::new());
     }
-    let (mut effects, mut keys_ended) = (Vec::new(), false);
+    let (mut effects, mut keys_ended, mut dirty) = (Vec::new(), false, false);
     for job in jobs.iter_mut() {
         let mut tx = Tx::after(conn, keys_ended);
         let succeeded = job.run(&mut tx);
+        if let Some(error) = tx.failure() {
+            stats.write_failed(error);
+        }
+        dirty |= tx.is_dirty();
         if tx.failure().is_some() || (!succeeded && tx.is_dirty()) {
             // If the rollback fails too, running alone meets the same failure and reports it.
             let _ = conn.rollback();
@@ -150,7 +193,9 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>]) -> Together {
             effects.append(&mut registered);
         }
     }
-    match conn.commit() {
+    let committed = conn.commit();
+    stats.write_ended(&committed, dirty);
+    match committed {
         Ok(()) => Together::Settled(Ok(()), effects),
         // Running again could do everything twice.
         Err(error @ Error::Unknown(_)) => Together::Settled(Err(error), safe_if_undone(effects)),
@@ -181,9 +226,9 @@ fn run_alone(
     let (mut taken, mut lost) = (0, 0);
     loop {
         let attempted = if lost < RACES_MAX {
-            floor.shared(|| attempt(conn, job, effects))
+            floor.shared(|| attempt(conn, job, effects, stats))
         } else {
-            floor.alone(|| attempt(conn, job, effects))
+            floor.alone(|| attempt(conn, job, effects, stats))
         };
         match attempted {
             // PostgreSQL may notice a lost race by a unique index before it notices it by itself.
@@ -214,16 +259,26 @@ fn jitter(salt: Instant) -> f64 {
 }
 
 /// One transaction of one job. `Ok` means that what the job's result says is so.
-fn attempt(conn: &mut Conn, job: &mut dyn Job, effects: &mut Vec<Effect>) -> Result<(), Error> {
-    conn.begin(Mode::Write)?;
+fn attempt(
+    conn: &mut Conn,
+    job: &mut dyn Job,
+    effects: &mut Vec<Effect>,
+    stats: &Stats,
+) -> Result<(), Error> {
+    conn.begin(Mode::Write).inspect_err(|error| stats.write_failed(error))?;
     let mut tx = Tx::new(conn);
     let succeeded = job.run(&mut tx);
+    let dirty = tx.is_dirty();
     let failure = tx.failure().cloned();
+    if let Some(error) = &failure {
+        stats.write_failed(error);
+    }
     let registered = tx.into_effects();
     if succeeded && failure.is_none() {
         let committed = conn.commit().inspect_err(|_| {
             let _ = conn.rollback();
         });
+        stats.write_ended(&committed, dirty);
         *effects = match &committed {
             Ok(()) => registered,
             Err(Error::Unknown(_)) => safe_if_undone(registered),
@@ -242,6 +297,9 @@ fn attempt(conn: &mut Conn, job: &mut dyn Job, effects: &mut Vec<Effect>) -> Res
 
 /// Runs one read and answers before the transaction is tidied away.
 pub(crate) fn run_read(conn: &mut Conn, mut job: Box<dyn Job>) {
+    if !job.start() {
+        return;
+    }
     for last in [false, true] {
         if let Err(error) = conn.begin(Mode::Read) {
             job.finish(Err(error));

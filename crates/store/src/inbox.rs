@@ -7,9 +7,6 @@ use crate::query::Query;
 use crate::table::{columns, sql};
 use crate::{Error, Tx};
 
-/// How many broadcasts one look goes through.
-const BROADCASTS_MAX: i64 = 1_000;
-
 /// Why something waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -236,14 +233,41 @@ columns! {
     }
 }
 
-/// What was said to an agent's networks and told to it after a number in its log, oldest first.
-pub fn broadcasts(tx: &mut Tx<'_>, agent: &AgentId, after: i64, rank: i64) -> Result<Vec<Item>, Error> {
+/// How much earlier than an acknowledged event a later one may have been stamped: the clock may have been set back.
+const CLOCK_SLACK_SECONDS: i64 = 3_600;
+
+/// What was said to an agent's networks and told to it after a number in its log, oldest first, from after a place.
+pub fn broadcasts(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    seen: i64,
+    rank: i64,
+    after: Option<&Place>,
+    limit: i64,
+) -> Result<Vec<Item>, Error> {
+    if after.is_some_and(|place| place.0 > rank) {
+        return Ok(Vec::new());
+    }
+    // What was acknowledged is passed over by its time; only the last of it is read again.
+    let acknowledged: Option<Timestamp> = tx.find(
+        "select created_at from events where agent_id = ?1 and seq <= ?2 order by seq desc limit 1",
+        &[agent.into(), seen.into()],
+    )?;
+    let oldest = acknowledged.map_or(Timestamp(0), |at| at.plus_seconds(-CLOCK_SLACK_SECONDS));
+    // Other kinds stand before broadcasts where everything else is equal.
+    let start = after.filter(|place| place.0 == rank).map(|(_, at, kind, id)| match kind {
+        Kind::Broadcast => (*at, id.as_str()),
+        Kind::Task | Kind::Approval | Kind::Messages => (*at, ""),
+    });
+    let (at, id) = start.unwrap_or_default().max((oldest, ""));
     let sql = sql!(
         "select {} from events e
          join network_messages m on m.id = e.message_id join networks n on n.id = m.network_id
          join agents a on a.id = m.sender_id
          join network_members mine on mine.network_id = m.network_id and mine.agent_id = ?1
-         where e.agent_id = ?1 and e.seq > ?2 and e.type = 'broadcast.created' order by e.seq limit ?3",
+         where e.agent_id = ?1 and e.type = 'broadcast.created' and (e.created_at, e.message_id) > (?2, ?3)
+             and e.seq > ?4
+         order by e.created_at, e.message_id limit ?5",
         Heard
     );
     let item = |found: Heard| Item {
@@ -261,6 +285,6 @@ pub fn broadcasts(tx: &mut Tx<'_>, agent: &AgentId, after: i64, rank: i64) -> Re
         overdue: false,
         unfetched: false,
     };
-    let found = tx.list(sql, &[agent.into(), after.into(), BROADCASTS_MAX.into()])?;
+    let found = tx.list(sql, &[agent.into(), at.into(), id.into(), seen.into(), limit.into()])?;
     Ok(found.into_iter().map(item).collect())
 }

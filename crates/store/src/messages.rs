@@ -121,10 +121,10 @@ pub fn mark_acknowledged(tx: &mut Tx<'_>, of: For<'_>, now: Timestamp) -> Result
     tx.send(sql, &of.params(&[now.into()]))
 }
 
-/// The ids of what a party has not acknowledged, oldest first.
-pub fn unacknowledged(tx: &mut Tx<'_>, of: For<'_>) -> Result<Vec<MessageId>, Error> {
+/// The ids of what a party has not acknowledged, oldest first, each with its author.
+pub fn unacknowledged(tx: &mut Tx<'_>, of: For<'_>) -> Result<Vec<(MessageId, AgentId)>, Error> {
     let sql = sql!(
-        "select id from messages where {FOR} and acknowledged_at is null and deleted = 0 order by number"
+        "select id, sender_id from messages where {FOR} and acknowledged_at is null and deleted = 0 order by number"
     );
     tx.list(sql, &of.params(&[]))
 }

@@ -13,6 +13,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (6, "events", include_str!("../migrations/0006_events.sql")),
     (7, "amends", include_str!("../migrations/0007_amends.sql")),
     (8, "updates", include_str!("../migrations/0008_updates.sql")),
+    (9, "bounds", include_str!("../migrations/0009_bounds.sql")),
     (10, "webhook_leases", include_str!("../migrations/0010_webhook_leases.sql")),
 ];
 

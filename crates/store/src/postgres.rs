@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt as _;
 use futures_util::future::join;
@@ -26,10 +26,28 @@ pub(crate) struct PostgresConn {
     waiting: Vec<Waiting>,
     /// Whether the server has been told of a transaction that has not ended.
     begun: bool,
+    /// Whether the time of statements is limited.
+    limited: bool,
+    /// When the server was last found to be out of reach.
+    failed_at: Option<Instant>,
 }
 
 /// How long a statement waits for another transaction's row.
 const LOCK_TIMEOUT_MS: u32 = 100;
+/// How long a statement may run, on the server.
+const STATEMENT_TIMEOUT_MS: u32 = 5_000;
+/// How long a transaction may wait for its next statement before the server ends it: its locks hold up others.
+const IDLE_TIMEOUT_MS: u32 = 10_000;
+/// How long an answer may take, with the way there and back. A connection that died silently never answers.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
+/// How long it may take to connect and to log in.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long nobody tries to connect after a failure: everybody who waits would wait as long again.
+const CONNECT_PAUSE: Duration = Duration::from_secs(1);
+/// When the system asks whether an idle connection is still there, how often, and how many times.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 3;
 /// How many statements may be held back.
 const WAITING_MAX: usize = 128;
 
@@ -66,8 +84,17 @@ fn failure(error: tokio_postgres::Error) -> Error {
     match error.code() {
         Some(code) if lost.contains(code) => Error::LostRace,
         Some(code) if *code == SqlState::UNIQUE_VIOLATION => Error::Taken(describe(&error)),
-        // The server ends this connection, or takes none: it stops, starts, or was told to.
-        Some(code) if code.code().starts_with("57P") || code.code().starts_with("08") => {
+        Some(code) if *code == SqlState::DISK_FULL => Error::Full(describe(&error)),
+        Some(code) if *code == SqlState::READ_ONLY_SQL_TRANSACTION || *code == SqlState::IO_ERROR => {
+            Error::Unwritable(describe(&error))
+        }
+        // The statement took too long, and nothing of it was kept.
+        Some(code) if *code == SqlState::QUERY_CANCELED => Error::TimedOut,
+        // The server ends this connection, or takes none: it stops, starts, has no room, or was told to.
+        Some(code) if ["57P", "08", "53"].iter().any(|class| code.code().starts_with(class)) => {
+            Error::Unreachable(describe(&error))
+        }
+        Some(code) if *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => {
             Error::Unreachable(describe(&error))
         }
         Some(_) => Error::failed(describe(&error)),
@@ -105,7 +132,8 @@ fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
 }
 
 impl PostgresConn {
-    pub(crate) fn open(config: Config) -> Result<Self, Error> {
+    /// Connects. Without `limited`, statements take as long as they take, as migrations and backups do.
+    pub(crate) fn open(config: Config, limited: bool) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -117,38 +145,82 @@ impl PostgresConn {
             statements: HashMap::new(),
             waiting: Vec::new(),
             begun: false,
+            limited,
+            failed_at: None,
         };
         conn.connect()?;
         Ok(conn)
+    }
+
+    /// Limits the time of every statement from now on.
+    pub(crate) fn limit_time(&mut self) {
+        self.limited = true;
+        self.client = None;
     }
 
     fn connect(&mut self) -> Result<(), Error> {
         self.statements.clear();
         self.waiting.clear();
         self.begun = false;
+        if self.failed_at.is_some_and(|at| at.elapsed() < CONNECT_PAUSE) {
+            return Err(Error::Unreachable("it could not be reached a moment ago".into()));
+        }
+        let config = self.bounded_config();
+        let client = self.runtime.block_on(async move {
+            let connecting = async {
+                if config.get_ssl_mode() == SslMode::Disable {
+                    let (client, connection) = config.connect(NoTls).await?;
+                    tokio::spawn(connection);
+                    return Ok(client);
+                }
+                let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls_config());
+                let (client, connection) = config.connect(tls).await?;
+                tokio::spawn(connection);
+                Ok(client)
+            };
+            match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
+                Ok(connected) => connected.map_err(|error: tokio_postgres::Error| describe(&error)),
+                Err(_) => Err("it does not answer".to_owned()),
+            }
+        });
+        self.failed_at = client.is_err().then(Instant::now);
+        self.client = Some(client.map_err(Error::Unreachable)?);
+        Ok(())
+    }
+
+    /// The settings of the URL, with bounds for everything that could wait. What the URL says itself holds.
+    fn bounded_config(&self) -> Config {
         let mut config = self.config.clone();
         // A writer that waits for another's row has lost the race already, most likely; the server would
         // look for a deadlock only after a second.
-        let options = config.get_options().unwrap_or_default();
-        let options = format!("{options} -c lock_timeout={LOCK_TIMEOUT_MS}");
-        config.options(options.trim());
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(5));
+        let mut options = format!("-c lock_timeout={LOCK_TIMEOUT_MS}");
+        if self.limited {
+            options += &format!(" -c statement_timeout={STATEMENT_TIMEOUT_MS}");
+            options += &format!(" -c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS}");
         }
-        let client = self.runtime.block_on(async move {
-            if config.get_ssl_mode() == SslMode::Disable {
-                let (client, connection) = config.connect(NoTls).await?;
-                tokio::spawn(connection);
-                return Ok(client);
-            }
-            let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls_config());
-            let (client, connection) = config.connect(tls).await?;
-            tokio::spawn(connection);
-            Ok(client)
-        });
-        self.client =
-            Some(client.map_err(|error: tokio_postgres::Error| Error::Unreachable(describe(&error)))?);
-        Ok(())
+        options = format!("{options} {}", config.get_options().unwrap_or_default());
+        config.options(options.trim());
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(ANSWER_TIMEOUT);
+        }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_idle(KEEPALIVE_IDLE);
+            config.keepalives_interval(KEEPALIVE_INTERVAL);
+            config.keepalives_retries(KEEPALIVE_RETRIES);
+        }
+        config
+    }
+
+    /// Waits for an answer of the server. A connection that does not answer in time is given up.
+    fn wait<T>(&mut self, ask: impl AsyncFnOnce(&Client) -> Result<T, Error>) -> Result<T, Error> {
+        let Some(client) = &self.client else { return Err(Error::Unreachable("no connection".into())) };
+        let limit = if self.limited { ANSWER_TIMEOUT } else { Duration::MAX };
+        let answer = self.runtime.block_on(async { tokio::time::timeout(limit, ask(client)).await });
+        answer.unwrap_or_else(|_| {
+            self.client = None;
+            self.begun = false;
+            Err(Error::TimedOut)
+        })
     }
 
     /// Begins; the statement itself travels with the first one of the transaction.
@@ -177,6 +249,7 @@ impl PostgresConn {
         self.begun = false;
         committed.map_err(|error| match error {
             Error::Unreachable(why) => Error::Unknown(why),
+            Error::TimedOut => Error::Unknown(error.to_string()),
             other => other,
         })
     }
@@ -198,8 +271,7 @@ impl PostgresConn {
 
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
         self.flush()?;
-        let client = connected(&self.client)?;
-        self.runtime.block_on(client.batch_execute(sql)).map_err(failure)
+        self.wait(async |client| client.batch_execute(sql).await.map_err(failure))
     }
 
     fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
@@ -207,9 +279,9 @@ impl PostgresConn {
             return Ok(statement.clone());
         }
         self.flush()?;
-        let client = connected(&self.client)?;
         // All SQL here has SQLite's numbers; no text in it has a question mark.
-        let statement = self.runtime.block_on(client.prepare(&sql.replace('?', "$"))).map_err(failure)?;
+        let text = sql.replace('?', "$");
+        let statement = self.wait(async |client| client.prepare(&text).await.map_err(failure))?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
@@ -224,8 +296,7 @@ impl PostgresConn {
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         let statement = self.statement(sql)?;
         let waiting = self.take_waiting();
-        let client = connected(&self.client)?;
-        self.runtime.block_on(async {
+        self.wait(async |client| {
             let (sent, answer) =
                 join(deliver(client, &waiting), client.execute_raw(&statement, params)).await;
             sent?;
@@ -236,19 +307,18 @@ impl PostgresConn {
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>], room: usize) -> Result<Rows, Error> {
         let statement = self.statement(sql)?;
         let waiting = self.take_waiting();
-        let client = connected(&self.client)?;
-        let find = async {
-            let mut rows = Rows::new(room);
-            let mut found = pin!(client.query_raw(&statement, params).await.map_err(failure)?);
-            while let Some(next) = found.try_next().await.map_err(failure)? {
-                if !rows.has_room() {
-                    break;
+        self.wait(async |client| {
+            let find = async {
+                let mut rows = Rows::new(room);
+                let mut found = pin!(client.query_raw(&statement, params).await.map_err(failure)?);
+                while let Some(next) = found.try_next().await.map_err(failure)? {
+                    if !rows.has_room() {
+                        break;
+                    }
+                    rows.push(row(&next)?);
                 }
-                rows.push(row(&next)?);
-            }
-            Ok(rows)
-        };
-        self.runtime.block_on(async {
+                Ok(rows)
+            };
             let (sent, rows) = join(deliver(client, &waiting), find).await;
             sent?;
             rows
@@ -266,13 +336,8 @@ impl PostgresConn {
             return Ok(());
         }
         let waiting = self.take_waiting();
-        let client = connected(&self.client)?;
-        self.runtime.block_on(deliver(client, &waiting))
+        self.wait(async |client| deliver(client, &waiting).await)
     }
-}
-
-fn connected(client: &Option<Client>) -> Result<&Client, Error> {
-    client.as_ref().ok_or_else(|| Error::Unreachable("no connection".into()))
 }
 
 /// Sends everything at once and in order; the first failure is the one that counts, because it makes the

@@ -14,6 +14,9 @@ use crate::{Error, Row, Value};
 /// commit: SQLite goes through all of it whenever a page was split.
 pub(crate) const CACHE_KIB: u32 = 16_384;
 
+/// How long a lock of another program is waited for. Everybody waits behind it.
+const BUSY_MS: u32 = 2_000;
+
 pub(crate) struct SqliteConn {
     /// Before the connection, so that they end before it does: it tidies the log away.
     checkpoints: Option<Checkpoints>,
@@ -32,15 +35,20 @@ impl ToSql for Value<'_> {
 }
 
 pub(crate) fn failure(error: rusqlite::Error) -> Error {
-    match &error {
-        rusqlite::Error::SqliteFailure(code, _)
-            if code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
-                || code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY =>
-        {
-            Error::Taken(error.to_string())
+    use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+    let text = error.to_string();
+    let rusqlite::Error::SqliteFailure(failure, _) = error else { return Error::failed(text) };
+    match failure.code {
+        _ if [SQLITE_CONSTRAINT_UNIQUE, SQLITE_CONSTRAINT_PRIMARYKEY].contains(&failure.extended_code) => {
+            Error::Taken(text)
         }
-        rusqlite::Error::SqliteFailure(code, _) if code.code == ErrorCode::DatabaseBusy => Error::Busy,
-        _ => Error::failed(error.to_string()),
+        ErrorCode::DiskFull => Error::Full(text),
+        ErrorCode::DatabaseBusy
+        | ErrorCode::DatabaseLocked
+        | ErrorCode::ReadOnly
+        | ErrorCode::SystemIoFailure
+        | ErrorCode::CannotOpen => Error::Unwritable(text),
+        _ => Error::failed(text),
     }
 }
 
@@ -73,7 +81,7 @@ impl SqliteConn {
             conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full;").map_err(failure)?;
         }
         conn.execute_batch(&format!(
-            "pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -{CACHE_KIB};"
+            "pragma busy_timeout = {BUSY_MS}; pragma temp_store = memory; pragma cache_size = -{CACHE_KIB};"
         ))
         .map_err(failure)?;
         Ok(Self { checkpoints: None, conn })
@@ -93,6 +101,8 @@ impl SqliteConn {
     }
 
     pub(crate) fn begin(&mut self, mode: Mode) -> Result<(), Error> {
+        // A rollback may have failed with the disk.
+        self.rollback()?;
         let sql = match mode {
             Mode::Write => "begin immediate",
             Mode::Read => "begin",
@@ -146,5 +156,30 @@ impl SqliteConn {
             rows.push(Row::new(values));
         }
         Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_lock_are_told_apart() {
+        let name = format!("tandem-{}-{:?}.db", std::process::id(), std::thread::current().id());
+        let path = std::env::temp_dir().join(name);
+        let mut conn = SqliteConn::open(&path, Mode::Write).unwrap();
+        conn.batch("create table t (x blob); pragma max_page_count = 8").unwrap();
+        let full = conn.execute("insert into t values (zeroblob(100000))", &[]);
+        assert!(matches!(full, Err(Error::Full(_))), "{full:?}");
+        conn.rollback().unwrap();
+        let mut other = SqliteConn::open(&path, Mode::Write).unwrap();
+        other.batch("pragma busy_timeout = 1; begin immediate").unwrap();
+        conn.batch("pragma busy_timeout = 1").unwrap();
+        let locked = conn.begin(Mode::Write);
+        assert!(matches!(locked, Err(Error::Unwritable(_))), "{locked:?}");
+        other.rollback().unwrap();
+        conn.begin(Mode::Write).unwrap();
+        drop((conn, other));
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -1,15 +1,17 @@
 //! The threads that own connections, and the bounded queues in front of them.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
-use crate::group::{self, Job, Pending};
+use crate::group::{self, Job, Pending, Turn};
 use crate::{Effect, Error, Tx, migrate};
 
 /// Which database, and where.
@@ -24,6 +26,15 @@ pub enum Database {
 /// A log of 64 MB: a start after a crash reads it in a moment, and a page that changes often is copied back once.
 pub(crate) const LOG_PAGES: usize = 16_000;
 
+/// Longer than anything takes that a connection waits for, so that most callers learn the cause.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How much room a database needs to be ready again after it had none.
+const ROOM_BYTES: usize = 1 << 20;
+/// How often closing looks whether a thread has ended.
+const CLOSE_POLL: Duration = Duration::from_millis(1);
+/// How long closing waits for the threads. One whose database never answers is left behind.
+const CLOSE_MAX: Duration = Duration::from_secs(5);
+
 /// How many threads and how much may wait.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -37,11 +48,20 @@ pub struct Options {
     pub group_max: usize,
     /// How many pages SQLite's log has when it is copied back.
     pub log_pages: usize,
+    /// How long a caller waits for its job.
+    pub wait_max: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { writers: 2, readers: 2, queue_max: 4_096, group_max: 256, log_pages: LOG_PAGES }
+        Self {
+            writers: 2,
+            readers: 2,
+            queue_max: 4_096,
+            group_max: 256,
+            log_pages: LOG_PAGES,
+            wait_max: WAIT_MAX,
+        }
     }
 }
 
@@ -56,9 +76,31 @@ pub struct Stats {
     turned_away: AtomicU64,
     waiting_writes: AtomicUsize,
     waiting_reads: AtomicUsize,
+    writes_fail: AtomicBool,
 }
 
 impl Stats {
+    /// Whether the last write failed because the database is out of order.
+    #[must_use]
+    pub fn writes_fail(&self) -> bool {
+        self.writes_fail.load(Relaxed)
+    }
+
+    pub(crate) fn write_failed(&self, error: &Error) {
+        if error.is_outage() {
+            self.writes_fail.store(true, Relaxed);
+        }
+    }
+
+    /// Notes how a commit went. One without changes shows nothing about the disk.
+    pub(crate) fn write_ended(&self, committed: &Result<(), Error>, dirty: bool) {
+        match committed {
+            Err(error) => self.write_failed(error),
+            Ok(()) if dirty => self.writes_fail.store(false, Relaxed),
+            Ok(()) => {}
+        }
+    }
+
     pub(crate) fn committed(&self, jobs: usize) {
         self.writes.fetch_add(jobs as u64, Relaxed);
         self.commits.fetch_add(1, Relaxed);
@@ -100,6 +142,9 @@ pub struct Store {
     writers: Vec<JoinHandle<()>>,
     readers: Vec<JoinHandle<()>>,
     stats: Arc<Stats>,
+    wait_max: Duration,
+    /// Where to look for room on the disk of a file.
+    room: Option<PathBuf>,
 }
 
 impl Store {
@@ -116,9 +161,10 @@ impl Store {
         commit_hook: CommitHook,
         now_ms: i64,
     ) -> Result<Self, Error> {
-        let connect = |mode| Conn::open(database, mode);
-        let mut first = connect(Mode::Write)?;
+        let connect = |mode| Conn::open_limited(database, mode);
+        let mut first = Conn::open(database, Mode::Write)?;
         migrate::run(&mut first, now_ms)?;
+        first.limit_time();
         first.checkpoint_beside(database, options.log_pages.max(1))?;
         let mut writers = vec![first];
         if matches!(database, Database::Postgres(_)) {
@@ -161,7 +207,24 @@ impl Store {
             })?);
         }
         let (writes, reads) = (Some(write_queue), Some(read_queue));
-        Ok(Self { writes, reads, writers: write_threads, readers: read_threads, stats })
+        let (writers, readers, wait_max) = (write_threads, read_threads, options.wait_max);
+        let room = match database {
+            Database::Sqlite(path) => Some(path.with_extension("room")),
+            Database::Postgres(_) => None,
+        };
+        Ok(Self { writes, reads, writers, readers, stats, wait_max, room })
+    }
+
+    /// Looks whether the disk of a database file has room for more than a small write. Blocks.
+    pub fn check_room(&self) -> Result<(), Error> {
+        let Some(path) = &self.room else { return Ok(()) };
+        let written = std::fs::write(path, vec![0; ROOM_BYTES]);
+        // If this fails, the next look writes over it.
+        let _ = std::fs::remove_file(path);
+        written.map_err(|error| match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full(error.to_string()),
+            _ => Error::Unwritable(error.to_string()),
+        })
     }
 
     /// What has been done so far.
@@ -180,7 +243,7 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        self.submit(self.writes.as_ref(), &self.stats.waiting_writes, use_case).await
+        self.submit(Mode::Write, use_case).await
     }
 
     /// Runs a use case that only looks, on a consistent picture of everything committed so far.
@@ -192,23 +255,23 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        self.submit(self.reads.as_ref(), &self.stats.waiting_reads, use_case).await
+        self.submit(Mode::Read, use_case).await
     }
 
-    async fn submit<T, E, F>(
-        &self,
-        queue: Option<&SyncSender<Boxed>>,
-        waiting: &AtomicUsize,
-        use_case: F,
-    ) -> Result<T, E>
+    async fn submit<T, E, F>(&self, mode: Mode, use_case: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
         F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     {
+        let (queue, waiting) = match mode {
+            Mode::Write => (self.writes.as_ref(), &self.stats.waiting_writes),
+            Mode::Read => (self.reads.as_ref(), &self.stats.waiting_reads),
+        };
         let (reply, answer) = oneshot::channel();
         let span = tracing::Span::current();
-        let job: Boxed = Box::new(Pending { use_case, result: None, reply, span });
+        let turn = Turn::default();
+        let job: Boxed = Box::new(Pending { use_case, result: None, reply, turn: turn.clone(), span });
         waiting.fetch_add(1, Relaxed);
         let sent = queue.ok_or(Error::Busy)?.try_send(job);
         if let Err(refused) = sent {
@@ -220,7 +283,19 @@ impl Store {
             }
             .into());
         }
-        answer.await.unwrap_or_else(|_| Err(Error::Unreachable("the store has stopped".into()).into()))
+        match tokio::time::timeout(self.wait_max, answer).await {
+            Ok(answer) => {
+                answer.unwrap_or_else(|_| Err(Error::Unreachable("the store has stopped".into()).into()))
+            }
+            Err(_) => {
+                self.stats.turned_away.fetch_add(1, Relaxed);
+                let error = if turn.give_up() { Error::Busy } else { Error::TimedOut };
+                if mode == Mode::Write {
+                    self.stats.write_failed(&error);
+                }
+                Err(error.into())
+            }
+        }
     }
 }
 
@@ -228,13 +303,25 @@ impl Drop for Store {
     fn drop(&mut self) {
         // A thread that panicked outside of a job has said so on its own. The writer closes the database last: only
         // it can tidy away SQLite's log.
+        let deadline = Instant::now() + CLOSE_MAX;
         self.reads.take();
-        for thread in self.readers.drain(..) {
-            let _ = thread.join();
-        }
+        join_until(deadline, &mut self.readers);
         self.writes.take();
-        for thread in self.writers.drain(..) {
+        join_until(deadline, &mut self.writers);
+    }
+}
+
+/// Waits for threads to end, and leaves those behind that have not by then: what they did not commit is undone by the
+/// database.
+fn join_until(deadline: Instant, threads: &mut Vec<JoinHandle<()>>) {
+    for thread in threads.drain(..) {
+        while !thread.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(CLOSE_POLL);
+        }
+        if thread.is_finished() {
             let _ = thread.join();
+        } else {
+            tracing::warn!("the database does not answer; a connection is left open");
         }
     }
 }

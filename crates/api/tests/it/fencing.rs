@@ -30,6 +30,9 @@ impl Fencer for Letters {
     fn id<'a>(&self, id: &'a str) -> Cow<'a, str> {
         if id.starts_with("t-") { format!("I<{id}>").into() } else { id.into() }
     }
+    fn cursor<'a>(&self, cursor: &'a str) -> Cow<'a, str> {
+        cursor.into()
+    }
     fn tags(&self, tags: &mut [String]) {
         for tag in tags {
             *tag = format!("G<{tag}>");

@@ -274,6 +274,11 @@ fn route_between(
 /// Checks the limit of live tasks and the caller's credits.
 pub(super) fn check_limits(reach: &Reach) -> Result<(), Error> {
     check_live_limit(reach)?;
+    check_credits(reach)
+}
+
+/// Checks the caller's credits. A task that is live already does not count against the limit again.
+pub(super) fn check_credits(reach: &Reach) -> Result<(), Error> {
     if reach.costs_credits && reach.credits_micro <= 0 { Err(Error::NoCredits) } else { Ok(()) }
 }
 

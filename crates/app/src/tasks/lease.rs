@@ -9,7 +9,7 @@ use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
 use tandem_store::{Tx, deadlines, tasks as rows};
 
 use super::{
-    Cause, acknowledge_all, change_status, check_limits, on_task, route_to_target, submit, write_log,
+    Cause, acknowledge_all, change_status, check_credits, on_task, route_to_target, submit, write_log,
 };
 use crate::Error;
 use crate::events::{Event, append_event};
@@ -88,7 +88,7 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
             Ok(rows::update_thread(tx, task)?)
         }
         OnStall::Retry if task.attempt < task.terms.max_attempts => {
-            match route_to_target(tx, task).and_then(|route| check_limits(&route.reach).map(|()| route)) {
+            match route_to_target(tx, task).and_then(|route| check_credits(&route.reach).map(|()| route)) {
                 Ok(route) => {
                     let from = task.status;
                     task.begin_again();
@@ -101,7 +101,7 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
                     rows::update(tx, task)?;
                     Ok(rows::reset_delivery(tx, &task.id)?)
                 }
-                Err(Error::NotConnected | Error::NoCredits | Error::TooManyOpenTasks(_)) => {
+                Err(Error::NotConnected | Error::NoCredits) => {
                     change_status(tx, task, Status::Expired, &cause, now)
                 }
                 Err(other) => Err(other),

@@ -26,7 +26,7 @@ pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};
 pub use usage::{Usage, report_usage};
 
-use create::{check_limits, check_live_limit, check_size, count_as_live, submit};
+use create::{check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
 pub(crate) use create::{find_route, record_signature, route_to_target, set_check_in};
 pub(crate) use lease::stall;
 pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};
@@ -98,10 +98,28 @@ pub fn mark_pushed(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now)
     Ok(())
 }
 
-/// Records that the target has fetched these tasks.
-pub fn mark_fetched(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now) -> Result<(), Error> {
-    for id in ids {
-        rows::mark_fetched(tx, id, target, now.at)?;
+/// How far a task has come on its way to a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryMark {
+    /// The task.
+    pub task: TaskId,
+    /// The agent that was its target.
+    pub target: AgentId,
+    /// When it was pushed.
+    pub pushed_at: Option<Timestamp>,
+    /// When it was fetched.
+    pub fetched_at: Option<Timestamp>,
+}
+
+/// Stores marks. One for an earlier target or attempt changes nothing.
+pub fn write_delivery_marks(tx: &mut Tx<'_>, marks: &[DeliveryMark]) -> Result<(), Error> {
+    for mark in marks {
+        if let Some(at) = mark.pushed_at {
+            rows::mark_pushed(tx, &mark.task, &mark.target, at)?;
+        }
+        if let Some(at) = mark.fetched_at {
+            rows::mark_fetched(tx, &mark.task, &mark.target, at)?;
+        }
     }
     Ok(())
 }

@@ -109,8 +109,12 @@ pub fn read_page(
         for message in &mut found {
             message.read_at = Some(now.at);
         }
-        let ids = found.iter().map(|message| message.id.clone()).collect();
-        append_receipts(tx, &task, role, EventKind::MessageRead, ids, now)?;
+        let author = task.other(role).0;
+        let ids = found.iter().filter(|message| message.sender.as_ref() == Some(author));
+        let ids: Vec<MessageId> = ids.map(|message| message.id.clone()).collect();
+        if !ids.is_empty() {
+            append_receipts(tx, &task, role, EventKind::MessageRead, &ids, now)?;
+        }
         if let Some(side) = task.side_mut(role) {
             side.read = to;
         }
@@ -144,23 +148,29 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Res
         };
         let first = role == Role::Target && task.acknowledged_at.is_none();
         acknowledge_all(tx, &mut task, role, now)?;
+        let author = task.other(role).0;
+        let by_author = outstanding.iter().filter(|(_, sender)| sender == author);
+        let by_author: Vec<MessageId> = by_author.map(|(id, _)| id.clone()).collect();
+        if first || !by_author.is_empty() {
+            append_receipts(tx, &task, role, EventKind::MessageAcknowledged, &by_author, now)?;
+        }
         if first || !outstanding.is_empty() {
-            let kind = EventKind::MessageAcknowledged;
-            append_receipts(tx, &task, role, kind, outstanding.clone(), now)?;
             task.updated_at = now.at.max(task.updated_at);
         }
         rows::update_thread(tx, &task)?;
-        Ok(Acknowledged { messages: outstanding, task_at: task.acknowledged_at })
+        let messages = outstanding.into_iter().map(|(id, _)| id).collect();
+        Ok(Acknowledged { messages, task_at: task.acknowledged_at })
     })
 }
 
-/// Appends receipt events to the author's log; one event without message ids if only the task was acknowledged.
+/// Appends receipt events to the other party's log; one event without message ids if only the task was acknowledged.
+/// The caller leaves out messages of a former target, who has no part in the task any more.
 fn append_receipts(
     tx: &mut Tx<'_>,
     task: &Task,
     by: Role,
     kind: EventKind,
-    ids: Vec<MessageId>,
+    ids: &[MessageId],
     now: &Now,
 ) -> Result<(), Error> {
     let reader = task.party(by).map(|party| party.0.as_str());

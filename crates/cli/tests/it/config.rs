@@ -179,7 +179,7 @@ fn a_password_is_never_shown() {
         let started = runtime.block_on(tandem_hub::start::open(
             Config { database: Some(setting.replacen("postgres", "postgras", 1)), ..error },
             tandem_hub::Clock::System,
-            tandem_hub::webhooks::address::Resolver::System,
+            tandem_hub::webhooks::address::Resolver::system(),
         ));
         let error = started.unwrap_err().to_string();
         assert!(!error.contains("s3cret"), "{setting} is refused with {error}");

@@ -214,3 +214,29 @@ fn a_key_is_made_once_and_shown_again() {
     assert_eq!(std::fs::read(place.folder.join("agent.pem")).unwrap(), before);
     assert!(!key(&["show", "none.pem"]).0);
 }
+
+/// Libraries log what passes through them: the database driver every parameter, the MCP library every message.
+#[rstest]
+#[tokio::test]
+async fn no_log_level_shows_secrets_or_messages(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values("trace", "info,tokio_postgres=trace,tandem_store=trace,log=trace,rmcp=trace")] level: &str,
+) {
+    let place = Place::new(db);
+    let mut serve = command(&place);
+    serve.env("TANDEM_LOG", level);
+    let process = Process::start(serve);
+    let client = process.client.clone();
+    let key = register(&client).await;
+    let body =
+        json!({ "webhookUrl": "https://example.com/SECRET-PATH", "webhookSecret": "SECRET-OF-THE-WEBHOOK" });
+    client.send("PATCH", "/agents/me", Some(&key), Some(body)).await.ok(200);
+    let network = json!({ "name": "SECRET-NETWORK", "description": "SECRET-DESCRIPTION" });
+    client.send("POST", "/networks", Some(&key), Some(network)).await.ok(201);
+    process.signal("TERM");
+    let (status, log) = process.end();
+    assert!(status.success(), "{log}");
+    for secret in ["SECRET-", key.as_str()] {
+        assert!(!log.contains(secret), "{:?}", log.lines().find(|line| line.contains(secret)));
+    }
+}

@@ -9,6 +9,8 @@ mod sweep;
 use std::io::{ErrorKind, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -33,6 +35,8 @@ const CHUNK_BYTES: usize = 256 * 1024;
 const IN_MEMORY_MAX: usize = 1;
 /// Folder for uploads in progress.
 const UPLOADS_DIR: &str = "arriving";
+/// The file that is written to learn whether a full disk has room again.
+const PROBE_NAME: &str = "room";
 /// How long a deletion waits for the bucket. The bytes are deleted in any case.
 const REMOVAL_WAIT: Duration = Duration::from_secs(2);
 
@@ -82,6 +86,13 @@ pub struct Files {
     pub in_memory: Arc<Semaphore>,
     /// Bytes of uploads in progress.
     pub in_flight: InFlight,
+    /// Whether an upload has met a full disk since the last one that was stored.
+    full: Arc<AtomicBool>,
+}
+
+/// Whether the disk has no room for more.
+pub(crate) fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
 /// The path of a file. Folders are named after the random end of the id, so that files spread evenly.
@@ -104,7 +115,25 @@ impl Files {
             bucket,
             in_memory: Arc::new(Semaphore::new(IN_MEMORY_MAX)),
             in_flight: InFlight::default(),
+            full: Arc::default(),
         })
+    }
+
+    /// Checks that uploads can be written. Only looks at the disk if one has failed.
+    pub(crate) async fn check_room(&self) -> Result<(), Error> {
+        if !self.full.load(Relaxed) {
+            return Ok(());
+        }
+        let path = self.root.join(UPLOADS_DIR).join(PROBE_NAME);
+        let written = async {
+            make_folder(&path).await?;
+            fs::write(&path, vec![0; CHUNK_BYTES]).await
+        }
+        .await;
+        // If this fails, the sweep removes it.
+        let _ = fs::remove_file(&path).await;
+        self.full.store(written.as_ref().is_err_and(is_full), Relaxed);
+        Ok(written?)
     }
 
     /// Checks that the bucket can be used and belongs to the hub of this database.
@@ -135,22 +164,34 @@ impl Files {
 
     /// Starts an upload.
     pub async fn begin(&self, id: &FileId, counted: Option<InFlightBytes>) -> Result<Upload, Error> {
+        note_full(&self.full, self.open_upload(id, counted).await)
+    }
+
+    async fn open_upload(&self, id: &FileId, counted: Option<InFlightBytes>) -> Result<Upload, Error> {
         let path = self.upload_path(id);
         make_folder(&path).await?;
-        let id = id.clone();
+        let (id, full) = (id.clone(), Arc::clone(&self.full));
         // If nobody waits for it any more, the upload is dropped on that thread once it is open, and its file with it.
         let opened = tokio::task::spawn_blocking(move || {
             let mut options = std::fs::OpenOptions::new();
             options.write(true).create_new(true);
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = BufWriter::with_capacity(CHUNK_BYTES, File::from_std(options.open(&path)?));
-            Ok(Upload { id, file, path, size: 0, counted, kept: false })
+            Ok(Upload { id, file, path, size: 0, counted, kept: false, full })
         });
         opened.await.unwrap_or_else(|panic| Err(Error::Disk(std::io::Error::other(panic))))
     }
 
     /// Stores a finished upload durably.
-    pub(crate) async fn store(&self, mut upload: Upload) -> Result<(), Error> {
+    pub(crate) async fn store(&self, upload: Upload) -> Result<(), Error> {
+        let stored = note_full(&self.full, self.store_upload(upload).await);
+        if stored.is_ok() {
+            self.full.store(false, Relaxed);
+        }
+        stored
+    }
+
+    async fn store_upload(&self, mut upload: Upload) -> Result<(), Error> {
         upload.file.flush().await?;
         let name = name(&upload.id);
         let Some(bucket) = &self.bucket else { return upload.persist(&self.root.join(name)).await };
@@ -215,6 +256,15 @@ impl Files {
     }
 }
 
+fn note_full<T>(full: &AtomicBool, result: Result<T, Error>) -> Result<T, Error> {
+    if let Err(Error::Disk(error)) = &result
+        && is_full(error)
+    {
+        full.store(true, Relaxed);
+    }
+    result
+}
+
 fn unusable(bucket: &Bucket) -> impl FnOnce(Error) -> Error {
     let place = bucket.to_string();
     |cause| Error::Unusable { place, cause: Box::new(cause) }
@@ -239,6 +289,7 @@ pub struct Upload {
     /// `None` during a restore.
     counted: Option<InFlightBytes>,
     kept: bool,
+    full: Arc<AtomicBool>,
 }
 
 impl Upload {
@@ -254,7 +305,7 @@ impl Upload {
             counted.add(bytes.len())?;
         }
         self.size += bytes.len() as u64;
-        Ok(self.file.write_all(bytes).await?)
+        note_full(&self.full, self.file.write_all(bytes).await.map_err(Into::into))
     }
 
     /// Flushes and returns the path of the bytes.

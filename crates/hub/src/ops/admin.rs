@@ -1,16 +1,19 @@
 //! Operations of the operator. They never return the content of a task.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tandem_api::admin::{
     AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms,
 };
+use tandem_api::error::Code;
 use tandem_api::system::Database;
 use tandem_api::tasks::PageQuery;
 use tandem_api::text::HubText;
 use tandem_app::admin::{self, AgentTerms};
 use tandem_core::{AgentId, Timestamp};
 
+use super::files::storage_error;
 use super::nothing_to_change;
 use crate::{Error, HubParts, Listed, paging};
 
@@ -167,7 +170,19 @@ pub async fn deliveries(hub: &HubParts, query: PageQuery) -> Result<Listed<Admin
     Ok(Listed::new(page, view, ToString::to_string))
 }
 
-/// Checks that the database answers.
-pub async fn ping(hub: &HubParts) -> Result<(), Error> {
-    hub.read(|tx, _| admin::ping(tx)).await
+/// How long the answer whether the hub is ready may take.
+const READY_WITHIN: Duration = Duration::from_secs(3);
+
+/// Checks that the hub is ready: the database answers, and neither writes nor uploads fail. After a failed write, a
+/// row is written as it is: without requests, nobody else would learn that writing is possible again.
+pub async fn check_ready(hub: &HubParts) -> Result<(), Error> {
+    let checking = async {
+        hub.read(|tx, _| admin::ping(tx)).await?;
+        hub.db.check_writable().await?;
+        hub.files.check_room().await.map_err(storage_error)
+    };
+    match tokio::time::timeout(READY_WITHIN, checking).await {
+        Ok(checked) => checked,
+        Err(_) => Err(Error::new(Code::Unavailable, "the database does not answer").retry_after(5)),
+    }
 }

@@ -35,9 +35,7 @@ pub async fn read(hub: &Hub, caller: &Caller, query: EventsQuery) -> Result<Even
         }
     }
     if page.is_new {
-        let (by, cursor) = (caller.agent.clone(), page.cursor);
-        let tasks = events::assigned_tasks(&page.events);
-        hub.db.write(move |tx, now| events::mark_fetched(tx, &by, cursor, &tasks, now)).await?;
+        hub.marks.polled(&caller.agent, page.cursor, events::assigned_tasks(&page.events), hub.time());
     }
     let events = page.events.into_iter().map(view).collect();
     Ok(EventsPage { events, cursor: page.cursor, has_more: page.has_more })

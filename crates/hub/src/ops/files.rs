@@ -125,7 +125,8 @@ pub async fn attach(
     let answer = counted_on_task(hub, caller, task, attaching).await;
     // The request was refused or replayed, so these bytes have no row. After an internal error a row may exist; if it
     // does not, the sweep removes the bytes.
-    if caller.was_replayed() || answer.as_ref().is_err_and(|error| !error.is_internal()) {
+    let has_no_row = |error: &Error| !error.is_internal() || error.code() == Code::StorageFull;
+    if caller.was_replayed() || answer.as_ref().is_err_and(has_no_row) {
         hub.files.remove(&[file]).await;
     }
     answer
@@ -141,7 +142,12 @@ pub fn storage_error(error: stored::Error) -> Error {
         stored::Error::Bucket(_) | stored::Error::Unusable { .. } => {
             Error::new(Code::Unavailable, "file storage is not available; try again shortly").retry_after(5)
         }
-        stored::Error::Disk(_) | stored::Error::Missing | stored::Error::Quota(_) => Error::internal(),
+        stored::Error::Disk(error) if stored::is_full(&error) => Error::storage_full(),
+        stored::Error::Disk(_) => {
+            Error::new(Code::Unavailable, "the hub cannot use its disk at present; try again later")
+                .retry_after(5)
+        }
+        stored::Error::Missing | stored::Error::Quota(_) => Error::internal(),
         stored::Error::App(error) => error.into(),
     }
 }

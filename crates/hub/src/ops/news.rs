@@ -160,7 +160,7 @@ impl<'a> EventsForModel<'a> {
 /// News as the wire type, with this cursor. The tasks in it count as fetched.
 pub async fn view(hub: &HubParts, caller: &Caller, news: News, cursor: i64) -> Result<NewsView, Error> {
     let has_updates = !news.is_empty();
-    let mut updates = super::updates::view(hub, caller, Updates { cursor, ..news.updates }).await?;
+    let mut updates = super::updates::view(hub, caller, Updates { cursor, ..news.updates });
     updates.has_updates = has_updates;
     Ok(NewsView { updates, events: news.events })
 }

@@ -92,18 +92,24 @@ pub async fn list(
         limit: limits.of(query.limit)?,
     };
     let by = caller.agent.clone();
-    let page = hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
+    let unwritten = hub.marks.unwritten();
+    let mut page = hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
+    page.items.iter_mut().for_each(|task| unwritten.apply(task));
     let unfetched = page.items.iter().filter(|task| task.is_unfetched_by(&caller.agent));
-    hub.mark_fetched(&caller.agent, unfetched.map(|task| task.id.clone()).collect()).await?;
+    hub.marks.fetched(&caller.agent, unfetched.map(|task| task.id.clone()), hub.time());
     Ok(Listed::new(page, |task| TaskView::new(task, &caller.agent), paging::cursor))
 }
 
 /// One task.
 pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Versioned, Error> {
     let (by, id) = (caller.agent.clone(), task.clone());
+    let unwritten = hub.marks.unwritten();
     let (mut task, ahead) = hub.read(move |tx, now| tasks::view(tx, &by, &id, now)).await?;
+    unwritten.apply(&mut task);
     if task.is_unfetched_by(&caller.agent) {
-        task.fetched_at = hub.mark_fetched(&caller.agent, vec![task.id.clone()]).await?;
+        let now = hub.time();
+        hub.marks.fetched(&caller.agent, [task.id.clone()], now);
+        task.fetched_at = Some(now);
     }
     let mut shown = Versioned::new(task, &caller.agent);
     shown.view.delivery.ahead = ahead;
@@ -111,9 +117,8 @@ pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Vers
 }
 
 /// Records that a task was pushed to its target.
-pub async fn mark_pushed(hub: &HubParts, target: &AgentId, task: &TaskId) -> Result<(), Error> {
-    let (target, pushed) = (target.clone(), vec![task.clone()]);
-    Ok(hub.db.write(move |tx, now| tasks::mark_pushed(tx, &target, &pushed, now)).await?)
+pub fn mark_pushed(hub: &HubParts, target: &AgentId, task: &TaskId) {
+    hub.marks.pushed(target, vec![task.clone()], hub.time());
 }
 
 /// Changes a task: its status, the caller's session key, its message budget, or a draft's text.

@@ -12,15 +12,15 @@ use crate::{Caller, Error, HubParts};
 pub async fn check(hub: &HubParts, caller: &Caller) -> Result<UpdatesView, Error> {
     let by = caller.agent.clone();
     let found = hub.read(move |tx, now| updates::check(tx, &by, None, now)).await?;
-    view(hub, caller, found).await
+    Ok(view(hub, caller, found))
 }
 
 /// Converts updates into the wire type. The tasks in them count as fetched.
-pub async fn view(hub: &HubParts, caller: &Caller, found: Updates) -> Result<UpdatesView, Error> {
+pub fn view(hub: &HubParts, caller: &Caller, found: Updates) -> UpdatesView {
     let waiting = found.tasks.iter().chain(&found.approvals);
-    let unfetched = waiting.filter(|news| news.fetched_at.is_none()).map(|news| news.task.clone()).collect();
-    hub.mark_fetched(&caller.agent, unfetched).await?;
-    Ok(UpdatesView {
+    let unfetched = waiting.filter(|news| news.fetched_at.is_none()).map(|news| news.task.clone());
+    hub.marks.fetched(&caller.agent, unfetched, hub.time());
+    UpdatesView {
         has_updates: !(found.tasks.is_empty() && found.approvals.is_empty() && found.unread.is_empty()),
         pending_tasks: found.tasks.into_iter().map(pending).collect(),
         unread_messages: found
@@ -34,7 +34,7 @@ pub async fn view(hub: &HubParts, caller: &Caller, found: Updates) -> Result<Upd
             .collect(),
         pending_approvals: found.approvals.into_iter().map(pending).collect(),
         cursor: found.cursor,
-    })
+    }
 }
 
 fn pending(news: News) -> PendingTask {

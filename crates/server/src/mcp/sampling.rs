@@ -121,7 +121,7 @@ impl SamplingRequest {
         let (session, now) = (&self.sampler.session, self.hub.time());
         let Some(_only) = self.sessions.lock_sampling(self.me(), session, now) else { return Ok(()) };
         if self.trigger == Trigger::Task {
-            mark_pushed(&self.hub, self.me(), &self.task).await?;
+            mark_pushed(&self.hub, self.me(), &self.task);
         }
         let prompt = SamplingMessage::user_text(prompt(&thread, &self.hub, self.me(), self.trigger));
         let mut params = CreateMessageRequestParams::new(vec![prompt], TOKENS_MAX);

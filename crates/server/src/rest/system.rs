@@ -17,10 +17,10 @@ pub(crate) async fn health() -> Json<Health> {
     Json(Health { status: HealthStatus::Ok, version: HubText::new(env!("CARGO_PKG_VERSION")) })
 }
 
-/// Check that the hub is ready: its database answers and is up to date.
+/// Check that the hub is ready: its database answers and is up to date, and writing works.
 #[utoipa::path(get, path = "/ready", tag = "hub", security(()), responses((status = 200, body = Ready)))]
 pub(crate) async fn ready(State(hub): State<Hub>) -> Answer<Ready> {
-    admin::ping(&hub).await?;
+    admin::check_ready(&hub).await?;
     Ok(Json(Ready { status: ReadyStatus::Ready, database: hub.totals.database }))
 }
 

@@ -157,14 +157,18 @@ pub fn reset_delivery(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
     tx.send("update tasks set pushed_at = null, fetched_at = null where id = ?1", &[id.into()])
 }
 
-/// Notes that the target was pushed to; the first time counts.
-pub fn mark_pushed(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timestamp) -> Result<(), Error> {
-    update!(tasks { pushed_at: now } where { id: id, target_id: target } and "pushed_at is null").send(tx)
+/// Notes that the target was pushed to; the first time of an attempt counts.
+pub fn mark_pushed(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, at: Timestamp) -> Result<(), Error> {
+    let sql = "update tasks set pushed_at = ?3
+         where id = ?1 and target_id = ?2 and pushed_at is null and queued_at <= ?3";
+    tx.send(sql, &[id.into(), target.into(), at.into()])
 }
 
-/// Notes that the target fetched a task; the first time counts.
-pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, now: Timestamp) -> Result<(), Error> {
-    update!(tasks { fetched_at: now } where { id: id, target_id: target } and "fetched_at is null").send(tx)
+/// Notes that the target fetched a task; the first time of an attempt counts.
+pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, at: Timestamp) -> Result<(), Error> {
+    let sql = "update tasks set fetched_at = ?3
+         where id = ?1 and target_id = ?2 and fetched_at is null and queued_at <= ?3";
+    tx.send(sql, &[id.into(), target.into(), at.into()])
 }
 
 /// Removes a task with its messages and its history; tells how many messages there were.

@@ -445,7 +445,7 @@ fn a_network_with_what_is_in_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         overdue: false,
         unfetched: false,
     };
-    assert_eq!(place.run(|tx| inbox::broadcasts(tx, &ada.id, 0, 1)), [item]);
+    assert_eq!(place.run(|tx| inbox::broadcasts(tx, &ada.id, 0, 1, None, 10)), [item]);
 
     let code = InviteCode::from_random(1);
     assert!(place.run(|tx| networks::insert_invite(tx, &code, &network.id, 7, Timestamp(8))));

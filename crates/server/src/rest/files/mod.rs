@@ -84,9 +84,8 @@ async fn read_json(
 pub(crate) struct BodyPermit {
     _held: Held,
     /// `None` for a small body.
-    large: Option<OwnedSemaphorePermit>,
+    _large: Option<OwnedSemaphorePermit>,
 }
-
 
 /// Reads a body with a size limit. A large body is written to disk first, so that a slow client delays nobody; then
 /// it waits for its turn to be in memory.
@@ -99,7 +98,7 @@ pub(crate) async fn read_whole(
     let mut coming = BodyReader::new(body, max, hub.budget.hold(caller, 0)?);
     let (beginning, is_all) = coming.read_up_to(SMALL_BYTES_MAX).await?;
     if is_all {
-        return Ok((beginning.into(), BodyPermit { _held: coming.into_held(), large: None }));
+        return Ok((beginning.into(), BodyPermit { _held: coming.into_held(), _large: None }));
     }
     let mut upload = files::begin(hub, caller).await?;
     upload.write(&beginning).await.map_err(storage_error)?;
@@ -111,7 +110,7 @@ pub(crate) async fn read_whole(
     // The budget has a part for one upload, which is not an agent's.
     let large = Arc::clone(&hub.files.in_memory).acquire_owned().await.map_err(|_| Error::internal())?;
     let held = coming.into_held();
-    Ok((upload.read().await.map_err(storage_error)?.into(), BodyPermit { _held: held, large: Some(large) }))
+    Ok((upload.read().await.map_err(storage_error)?.into(), BodyPermit { _held: held, _large: Some(large) }))
 }
 
 pub(crate) fn upload_key(headers: &HeaderMap, uri: &str, hash: &[u8; 32]) -> Result<Option<Key>, Error> {
