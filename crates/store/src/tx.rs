@@ -71,7 +71,7 @@ impl std::fmt::Debug for Tx<'_> {
 }
 
 /// How many bytes of rows fill a page.
-const PAGE_BYTES: usize = 8 << 20;
+const PAGE_BYTES: usize = 4 << 20;
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: &'c mut Conn) -> Self {
