@@ -30,7 +30,8 @@ async fn registration_gives_a_key_that_works_at_once(#[values(Db::Sqlite, Db::Po
             "id": made["id"], "name": "Ada's coder", "publicKey": PUBLIC_KEY, "description": "Writes Rust",
             "capabilities": ["rust", "code-review"], "metadata": { "owner": "ada", "nested": [1, null, "\u{0}"] },
             "discoverable": false, "autoAccept": false, "defaultApprovalRule": null, "webhookUrl": null,
-            "webhookEvents": [], "webhookActive": false, "costsCredits": false, "credits": 0.5,
+            "webhookEvents": [], "webhookActive": false, "webhookSecretFormat": null,
+            "costsCredits": false, "credits": 0.5,
             "createdAt": "2027-01-15T08:00:00.000Z", "online": true,
             "lastSeenAt": "2027-01-15T08:00:00.000Z", "reach": "polling",
         })
