@@ -17,8 +17,8 @@ use crate::keys::Access;
 use crate::liveness::Liveness;
 use crate::marks::Marks;
 use crate::metrics::Metrics;
-use crate::ops::admin::Totals;
 use crate::rates::Rates;
+use crate::totals::Totals;
 use crate::webhooks::Webhooks;
 use crate::{Error, ops};
 

@@ -29,6 +29,7 @@ pub mod paging;
 pub mod rates;
 pub mod start;
 mod timer;
+mod totals;
 pub mod webhooks;
 
 pub use caller::{Address, Caller, IdempotentRequest};
