@@ -11,6 +11,8 @@ use crate::{Error, networks as network_cases};
 
 /// Rows that one transaction removes at most.
 const BATCH: i64 = 200;
+/// The same for rows that only have to be deleted.
+const ROWS_BATCH: i64 = 1_000;
 /// Former tasks per transaction: each may have many messages.
 const FORMER_BATCH: i64 = 10;
 
@@ -44,7 +46,8 @@ pub(crate) fn check_open(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> 
 }
 
 /// Erases one batch of a closed account. The order is: connections (the peers get an event), tasks with their
-/// content, messages on tasks that were reassigned away, the event log, networks, and last the agent itself.
+/// content, messages on tasks that were reassigned away, the event log, networks, other rows, and last the agent
+/// itself.
 pub fn erase_batch(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Erased, Error> {
     let mut erased = Erased { more: true, ..Erased::default() };
     let connected = connections::list(tx, agent, None, BATCH)?;
@@ -78,12 +81,17 @@ pub fn erase_batch(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Erased
     if rows::remove_events(tx, agent, BATCH)? {
         return Ok(erased);
     }
-    for network in network_cases::list(tx, agent)? {
+    // One at a time: it may have a thousand members.
+    if let Some(network) = network_cases::list(tx, agent)?.first() {
         if network.owner == *agent {
             networks::remove(tx, &network.id)?;
         } else {
             networks::remove_member(tx, &network.id, agent)?;
         }
+        return Ok(erased);
+    }
+    if rows::remove_some(tx, agent, ROWS_BATCH)? {
+        return Ok(erased);
     }
     rows::remove(tx, agent)?;
     erased.more = false;

@@ -3,14 +3,17 @@
 use tandem_core::agents::Agent;
 use tandem_core::credits::Usd;
 use tandem_core::{AgentId, DeliveryId, TaskId, Timestamp};
-use tandem_store::admin::{self as rows, DeliveryRow, EventRow, TaskRow, Totals};
+use tandem_store::admin::{self as rows, Counted, Counts, DeliveryRow, EventRow, TaskRow};
 use tandem_store::{Effect, Tx, agents};
 
 use crate::{Error, Page};
 
-/// Counts all rows. This is slow on a large hub; callers should cache the result.
-pub fn totals(tx: &mut Tx<'_>) -> Result<Totals, Error> {
-    Ok(rows::totals(tx)?)
+/// Rows that one transaction counts, about.
+const COUNTED_AT_ONCE: i64 = 10_000;
+
+/// Counts some rows, from after a key.
+pub fn count_some(tx: &mut Tx<'_>, what: Counted, after: &str) -> Result<Counts, Error> {
+    Ok(rows::count_some(tx, what, after, COUNTED_AT_ONCE)?)
 }
 
 /// All agents, newest first.

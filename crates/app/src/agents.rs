@@ -3,7 +3,8 @@
 use tandem_core::agents::Agent;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
 use tandem_core::{AgentId, Now, Rule, Timestamp};
-use tandem_store::agents::{self as rows, Listed, Search};
+use tandem_store::agents as rows;
+use tandem_store::directory::{self, Listed, Search};
 use tandem_store::{Effect, Tx, networks, pairing};
 
 use crate::challenge::Solved;
@@ -182,5 +183,5 @@ pub fn discover(
         limit: asked.limit,
         offset: asked.offset,
     };
-    Ok(rows::search(tx, by, &search)?)
+    Ok(directory::search(tx, by, &search)?)
 }

@@ -5,8 +5,7 @@ use tandem_store::blocks::{self as rows, Block};
 use tandem_store::{Tx, connections};
 
 use crate::accounts::check_open;
-use crate::connections::{CONNECTION_ENDED, end_connection};
-use crate::tasks::CancelScope;
+use crate::connections::end_connection;
 use crate::{Error, Invalid, Page, tasks};
 
 /// Blocks an agent and ends an existing connection. Returns the number of cancelled tasks.
@@ -21,7 +20,7 @@ pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Resul
         end_connection(tx, by, agent, &id, now)?;
     }
     // The two may also share tasks through a network.
-    tasks::cancel_between(tx, by, agent, CancelScope::All, CONNECTION_ENDED, now)
+    tasks::cancel_between(tx, by, agent, true, now)
 }
 
 /// Removes a block.

@@ -11,11 +11,7 @@ use tandem_store::{Tx, agents, blocks, connections as rows};
 
 use crate::accounts::check_open;
 use crate::events::{Event, append_event};
-use crate::tasks::CancelScope;
 use crate::{Error, Invalid, Page, tasks};
-
-/// The reason on tasks that are cancelled because their connection ended or a block was set.
-pub(crate) const CONNECTION_ENDED: &str = "the connection was ended";
 
 /// A new connection, as the caller sees it.
 #[derive(Debug, Clone)]
@@ -129,7 +125,7 @@ pub fn disconnect(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId, now: &Now) -
     let connection = view(tx, by, id)?;
     end_connection(tx, by, &connection.peer.id, id, now)?;
     // Tasks sent inside a network do not depend on the connection.
-    tasks::cancel_between(tx, by, &connection.peer.id, CancelScope::Connection, CONNECTION_ENDED, now)
+    tasks::cancel_between(tx, by, &connection.peer.id, false, now)
 }
 
 /// Removes a connection and notifies the peer. The events of the cancelled tasks follow this one.

@@ -67,7 +67,15 @@ fn owned(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<Network, Error
     if network.owner == *by { Ok(network) } else { Err(Error::NotOwner) }
 }
 
-/// Deletes a network with its broadcasts.
+/// Messages of a deleted network that one transaction removes at most.
+const REMOVED_BATCH: i64 = 1_000;
+
+/// Removes a batch of the broadcasts of deleted networks. Returns whether there may be more.
+pub fn erase_batch(tx: &mut Tx<'_>) -> Result<bool, Error> {
+    Ok(rows::remove_messages(tx, REMOVED_BATCH)?)
+}
+
+/// Deletes a network. Its broadcasts can no longer be seen; [`erase_batch`] removes them.
 pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<(), Error> {
     owned(tx, by, id)?;
     Ok(rows::remove(tx, id)?)

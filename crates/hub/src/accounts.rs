@@ -1,8 +1,10 @@
-//! Removes closed accounts completely, in this process or after a restart.
+//! Work that is too much for one transaction: its visible part is committed at once, the rest follows in batches, in
+//! this process or after a restart.
 
 use std::sync::Arc;
 
 use tandem_app::accounts::{self, Erased};
+use tandem_app::{networks, tasks};
 use tandem_core::AgentId;
 
 use crate::{Caller, Error, Hub, HubParts};
@@ -12,7 +14,10 @@ impl HubParts {
     pub(crate) async fn delete_account(self: &Hub, caller: &Caller) -> Result<Erased, Error> {
         let by = caller.agent.clone();
         self.write(caller, move |tx, now| accounts::close(tx, &by, now)).await?;
-        Ok(Arc::clone(self).erase_account(&caller.agent).await?)
+        let erased = Arc::clone(self).erase_account(&caller.agent).await?;
+        self.liveness.forget(&caller.agent);
+        self.finish_networks().await?;
+        Ok(erased)
     }
 
     /// Erases what remains of a closed account. A shutdown interrupts it; the next start continues.
@@ -31,14 +36,39 @@ impl HubParts {
         }
     }
 
-    /// Continues deletions that a restart interrupted.
-    pub async fn finish_deletions(&self) -> Result<(), tandem_app::Error> {
+    /// Continues what a restart or a shutdown interrupted.
+    pub async fn finish_batches(&self) -> Result<(), tandem_app::Error> {
+        self.finish_cancellations().await?;
+        self.finish_networks().await?;
         for agent in self.db.read(|tx, _| accounts::closed(tx)).await? {
             if self.writing.is_closed() {
                 break;
             }
             self.erase_account(&agent).await?;
         }
+        // A closed account may have left a network.
+        self.finish_networks().await
+    }
+
+    /// Removes the broadcasts of deleted networks.
+    pub(crate) async fn finish_networks(&self) -> Result<(), tandem_app::Error> {
+        while !self.writing.is_closed() && self.db.write(|tx, _| networks::erase_batch(tx)).await? {}
+        Ok(())
+    }
+
+    /// Cancels what one transaction did not of the tasks of a relation that has ended. Its end holds in any case;
+    /// housekeeping cancels what is left after a failure.
+    pub(crate) async fn cancel_rest(&self, cancelled: i64) {
+        if usize::try_from(cancelled).is_ok_and(|cancelled| cancelled > tasks::CANCEL_BATCH)
+            && let Err(error) = self.finish_cancellations().await
+        {
+            tracing::warn!(%error, "could not cancel all tasks of an ended connection; they are cancelled later");
+        }
+    }
+
+    /// Cancels the remaining tasks of relations that have ended.
+    async fn finish_cancellations(&self) -> Result<(), tandem_app::Error> {
+        while !self.writing.is_closed() && self.db.write(tasks::continue_cancellation).await? {}
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! A wake-up carries no data: the listener reads the log. A lost wake-up costs time, never an event. Its cost does
 //! not depend on the number of connected agents.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -208,6 +208,14 @@ impl Bus {
             (0, 0, 1..) => Some(Reach::Polling),
             (0, 0, 0) => None,
         }
+    }
+
+    /// The agents with an open socket, stream or long poll.
+    #[must_use]
+    pub fn connected(&self) -> HashSet<AgentId> {
+        let channels = self.local_bus().channels();
+        let open = channels.by_agent.iter().filter(|(_, at)| at.sockets + at.streams + at.polls > 0);
+        open.map(|(agent, _)| agent.clone()).collect()
     }
 
     /// Number of open sockets and streams.

@@ -86,8 +86,8 @@ pub(crate) async fn sweep(hub: Hub, mut pacing: Pacing) {
         if let Err(error) = hub.write_presence().await {
             tracing::warn!(%error, "could not store the presence of agents");
         }
-        if let Err(error) = hub.finish_deletions().await {
-            tracing::warn!(%error, "could not erase closed accounts");
+        if let Err(error) = hub.finish_batches().await {
+            tracing::warn!(%error, "could not finish a deletion or a cancellation");
         }
     }
 }

@@ -15,9 +15,9 @@ use crate::keys::Access;
 use crate::liveness::Liveness;
 use crate::marks::Marks;
 use crate::metrics::Metrics;
-use crate::ops::admin::Totals;
 use crate::rates::Rates;
 use crate::replay::Replay;
+use crate::totals::Totals;
 use crate::webhooks::Webhooks;
 use crate::{Error, ops};
 

@@ -32,6 +32,7 @@ pub mod rates;
 mod replay;
 pub mod start;
 mod timer;
+mod totals;
 pub mod webhooks;
 
 pub use budget::{Budget, Held, Holder};

@@ -87,11 +87,19 @@ impl Liveness {
             .collect()
     }
 
-    /// Number of agents with a request in the last minute.
+    /// Forgets an agent whose account is deleted.
+    pub(crate) fn forget(&self, agent: &AgentId) {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).remove(agent);
+    }
+
+    /// Number of agents that are online: with something open, or with a request in the last minute.
     #[must_use]
     pub fn online_count(&self) -> usize {
         let now = self.clock.now();
+        let mut online = self.bus.connected();
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        requests.values().filter(|last| now.ms_since(last.at) < ONLINE_MS).count()
+        let recent = requests.iter().filter(|(_, last)| now.ms_since(last.at) < ONLINE_MS);
+        online.extend(recent.map(|(agent, _)| agent.clone()));
+        online.len()
     }
 }

@@ -24,9 +24,9 @@ use crate::hub::{Hub, HubParts};
 use crate::keys::Access;
 use crate::liveness::Liveness;
 use crate::marks;
-use crate::ops::admin::Totals;
 use crate::rates::Rates;
 use crate::timer;
+use crate::totals::Totals;
 use crate::webhooks::address::{Allowed, Resolver};
 use crate::webhooks::{self, Dispatcher, Webhooks};
 

@@ -18,7 +18,8 @@ pub fn close(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<(), Err
         webhook_secret: Value::Null,
         webhook_next_at: Value::Null,
     } where { id: agent })
-    .send(tx)
+    .send(tx)?;
+    crate::directory::remove(tx, agent)
 }
 
 /// Whether an agent is there and its account is open.
@@ -56,17 +57,31 @@ pub fn remove_events(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<boo
     Ok(removed > 0)
 }
 
+/// Removes some of the rows that an agent may have many of; false when there are none left.
+pub fn remove_some(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<bool, Error> {
+    for sql in [
+        "delete from idempotency where agent_id = ?1 and key in
+             (select key from idempotency where agent_id = ?1 limit ?2)",
+        "delete from deliveries where id in (select id from deliveries where agent_id = ?1 limit ?2)",
+        "delete from network_messages where id in (select id from network_messages where sender_id = ?1 limit ?2)",
+        "delete from blocks where agent_id = ?1 and blocked_id in
+             (select blocked_id from blocks where agent_id = ?1 limit ?2)",
+        "delete from blocks where blocked_id = ?1 and agent_id in
+             (select agent_id from blocks where blocked_id = ?1 limit ?2)",
+        "delete from pairs where low_id = ?1 and high_id in (select high_id from pairs where low_id = ?1 limit ?2)",
+        "delete from pairs where high_id = ?1 and low_id in (select low_id from pairs where high_id = ?1 limit ?2)",
+    ] {
+        if tx.execute(sql, &[agent.into(), limit.into()])? > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Removes whatever else there is of an agent, and the agent.
 pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     for sql in [
-        "delete from deliveries where agent_id = ?1",
-        "delete from idempotency where agent_id = ?1",
         "delete from pairing_codes where agent_id = ?1",
-        "delete from blocks where agent_id = ?1",
-        "delete from blocks where blocked_id = ?1",
-        "delete from pairs where low_id = ?1",
-        "delete from pairs where high_id = ?1",
-        "delete from network_messages where sender_id = ?1",
         "delete from agent_capabilities where agent_id = ?1",
         "delete from mailboxes where agent_id = ?1",
         "delete from agents where id = ?1",

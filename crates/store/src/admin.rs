@@ -7,49 +7,56 @@ use tandem_core::{AgentId, DeliveryId, Status, TaskId, Timestamp};
 
 use crate::query::Query;
 use crate::table::{columns, sql};
-use crate::{Error, Tx};
+use crate::{Error, Tx, Value};
 
-/// How much there is of everything.
-#[derive(Debug, Clone, Default)]
-pub struct Totals {
-    /// Registered agents.
-    pub agents: i64,
-    /// Connections between two agents.
-    pub connections: i64,
+/// Something that is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Agents.
+    Agents,
+    /// Sides of connections; each connection has two.
+    ConnectionSides,
     /// Messages.
-    pub messages: i64,
+    Messages,
     /// Events in all logs.
-    pub events: i64,
-    /// Tasks by status.
-    pub tasks: Vec<(String, i64)>,
+    Events,
+    /// Tasks, by status.
+    Tasks,
 }
 
-/// Counts everything. The cost grows with what is stored: ask rarely and keep the answer.
-pub fn totals(tx: &mut Tx<'_>) -> Result<Totals, Error> {
-    let counts: Counts = tx.get(sql!("select {}", Counts), &[])?;
-    Ok(Totals {
-        agents: counts.agents,
-        connections: counts.connection_sides / 2,
-        messages: counts.messages,
-        events: counts.events,
-        tasks: tx.list("select status, count(*) from tasks group by status order by status", &[])?,
-    })
-}
-
-struct Counts {
-    agents: i64,
-    connection_sides: i64,
-    messages: i64,
-    events: i64,
-}
-
-columns! {
-    "", counts: Counts {
-        agents: "(select count(*) from agents)",
-        connection_sides: "(select count(*) from connections)",
-        messages: "(select count(*) from messages)",
-        events: "(select count(*) from events)",
+impl Counted {
+    /// The table, and a column that an index has in its order.
+    fn table_and_key(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Agents => ("agents", "id"),
+            Self::ConnectionSides => ("connections", "connection_id"),
+            Self::Messages => ("messages", "id"),
+            Self::Events => ("events", "agent_id"),
+            Self::Tasks => ("tasks", "id"),
+        }
     }
+}
+
+/// A part of a count.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    /// How many there are, by status where they have one.
+    pub by_status: Vec<(String, i64)>,
+    /// After which key the next part begins; none after the last one.
+    pub next: Option<String>,
+}
+
+/// Counts some rows from after a key, so that no count holds up others, however much there is.
+pub fn count_some(tx: &mut Tx<'_>, what: Counted, after: &str, some: i64) -> Result<Counts, Error> {
+    let (table, key) = what.table_and_key();
+    let end = format!("select {key} from {table} where {key} > ?1 order by {key} limit 1 offset ?2");
+    let next: Option<String> = tx.find(&end, &[after.into(), some.into()])?;
+    let (status, group) = if what == Counted::Tasks { ("status", " group by status") } else { ("''", "") };
+    let until = if next.is_some() { format!(" and {key} <= ?2") } else { String::new() };
+    let sql = format!("select {status}, count(*) from {table} where {key} > ?1{until}{group}");
+    let params: Vec<Value<'_>> =
+        [Some(after), next.as_deref()].into_iter().flatten().map(Value::from).collect();
+    Ok(Counts { by_status: tx.list(&sql, &params)?, next })
 }
 
 /// All agents, newest first, from before a place in that order.

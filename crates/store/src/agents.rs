@@ -1,15 +1,11 @@
 //! Agents' profiles, their keys and the directory.
 
 use tandem_core::agents::Agent;
-use tandem_core::text::{Capability, SearchText, searchable};
+use tandem_core::text::searchable;
 use tandem_core::{AgentId, Timestamp};
 
-use crate::query::{Query, contains_pattern};
 use crate::table::{columns, insert, sql, update};
-use crate::{Error, Tx};
-
-/// How many agents one look into the directory goes through at most.
-const DIRECTORY_SCAN_MAX: i64 = 10_000;
+use crate::{Error, Tx, directory};
 
 /// The columns that an agent's own changes write.
 const PROFILE: u8 = 2;
@@ -37,7 +33,8 @@ columns! {
     }
 }
 
-fn search_text(agent: &Agent) -> String {
+/// What a search in the directory looks at.
+pub(crate) fn search_text(agent: &Agent) -> String {
     searchable(&format!("{}\n{}", agent.name, agent.description.as_deref().unwrap_or_default()))
 }
 
@@ -45,6 +42,7 @@ fn search_text(agent: &Agent) -> String {
 pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Error> {
     insert!(agents { ..agent: Agent, key_hash: key_hash }).send(tx)?;
     insert_capabilities(tx, agent)?;
+    directory::insert(tx, agent)?;
     tx.send(
         "insert into mailboxes (agent_id, last_seq, events_acked, updates_acked, events_fetched, tasks_ended,
              tasks_completed)
@@ -111,97 +109,12 @@ pub fn set_key_hash(tx: &mut Tx<'_>, id: &AgentId, key_hash: &[u8]) -> Result<Op
 pub fn update(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     update!(agents { ..agent: Agent[PROFILE] } where { id: &agent.id }).send(tx)?;
     tx.send("delete from agent_capabilities where agent_id = ?1", &[(&agent.id).into()])?;
-    insert_capabilities(tx, agent)
+    insert_capabilities(tx, agent)?;
+    directory::remove(tx, &agent.id)?;
+    directory::insert(tx, agent)
 }
 
 /// Writes down when an agent was last heard of.
 pub fn set_last_seen(tx: &mut Tx<'_>, id: &AgentId, at: Timestamp) -> Result<(), Error> {
     update!(agents { last_seen_at: at } where { id: id }).send(tx)
-}
-
-/// What the directory is asked.
-#[derive(Debug, Clone)]
-pub struct Search {
-    /// Only agents with this tag.
-    pub capability: Option<Capability>,
-    /// Only agents with this in their name or description.
-    pub text: Option<SearchText>,
-    /// Only agents that registered before this.
-    pub registered_before: Timestamp,
-    /// Whether the caller is in networks, whose members it sees in any case.
-    pub in_networks: bool,
-    /// How many at most.
-    pub limit: i64,
-    /// How many to pass over.
-    pub offset: i64,
-}
-
-/// An agent in the directory, with what speaks for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Its profile.
-    pub agent: Agent,
-    /// How many connections it has; ten stands for ten or more.
-    pub connection_count: i64,
-    /// How many tasks for it have ended.
-    pub tasks_ended: i64,
-    /// How many of those it completed.
-    pub tasks_completed: i64,
-}
-
-columns! {
-    "a", listed: Listed {
-        agent: join Agent,
-        connection_count: "(select count(*) from (select 1 from connections c where c.agent_id = a.id limit 10) few)",
-        tasks_ended: "m.tasks_ended",
-        tasks_completed: "m.tasks_completed",
-    }
-}
-
-/// Discoverable agents that fit, oldest first, and how many there are in all.
-pub fn search(tx: &mut Tx<'_>, by: &AgentId, search: &Search) -> Result<(i64, Vec<Listed>), Error> {
-    let mut query = Query::default();
-    query.push("select count(*) from (select a.id");
-    push_matches(&mut query, by, search);
-    query.push(" limit ").bind(DIRECTORY_SCAN_MAX).push(") matches");
-    let total = tx.get(&query.sql, &query.params)?;
-
-    let mut query = Query::default();
-    query.push(sql!("select {}", Listed));
-    push_matches(&mut query, by, search);
-    query.push(" order by a.created_at, a.id limit ").bind(search.limit).push(" offset ").bind(search.offset);
-    Ok((total, tx.list(&query.sql, &query.params)?))
-}
-
-fn push_matches(query: &mut Query, by: &AgentId, search: &Search) {
-    query.push(" from agents a join mailboxes m on m.agent_id = a.id");
-    if let Some(capability) = &search.capability {
-        query
-            .push(" join agent_capabilities tag on tag.agent_id = a.id and tag.capability = ")
-            .bind(capability.as_str());
-    }
-    if search.in_networks {
-        // Who shares a network with the caller is there for it, whatever it shows to strangers.
-        query.push(" where a.id in (select id from agents where discoverable = 1 and created_at <= ");
-        query.bind(search.registered_before);
-        query.push(" union select theirs.agent_id from network_members mine join network_members theirs");
-        query.push(" on theirs.network_id = mine.network_id where mine.agent_id = ").bind(by).push(")");
-    } else {
-        query.push(" where a.discoverable = 1 and a.created_at <= ").bind(search.registered_before);
-    }
-    query.push(" and a.suspended = 0 and a.deleted_at is null");
-    query.push(" and a.id <> ").bind(by);
-    query
-        .push(" and not exists (select 1 from blocks b where b.agent_id = a.id and b.blocked_id = ")
-        .bind(by);
-    query
-        .push(") and not exists (select 1 from blocks b where b.blocked_id = a.id and b.agent_id = ")
-        .bind(by);
-    query.push(")");
-    if let Some(text) = &search.text {
-        query
-            .push(" and a.search_text like ")
-            .bind(contains_pattern(&searchable(text.as_str())))
-            .push(" escape '!'");
-    }
 }

@@ -158,6 +158,46 @@ pub fn count_live(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, change: i64) 
     )
 }
 
+/// A relation that has ended, and whose live tasks are to be cancelled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cancellation {
+    /// Who ended it.
+    pub by: AgentId,
+    /// The other one.
+    pub peer: AgentId,
+    /// Whether tasks inside networks are cancelled too.
+    pub network_tasks: bool,
+    /// When it ended; later tasks are left alone.
+    pub ended_at: Timestamp,
+}
+
+columns! {
+    "c", cancellation: Cancellation {
+        by: by_id,
+        peer: peer_id,
+        network_tasks,
+        ended_at,
+    }
+}
+
+/// Notes that tasks are still to be cancelled.
+pub fn insert_cancellation(tx: &mut Tx<'_>, cancellation: &Cancellation) -> Result<(), Error> {
+    insert!(cancellations { ..cancellation: Cancellation }, on conflict (by_id, peer_id) replace).send(tx)
+}
+
+/// One of the relations whose tasks are still to be cancelled.
+pub fn next_cancellation(tx: &mut Tx<'_>) -> Result<Option<Cancellation>, Error> {
+    tx.find(sql!("select {} from cancellations c order by c.ended_at limit 1", Cancellation), &[])
+}
+
+/// Notes that all tasks of a relation are cancelled.
+pub fn remove_cancellation(tx: &mut Tx<'_>, done: &Cancellation) -> Result<(), Error> {
+    tx.send(
+        "delete from cancellations where by_id = ?1 and peer_id = ?2",
+        &[(&done.by).into(), (&done.peer).into()],
+    )
+}
+
 fn pair<'a>(one: &'a AgentId, other: &'a AgentId) -> (&'a AgentId, &'a AgentId) {
     if one <= other { (one, other) } else { (other, one) }
 }

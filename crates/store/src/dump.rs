@@ -28,6 +28,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 pub const TABLES: &[Table] = &[
     table("agents", &["id"]),
     table("agent_capabilities", &["capability", "agent_id"]),
+    table("directory_terms", &["term", "agent_id"]),
     table("mailboxes", &["agent_id"]),
     table("events", &["agent_id", "seq"]),
     table("connections", &["agent_id", "peer_id"]),
@@ -36,6 +37,7 @@ pub const TABLES: &[Table] = &[
     table("used_challenges", &["challenge"]),
     table("hub_secrets", &["name"]),
     table("pairs", &["low_id", "high_id"]),
+    table("cancellations", &["by_id", "peer_id"]),
     table("tasks", &["id"]),
     table("former_targets", &["agent_id", "task_id"]),
     table("task_log", &["task_id", "number"]),
@@ -47,6 +49,7 @@ pub const TABLES: &[Table] = &[
     table("network_members", &["network_id", "agent_id"]),
     table("network_invites", &["code"]),
     table("network_messages", &["id"]),
+    table("removed_networks", &["id"]),
     table("signatures", &["task_id", "hash"]),
     FILES,
 ];

@@ -243,6 +243,11 @@ fn run_alone(
                 conn.pause(pause.mul_f64(jitter(deadline)));
                 pause = (pause * 2).min(Duration::from_millis(50));
             }
+            // A long job may have used up its time by one race; with the database for itself it does not lose another.
+            Err(Error::LostRace) if lost < RACES_MAX => {
+                lost = RACES_MAX;
+                stats.lost_race();
+            }
             Err(Error::LostRace) => return Err(Error::Busy),
             // The connection had died while idle; the next attempt opens a new one.
             Err(Error::Unreachable(_)) if !reconnected => reconnected = true,

@@ -25,6 +25,7 @@ pub mod agents;
 pub mod blocks;
 pub mod connections;
 pub mod deadlines;
+pub mod directory;
 pub mod dump;
 pub mod events;
 pub mod files;

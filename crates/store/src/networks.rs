@@ -53,10 +53,11 @@ pub fn count_of(tx: &mut Tx<'_>, member: &AgentId) -> Result<i64, Error> {
     tx.get("select count(*) from network_members where agent_id = ?1", &[member.into()])
 }
 
-/// Removes a network with everything in it.
+/// Removes a network. What was said in it is out of everybody's sight, and has to be removed by
+/// [`remove_messages`].
 pub fn remove(tx: &mut Tx<'_>, id: &NetworkId) -> Result<(), Error> {
     for sql in [
-        "delete from network_messages where network_id = ?1",
+        "insert into removed_networks (id) values (?1)",
         "delete from network_invites where network_id = ?1",
         "delete from network_members where network_id = ?1",
         "delete from networks where id = ?1",
@@ -64,6 +65,22 @@ pub fn remove(tx: &mut Tx<'_>, id: &NetworkId) -> Result<(), Error> {
         tx.send(sql, &[id.into()])?;
     }
     Ok(())
+}
+
+/// Removes some messages of a network that is gone; false when there is none left.
+pub fn remove_messages(tx: &mut Tx<'_>, limit: i64) -> Result<bool, Error> {
+    let Some(id) = tx.find::<NetworkId>("select id from removed_networks limit 1", &[])? else {
+        return Ok(false);
+    };
+    let removed = tx.execute(
+        "delete from network_messages where id in
+             (select id from network_messages where network_id = ?1 limit ?2)",
+        &[(&id).into(), limit.into()],
+    )?;
+    if removed == 0 {
+        tx.send("delete from removed_networks where id = ?1", &[(&id).into()])?;
+    }
+    Ok(true)
 }
 
 /// Whether an agent is in a network.

@@ -313,6 +313,10 @@ impl Drop for Store {
 
 /// Waits for threads to end, and leaves those behind that have not by then: what they did not commit is undone by the
 /// database.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a thread can only be asked whether it has ended; there is a deadline"
+)]
 fn join_until(deadline: Instant, threads: &mut Vec<JoinHandle<()>>) {
     for thread in threads.drain(..) {
         while !thread.is_finished() && Instant::now() < deadline {

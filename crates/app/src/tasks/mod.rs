@@ -12,6 +12,7 @@ mod usage;
 use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
 use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
+use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Filter, LogLine};
 use tandem_store::{Tx, deadlines, events as event_rows, files};
 
@@ -268,27 +269,41 @@ fn publish_draft(
     Ok(rows::update(tx, task)?)
 }
 
-/// Which tasks between two agents are cancelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CancelScope {
-    /// Tasks sent over the connection, not inside a network.
-    Connection,
-    /// All tasks.
-    All,
-}
+/// Tasks of an ended relation that one transaction cancels at most.
+pub const CANCEL_BATCH: usize = 200;
+/// The reason on tasks that are cancelled because their connection ended or a block was set.
+const CONNECTION_ENDED: &str = "the connection was ended";
 
-/// Cancels the live tasks between two agents because one of them ended the relation. Returns their number.
+/// Cancels the live tasks between two agents because one of them ended the relation. Returns their number. The first
+/// of them are cancelled at once, the rest by [`continue_cancellation`].
 pub(crate) fn cancel_between(
     tx: &mut Tx<'_>,
     by: &AgentId,
     peer: &AgentId,
-    scope: CancelScope,
-    why: &str,
+    network_tasks: bool,
     now: &Now,
 ) -> Result<i64, Error> {
-    let live = rows::live_between(tx, by, peer, LIVE_TASKS_MAX)?;
-    let ends = |task: &Task| scope == CancelScope::All || task.network.is_none();
-    status::cancel_all(tx, &live, ends, (by, peer), why, now)
+    let ended = Cancellation { by: by.clone(), peer: peer.clone(), network_tasks, ended_at: now.at };
+    let live = rows::live_between(tx, by, peer, network_tasks, Timestamp(i64::MAX), LIVE_TASKS_MAX)?;
+    let first = live.get(..CANCEL_BATCH).unwrap_or(&live);
+    status::cancel_all(tx, first, (by, peer), CONNECTION_ENDED, now)?;
+    if first.len() < live.len() {
+        connections::insert_cancellation(tx, &ended)?;
+    }
+    Ok(i64::try_from(live.len()).unwrap_or(i64::MAX))
+}
+
+/// Cancels the next tasks of a relation that has ended. Returns whether there may be more.
+pub fn continue_cancellation(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> {
+    let Some(ended) = connections::next_cancellation(tx)? else { return Ok(false) };
+    let Cancellation { by, peer, network_tasks, ended_at } = &ended;
+    let batch = i64::try_from(CANCEL_BATCH).unwrap_or(i64::MAX);
+    let live = rows::live_between(tx, by, peer, *network_tasks, *ended_at, batch)?;
+    if live.is_empty() {
+        connections::remove_cancellation(tx, &ended)?;
+    }
+    status::cancel_all(tx, &live, (by, peer), CONNECTION_ENDED, now)?;
+    Ok(true)
 }
 
 /// What was deleted with a task.

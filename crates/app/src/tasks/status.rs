@@ -68,15 +68,14 @@ pub(crate) fn change_status(
 pub(super) fn cancel_all(
     tx: &mut Tx<'_>,
     ids: &[TaskId],
-    ends: impl Fn(&Task) -> bool,
     (one, peer): (&AgentId, &AgentId),
     why: &str,
     now: &Now,
-) -> Result<i64, Error> {
+) -> Result<(), Error> {
     let cause = Cause { by: Role::Hub, reason: Some(why), verb: None };
     let mut tasks = Vec::new();
     for id in ids {
-        let Some(mut task) = rows::find(tx, id)?.filter(&ends) else { continue };
+        let Some(mut task) = rows::find(tx, id)? else { continue };
         apply_status(tx, &mut task, Status::Cancelled, &cause, now)?;
         rows::update(tx, &task)?;
         // Do not keep the content of thousands of tasks in memory.
@@ -84,7 +83,7 @@ pub(super) fn cancel_all(
         tasks.push(task);
     }
     if tasks.is_empty() {
-        return Ok(0);
+        return Ok(());
     }
     for target in [one, peer] {
         let ended = tasks.iter().filter(|task| task.target == *target).count();
@@ -94,7 +93,7 @@ pub(super) fn cancel_all(
     connections::count_live(tx, one, peer, -cancelled)?;
     let events = tasks.iter().map(|task| updated_event(task, &cause)).collect();
     append_events(tx, peer, events, now)?;
-    Ok(cancelled)
+    Ok(())
 }
 
 /// Sets the status and adds the history entry and, on reviewed tasks, the closing message. The caller saves the task.

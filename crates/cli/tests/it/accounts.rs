@@ -153,7 +153,7 @@ async fn a_deletion_that_was_cut_off_goes_on(#[values(Db::Sqlite, Db::Postgres)]
     let by: tandem_core::AgentId = ada.id.parse().unwrap();
     // As a process that ends right after the first step leaves it.
     hub.hub.db.write(move |tx, now| tandem_app::accounts::close(tx, &by, now)).await.unwrap();
-    hub.hub.finish_deletions().await.unwrap();
+    hub.hub.finish_batches().await.unwrap();
     bob.get(&format!("/tasks/{task}")).await.refused(404, "not_found");
     assert_eq!(bob.get("/connections").await.ok(200), json!([]));
     assert_eq!(hub.admin("GET", "/admin/agents").await.ok(200).as_array().unwrap().len(), 1);

@@ -265,7 +265,7 @@ async fn a_deleted_account_adds_nothing(#[values(Db::Sqlite, Db::Postgres)] db: 
     hub.hub.db.write(move |tx, now| accounts::close(tx, &by, now)).await.unwrap();
     for removed in [false, true] {
         if removed {
-            hub.hub.finish_deletions().await.unwrap();
+            hub.hub.finish_batches().await.unwrap();
         }
         let (by, to, network) = (gone.clone(), to.clone(), network.clone());
         let (invite, code) = (invite.clone(), code.clone());

@@ -1,55 +1,23 @@
 //! Operations of the operator. They never return the content of a task.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tandem_api::admin::{
     AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms,
 };
 use tandem_api::error::Code;
-use tandem_api::system::Database;
 use tandem_api::tasks::PageQuery;
 use tandem_api::text::HubText;
 use tandem_app::admin::{self, AgentTerms};
-use tandem_core::{AgentId, Timestamp};
+use tandem_core::AgentId;
 
 use super::files::storage_error;
 use super::nothing_to_change;
 use crate::{Error, HubParts, Listed, paging};
 
-/// How long the totals are cached.
-const CACHED_MS: i64 = 10_000;
-
-/// Cached totals, because counting is slow on a large hub.
-#[derive(Debug)]
-pub struct Totals {
-    /// The kind of database.
-    pub database: Database,
-    /// When this process started.
-    pub started_at: Timestamp,
-    counted: Mutex<Option<(Timestamp, tandem_store::admin::Totals)>>,
-}
-
-impl Totals {
-    pub(crate) fn new(database: Database, started_at: Timestamp) -> Self {
-        Self { database, started_at, counted: Mutex::new(None) }
-    }
-
-    async fn get(&self, hub: &HubParts) -> Result<(Timestamp, tandem_store::admin::Totals), Error> {
-        let now = hub.time();
-        let kept = self.counted.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((at, totals)) = kept.filter(|(at, _)| (0..CACHED_MS).contains(&now.ms_since(*at))) {
-            return Ok((at, totals));
-        }
-        let totals = hub.read(|tx, _| admin::totals(tx)).await?;
-        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, totals.clone()));
-        Ok((now, totals))
-    }
-}
-
 /// Statistics of the hub.
 pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
-    let (counted_at, totals) = hub.totals.get(hub).await?;
+    let totals = hub.totals.get(&hub.db).await?;
     let (open_sockets, open_streams) = hub.liveness.bus.open();
     let figures = hub.db.store().stats().figures();
     Ok(Overview {
@@ -64,8 +32,8 @@ pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
         connections: totals.connections,
         messages: totals.messages,
         events: totals.events,
-        tasks: totals.tasks.into_iter().collect(),
-        counted_at,
+        tasks: totals.tasks,
+        counted_at: totals.counted_at,
         store: figures.map(|(name, figure)| (camel_case(name), figure)).into(),
     })
 }

@@ -9,7 +9,7 @@ use tandem_api::agents::{
 use tandem_api::text::{Author, HubText, PeerName, PeerTags, PeerText};
 use tandem_app::agents::{self, Change, Discover, NewAgent};
 use tandem_app::{Invalid, keys, webhooks};
-use tandem_store::agents::Listed;
+use tandem_store::directory::Listed;
 
 use crate::rates::RateKind;
 use crate::webhooks::address;

@@ -11,11 +11,14 @@ use crate::{Caller, Error, HubParts, Listed, paging};
 /// Blocks an agent. The connection with it ends, and the live tasks are cancelled.
 pub async fn block(hub: &HubParts, caller: &Caller, body: BlockAgent) -> Result<Blocked, Error> {
     let (by, agent) = (caller.agent.clone(), body.agent_id);
-    hub.write_once(caller, move |tx, now| {
-        let cancelled_tasks = blocks::block(tx, &by, &agent, now)?;
-        Ok(Blocked { agent_id: agent.clone(), blocked: true, cancelled_tasks })
-    })
-    .await
+    let blocked = hub
+        .write_once(caller, move |tx, now| {
+            let cancelled_tasks = blocks::block(tx, &by, &agent, now)?;
+            Ok(Blocked { agent_id: agent.clone(), blocked: true, cancelled_tasks })
+        })
+        .await?;
+    hub.cancel_rest(blocked.cancelled_tasks).await;
+    Ok(blocked)
 }
 
 /// Removes a block.

@@ -127,5 +127,6 @@ pub async fn disconnect(
     let (by, id) = (caller.agent.clone(), connection.clone());
     let cancelled_tasks =
         hub.write(caller, move |tx, now| connections::disconnect(tx, &by, &id, now)).await?;
+    hub.cancel_rest(cancelled_tasks).await;
     Ok(Disconnected { deleted: true, cancelled_tasks })
 }

@@ -43,6 +43,10 @@ pub async fn view(hub: &HubParts, caller: &Caller, network: &NetworkId) -> Resul
 pub async fn delete(hub: &HubParts, caller: &Caller, network: &NetworkId) -> Result<DeletedNetwork, Error> {
     let (by, id) = (caller.agent.clone(), network.clone());
     hub.write(caller, move |tx, _| networks::delete(tx, &by, &id)).await?;
+    // The network is gone, whatever happens to its messages; housekeeping removes those that are left.
+    if let Err(error) = hub.finish_networks().await {
+        tracing::warn!(%error, "could not remove all messages of a deleted network; they are removed later");
+    }
     Ok(DeletedNetwork { deleted: true })
 }
 

@@ -22,14 +22,18 @@ pub fn live_between(
     tx: &mut Tx<'_>,
     one: &AgentId,
     other: &AgentId,
+    network_tasks: bool,
+    until: Timestamp,
     limit: i64,
 ) -> Result<Vec<TaskId>, Error> {
     let mut found: Vec<(Timestamp, TaskId)> = Vec::new();
     for (initiator, target) in [(one, other), (other, one)] {
         let sql = "select created_at, id from tasks where initiator_id = ?1 and target_id || '' = ?2
                  and status in ('submitted', 'working', 'input-required', 'auth-required')
+                 and (network_id is null or ?4 = 1) and queued_at <= ?5
              order by created_at, id limit ?3";
-        found.extend(tx.list::<(_, _)>(sql, &[initiator.into(), target.into(), limit.into()])?);
+        let params = [initiator.into(), target.into(), limit.into(), network_tasks.into(), until.into()];
+        found.extend(tx.list::<(_, _)>(sql, &params)?);
     }
     found.sort();
     Ok(found.into_iter().map(|place| place.1).collect())
