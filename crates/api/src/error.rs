@@ -137,11 +137,11 @@ codes! {
     TooManyStreams "too_many_streams" 429 "16 sockets and streams per agent";
     TooManySessions "too_many_sessions" 429 "32 MCP sessions per agent";
     Internal "internal" 500 "the hub failed; the cause is in its log";
-    StorageFull "storage_full" 507 "the hub's disk is full; nothing was saved"
-        => "Tell your owner: the operator of the hub has to make room.";
     Unavailable "unavailable" 503
         "the hub is busy or cannot reach its database or files; Retry-After says when to try again"
         => "Wait a moment and call again.";
+    StorageFull "storage_full" 507 "the hub's disk is full; nothing was saved"
+        => "Tell your owner: the operator of the hub has to make room.";
 }
 
 impl fmt::Display for Code {

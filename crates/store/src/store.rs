@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -30,8 +30,6 @@ pub(crate) const LOG_PAGES: usize = 16_000;
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How much room a database needs to be ready again after it had none.
 const ROOM_BYTES: usize = 1 << 20;
-/// How often closing looks whether a thread has ended.
-const CLOSE_POLL: Duration = Duration::from_millis(1);
 /// How long closing waits for the threads. One whose database never answers is left behind.
 const CLOSE_MAX: Duration = Duration::from_secs(5);
 
@@ -139,8 +137,8 @@ pub type CommitHook = Arc<dyn Fn(Vec<Effect>) + Send + Sync>;
 pub struct Store {
     writes: Option<SyncSender<Boxed>>,
     reads: Option<SyncSender<Boxed>>,
-    writers: Vec<JoinHandle<()>>,
-    readers: Vec<JoinHandle<()>>,
+    writers: Threads,
+    readers: Threads,
     stats: Arc<Stats>,
     wait_max: Duration,
     /// Where to look for room on the disk of a file.
@@ -180,23 +178,23 @@ impl Store {
         let (read_queue, read_jobs) = sync_channel::<Boxed>(options.queue_max);
         let write_jobs = Arc::new(Mutex::new(write_jobs));
         let read_jobs = Arc::new(Mutex::new(read_jobs));
-        let (mut write_threads, mut read_threads) = (Vec::new(), Vec::new());
+        let (mut write_threads, mut read_threads) = (Threads::new(), Threads::new());
         let floor = Arc::new(group::Floor::default());
         for mut conn in writers {
             let (jobs, stats, group_max) =
                 (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
             let (commit_hook, floor) = (Arc::clone(&commit_hook), Arc::clone(&floor));
-            write_threads.push(spawn("store-write", move || {
+            write_threads.spawn("store-write", move || {
                 while let Some(group) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
                     group::run_writes(&mut conn, group, &floor, &stats, &commit_hook);
                     conn.after_commit();
                 }
-            })?);
+            })?;
         }
         for mut conn in readers? {
             let (jobs, stats) = (Arc::clone(&read_jobs), Arc::clone(&stats));
-            read_threads.push(spawn("store-read", move || {
+            read_threads.spawn("store-read", move || {
                 while let Some(mut group) = next_group(&jobs, 1) {
                     stats.waiting_reads.fetch_sub(group.len(), Relaxed);
                     stats.reads.fetch_add(1, Relaxed);
@@ -204,7 +202,7 @@ impl Store {
                         group::run_read(&mut conn, job);
                     }
                 }
-            })?);
+            })?;
         }
         let (writes, reads) = (Some(write_queue), Some(read_queue));
         let (writers, readers, wait_max) = (write_threads, read_threads, options.wait_max);
@@ -301,40 +299,55 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // A thread that panicked outside of a job has said so on its own. The writer closes the database last: only
-        // it can tidy away SQLite's log.
+        // The writer closes the database last: only it can tidy away SQLite's log.
         let deadline = Instant::now() + CLOSE_MAX;
         self.reads.take();
-        join_until(deadline, &mut self.readers);
+        self.readers.join_until(deadline);
         self.writes.take();
-        join_until(deadline, &mut self.writers);
+        self.writers.join_until(deadline);
     }
 }
 
-/// Waits for threads to end, and leaves those behind that have not by then: what they did not commit is undone by the
-/// database.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a thread can only be asked whether it has ended; there is a deadline"
-)]
-fn join_until(deadline: Instant, threads: &mut Vec<JoinHandle<()>>) {
-    for thread in threads.drain(..) {
-        while !thread.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(CLOSE_POLL);
-        }
-        if thread.is_finished() {
-            let _ = thread.join();
-        } else {
+/// Threads, and a channel that closes when all of them have ended.
+#[derive(Debug)]
+struct Threads {
+    handles: Vec<JoinHandle<()>>,
+    running: Option<SyncSender<()>>,
+    ended: Mutex<Receiver<()>>,
+}
+
+impl Threads {
+    fn new() -> Self {
+        let (running, ended) = sync_channel(0);
+        Self { handles: Vec::new(), running: Some(running), ended: Mutex::new(ended) }
+    }
+
+    fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        let running = self.running.clone();
+        let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
+            body();
+            drop(running);
+        });
+        let thread = thread.map_err(|error| Error::failed(format!("no thread for the store: {error}")))?;
+        self.handles.push(thread);
+        Ok(())
+    }
+
+    /// Waits for the threads to end, and leaves them behind if they have not by then: what they did not commit is
+    /// undone by the database.
+    fn join_until(&mut self, deadline: Instant) {
+        self.running.take();
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let left = deadline.saturating_duration_since(Instant::now());
+        if ended.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("the database does not answer; a connection is left open");
+            return;
+        }
+        for thread in self.handles.drain(..) {
+            // A thread that panicked outside of a job has said so on its own.
+            let _ = thread.join();
         }
     }
-}
-
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
-    std::thread::Builder::new()
-        .name(name.into())
-        .spawn(body)
-        .map_err(|error| Error::failed(format!("no thread for the store: {error}")))
 }
 
 /// Waits for a job, then takes what else is there already. Nothing when the store is closing.

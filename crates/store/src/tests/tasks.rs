@@ -477,6 +477,7 @@ fn a_deadline_and_what_it_is_judged_by(#[values(Db::Sqlite, Db::Postgres)] db: D
         lease_until: Some(Timestamp(166)),
         message_waits: false,
     };
-    let due = place.run(|tx| deadlines::due(tx, Due::Expiry, Timestamp(10), 10));
+    let due = place.run(|tx| deadlines::due(tx, Due::CheckIn, Timestamp(10), 10));
     assert_eq!(due, [(deadline("task", 5), Some(facts)), (deadline("zone", 7), None)]);
+    assert_eq!(place.run(|tx| deadlines::due(tx, Due::Expiry, Timestamp(10), 10)), [], "of another kind");
 }

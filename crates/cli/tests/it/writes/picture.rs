@@ -157,7 +157,11 @@ impl Picture {
             let owner = row.values().find_map(|value| owners.get(&shown(value)));
             changes[*owner.unwrap_or_else(|| panic!("a row of nobody: {change} {row:?}"))].push(change);
         }
-        changes.iter_mut().for_each(|changes| changes.sort());
+        for changes in &mut changes {
+            changes.sort();
+            // A longer name has more terms.
+            changes.dedup_by(|next, last| next == last && next.contains(" directory_terms "));
+        }
         changes
     }
 
