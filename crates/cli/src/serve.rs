@@ -96,7 +96,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             println!("Operator     token in {}", file.display());
         }
         if address.ip().is_unspecified() && config.public_address().is_none() {
-            println!("Network      other machines use this machine's IP address; for MCP under a host name, set mcp_hosts or public_url");
+            println!("Network      other machines use this machine's IP address");
+            println!("             MCP under a host name needs the setting mcp_hosts or public_url");
         }
         if !address.ip().is_loopback() {
             println!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");
