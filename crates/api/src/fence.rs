@@ -27,7 +27,9 @@ pub trait Fencer {
     /// An id, which a client may have chosen.
     fn id<'a>(&self, id: &'a str) -> Cow<'a, str>;
     /// The cursor of a list, which may end with an id.
-    fn cursor<'a>(&self, cursor: &'a str) -> Cow<'a, str>;
+    fn cursor<'a>(&self, cursor: &'a str) -> Cow<'a, str> {
+        self.id(cursor)
+    }
     /// Tags, which together may read like a sentence.
     fn tags(&self, tags: &mut [String]);
 }

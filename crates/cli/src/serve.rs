@@ -106,7 +106,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             say!("Operator     token in {}", file.display());
         }
         if address.ip().is_unspecified() && config.public_address().is_none() {
-            say!("Network      other machines use this machine's IP address; for MCP under a host name, set mcp_hosts or public_url");
+            say!("Network      other machines use this machine's IP address");
+            say!("             MCP under a host name needs the setting mcp_hosts or public_url");
         }
         if !address.ip().is_loopback() {
             say!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");

@@ -88,7 +88,7 @@ fn make_private(path: &Path) {
 }
 
 /// Writes a file that only its owner can read, as a whole or not at all.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let part = path.with_extension(format!("{}.part", random_hex::<6>()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());

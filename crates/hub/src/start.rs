@@ -130,7 +130,7 @@ fn lease_holder(folder: &Path, database: &Database) -> Result<String, Error> {
         Err(error) => return Err(failed(error)),
     }
     let id = format!("node_{}", tandem_app::keys::random_hex::<12>());
-    std::fs::write(&path, format!("{id}\n")).map_err(failed)?;
+    folder::write_private(&path, &format!("{id}\n")).map_err(failed)?;
     Ok(id)
 }
 

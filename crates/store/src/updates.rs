@@ -128,7 +128,8 @@ fn unseen_sql(role: Role) -> &'static str {
     fn of(own: &str) -> String {
         let columns = select_list::<Thread>();
         format!(
-            "select {columns} from (select id, title, initiator_id, {own}_unseen unseen, {own}_unseen_first unseen_first from tasks
+            "select {columns} from (select id, title, initiator_id, {own}_unseen unseen,
+                     {own}_unseen_first unseen_first from tasks
                  where {own}_id = ?1 and {own}_unseen_first > ?2 order by {own}_unseen_first limit ?3) t
              order by t.unseen_first"
         )

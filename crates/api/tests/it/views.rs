@@ -9,9 +9,9 @@ use tandem_api::connections::{ConnectedView, ConnectionView, Disconnected, Pairi
 use tandem_api::error::ErrorBody;
 use tandem_api::events::{Acknowledged, EventData, EventView, EventsPage, TicketView, TypedEvent};
 use tandem_api::export::{ExportView, ExportedFile};
-use tandem_api::files::{DeletedFile, UploadedFile};
+use tandem_api::files::{DeletedFile, DownloadedFile, UploadedFile};
 use tandem_api::inbox::{InboxItem, InboxView};
-use tandem_api::messages::{DeletedMessage, MessageView};
+use tandem_api::messages::{DeletedMessage, MessageFile, MessageView};
 use tandem_api::networks::{
     BroadcastSent, BroadcastView, DeletedNetwork, InviteView, LeftNetwork, MemberView, NetworkView,
     RemovedMember,
@@ -143,6 +143,9 @@ fn about_tasks() -> Vec<Case> {
         DeletedMessage: json!({ "deleted": true, "messageId": "msg_1" });
         UploadedFile: json!({ "id": "file_1", "fileId": "file_1", "url": "/files/file_1", "messageId": "msg_1",
             "filename": "a.txt", "mimeType": "text/plain", "sizeBytes": 1 });
+        DownloadedFile: json!({ "fileId": "file_1", "filename": "a.txt", "mimeType": "text/plain", "sizeBytes": 1,
+            "text": "a", "base64Content": null });
+        MessageFile: json!({ "filename": "a.txt", "mimeType": "text/plain", "sizeBytes": 1 });
         DeletedFile: json!({ "deleted": true, "fileId": "file_1" });
     }
 }

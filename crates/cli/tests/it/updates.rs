@@ -117,8 +117,11 @@ async fn updates_do_not_depend_on_the_length_of_the_log(#[values(Db::Sqlite, Db:
     let tried = ada.task_with(&bob, json!({ "title": "Tried" })).await;
     let (by, other): (AgentId, AgentId) = (ada.id.parse().unwrap(), bob.id.parse().unwrap());
     let (talk, again): (TaskId, TaskId) = (long.parse().unwrap(), tried.parse().unwrap());
+    for _ in 0..12 {
+        let (by, talk) = (by.clone(), talk.clone());
+        many(&hub, move |tx, now| send(tx, &by, &talk, 400, now)).await;
+    }
     many(&hub, move |tx, now| {
-        send(tx, &by, &talk, 4_800, now)?;
         let cancel = Change { status: Some(Status::Cancelled), ..Change::default() };
         for _ in 0..200 {
             send(tx, &by, &again, 1, now)?;

@@ -32,11 +32,29 @@ pub(crate) fn arguments<T: ToSchema + PartialSchema>() -> JsonObject {
     let mut schema = of::<T>();
     schema.remove("description");
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
-        for field in fields.values_mut().filter_map(Value::as_object_mut) {
-            field.remove("format");
+        for (name, field) in fields.iter_mut() {
+            shorten(name, field);
         }
     }
     schema
+}
+
+/// Leaves out what a model does not need: it reads the descriptions of all tools.
+fn shorten(name: &str, field: &mut Value) {
+    let Value::Object(field) = field else { return };
+    field.remove("format");
+    // The wire type speaks of HTTP.
+    if name == "expectedStatus" {
+        field.insert("description".into(), "Refuse unless this is the status".into());
+    }
+    if let Some(Value::String(about)) = field.get_mut("description") {
+        *about = about.trim_end_matches('.').replace('`', "").replace('\n', " ");
+    }
+    if let Some(Value::Object(fields)) = field.get_mut("properties") {
+        for (name, field) in fields.iter_mut() {
+            shorten(name, field);
+        }
+    }
 }
 
 /// The short schema of a result: required fields and types.

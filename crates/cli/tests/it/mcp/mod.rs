@@ -1,5 +1,8 @@
 //! MCP, as a client sees it. Here: how to speak it in both eras.
 
+mod authors;
+mod bounds;
+mod everyday;
 mod fencing;
 mod fixtures;
 mod foreign;
@@ -24,6 +27,11 @@ const NEW: &str = "2026-07-28";
 
 /// Sends a message to `/mcp` with further headers.
 async fn post(agent: &Agent, path: &str, headers: &[(&str, &str)], message: &Value) -> Reply {
+    raw(agent, path, headers, message.to_string().into()).await
+}
+
+/// The same for a text that need not be JSON.
+async fn raw(agent: &Agent, path: &str, headers: &[(&str, &str)], message: Bytes) -> Reply {
     let mut request = Request::builder()
         .method("POST")
         .uri(path)
@@ -36,7 +44,7 @@ async fn post(agent: &Agent, path: &str, headers: &[(&str, &str)], message: &Val
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    agent.client.raw(request.body(Full::new(Bytes::from(message.to_string()))).unwrap()).await
+    agent.client.raw(request.body(Full::new(message)).unwrap()).await
 }
 
 /// Foreign text as it is shown.

@@ -37,7 +37,7 @@ async fn sessions_end_with_their_key(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     let ada = hub.agent("Ada").await;
     let session = Session::begin(&ada, json!({})).await;
     let mut stream = session.stream().await;
-    let (words, data) = ada.told("rotate_api_key", json!({})).await;
+    let (words, data) = ada.told("rotate_api_key", json!({ "confirm": true })).await;
     let key = data["apiKey"].as_str().unwrap().to_owned();
     assert!(words.contains(&key));
     while stream.next().await.is_some() {}
@@ -55,12 +55,16 @@ async fn a_session_that_ends_itself_is_answered_first() {
     for _ in 0..30 {
         let ada = hub.agent("Ada").await;
         let session = Session::begin(&ada, json!({})).await;
-        let rotated = session.ask("tools/call", json!({ "name": "rotate_api_key", "arguments": {} })).await;
+        let rotated = session
+            .ask("tools/call", json!({ "name": "rotate_api_key", "arguments": { "confirm": true } }))
+            .await;
         let key =
             rotated["result"]["structuredContent"]["apiKey"].as_str().unwrap_or_else(|| panic!("{rotated}"));
         let renewed = Agent { key: key.to_owned(), ..ada };
         let session = Session::begin(&renewed, json!({})).await;
-        let gone = session.ask("tools/call", json!({ "name": "delete_account", "arguments": {} })).await;
+        let gone = session
+            .ask("tools/call", json!({ "name": "delete_account", "arguments": { "confirm": true } }))
+            .await;
         assert_eq!(gone["result"]["structuredContent"]["deleted"], true, "{gone}");
     }
     eventually(async || (hub.sessions.worker_count().await == 0).then_some(())).await;

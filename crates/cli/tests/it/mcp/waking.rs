@@ -32,8 +32,9 @@ async fn a_call_can_wait_for_something_new(#[values(Db::Sqlite, Db::Postgres)] d
     assert!(words.contains(&second), "what is there already is told at once: {words}");
     // But only once: who waits again waits for something newer.
     let again = tokio::time::Instant::now();
-    let (words, _) = bob.told("wait_for_updates", json!({ "seconds": 1 })).await;
-    assert!(again.elapsed().as_millis() >= 1_000 && words.contains(&second), "{words}");
+    let (words, nothing) = bob.told("wait_for_updates", json!({ "seconds": 1 })).await;
+    assert!(again.elapsed().as_millis() >= 1_000 && words.starts_with("Nothing new."), "{words}");
+    assert_eq!((&nothing["hasUpdates"], &nothing["pendingTasks"]), (&json!(false), &json!([])));
     // What happens between two calls is told by the next, whatever it is; a receipt is not.
     bob.post(&format!("/tasks/{second}/messages"), json!({ "content": "hello" })).await.ok(201);
     ada.post_empty(&format!("/tasks/{second}/ack")).await.ok(200);
@@ -48,8 +49,19 @@ async fn a_call_can_wait_for_something_new(#[values(Db::Sqlite, Db::Postgres)] d
     let cursor = &updates["cursor"];
     let (_, newer) = bob.told("wait_for_updates", json!({ "after": cursor })).await;
     assert!(newer["cursor"].as_i64() > cursor.as_i64());
-    let (words, _) = bob.told("wait_for_updates", json!({ "after": newer["cursor"], "seconds": 1 })).await;
-    assert!(words.contains(&second), "when the time is over, what is unseen is told again: {words}");
+    let after = json!({ "after": newer["cursor"], "seconds": 1 });
+    let (words, _) = bob.told("wait_for_updates", after).await;
+    assert!(words.starts_with("Nothing new."), "old news are not repeated when the time is over: {words}");
+    // A call without news has nothing to acknowledge.
+    ada.post(&format!("/tasks/{second}/messages"), json!({ "content": "hello" })).await.ok(201);
+    bob.told("wait_for_updates", json!({})).await;
+    let (words, _) = bob.told("wait_for_updates", json!({ "seconds": 1, "acknowledge": true })).await;
+    assert!(words.starts_with("Nothing new."), "{words}");
+    assert_eq!(bob.told("check_updates", json!({})).await.1["unreadMessages"][0]["count"], 1);
+    bob.told("check_updates", json!({ "acknowledge": true })).await;
+    bob.set(&second, "working").await.ok(200);
+    let (words, _) = bob.told("wait_for_updates", json!({ "seconds": 1 })).await;
+    assert_eq!(words, "No updates. You're all caught up.");
 }
 
 #[rstest]

@@ -377,6 +377,7 @@ fn as_route(tool: &str) -> Option<(&'static str, Names, Value)> {
         "set_session_key" => {
             ("PATCH /tasks/{id}", &[("id", "taskId"), ("status", "")], json!({ "sessionKey": "k" }))
         }
+        "heartbeat" => ("POST /tasks/{id}/heartbeat", TASK, none),
         "cancel_task" => ("POST /tasks/{id}/cancel", TASK, none),
         "retry_task" => ("POST /tasks/{id}/retry", TASK, none),
         "reassign_task" => ("POST /tasks/{id}/reassign", TASK, none),
@@ -392,14 +393,15 @@ fn as_route(tool: &str) -> Option<(&'static str, Names, Value)> {
         "upload_file" => ("POST /tasks/{id}/files/json", TASK, none),
         "delete_file" => ("DELETE /files/{id}", &[("id", "fileId")], none),
         "create_network" => ("POST /networks", &[("id", ""), ("agentId", "")], none),
+        "invite_to_network" => ("POST /networks/{id}/invites", &[("id", "networkId"), ("agentId", "")], none),
         "join_network" => ("POST /networks/join", &[("id", ""), ("agentId", "")], none),
         "broadcast" => ("POST /networks/{id}/broadcast", &[("id", "networkId"), ("agentId", "")], none),
         "block_agent" => ("POST /agents/me/block", &[], none),
         "unblock_agent" => ("DELETE /agents/me/block/{agentId}", &[], none),
         "update_profile" => ("PATCH /agents/me", &[], none),
         "update_webhook" => ("PATCH /agents/me", &[("webhookUrl", "url"), ("webhookSecret", "secret")], none),
-        "rotate_api_key" => ("POST /agents/me/rotate-key", &[], none),
-        "delete_account" => ("DELETE /agents/me", &[], none),
+        "rotate_api_key" => ("POST /agents/me/rotate-key", &[], json!({ "confirm": true })),
+        "delete_account" => ("DELETE /agents/me", &[], json!({ "confirm": true })),
         _ => return None,
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "Lift a block. Use it when that agent may find you and connect with you again.",
             unblock_agent,
         )
-        .id("agentId", "The agent")
+        .id("agentId")
         .output::<Blocked>(),
     ]
 }

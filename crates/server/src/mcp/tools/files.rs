@@ -8,7 +8,7 @@ use super::{Entry, ToolKind};
 use crate::mcp::call::{Args, Call, ToolResult, show};
 
 pub(super) fn entries() -> Vec<Entry> {
-    let task = |entry: Entry| entry.id("taskId", "The task");
+    let task = |entry: Entry| entry.id("taskId");
     vec![
         task(
             Entry::new(
@@ -23,10 +23,10 @@ pub(super) fn entries() -> Vec<Entry> {
         Entry::new(
             "download_file",
             ToolKind::Read,
-            "Get a file of at most 1 MB: text as text, other bytes in base64. Use it when a message announces a file.",
+            "Get a file of at most 1 MB, as text or in base64. Use it when a message announces a file.",
             download_file,
         )
-        .id("fileId", "The file")
+        .id("fileId")
         .output::<DownloadedFile>(),
         Entry::new(
             "delete_file",
@@ -34,7 +34,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "Delete a file you uploaded, with its message. Use it when it was wrong or is no longer needed.",
             delete_file,
         )
-        .id("fileId", "The file")
+        .id("fileId")
         .output::<DeletedFile>(),
     ]
 }

@@ -10,7 +10,7 @@ use super::{Entry, Page, ToolKind};
 use crate::mcp::call::{Args, Call, ToolResult, show, show_list};
 
 pub(super) fn entries() -> Vec<Entry> {
-    let task = |entry: Entry| entry.id("taskId", "The task");
+    let task = |entry: Entry| entry.id("taskId");
     vec![
         Entry::new(
             "list_pending_approvals",

@@ -24,8 +24,21 @@ use crate::mcp::call::{Args, Call, ToolResult};
 use crate::mcp::schema;
 
 /// The fields of a task in the output schemas of tools that change one.
-const TASK_FIELDS: [&str; 8] =
-    ["id", "title", "status", "statusReason", "nextStatuses", "targetAgentId", "approvalStatus", "updatedAt"];
+const TASK_FIELDS: [&str; 13] = [
+    "id",
+    "title",
+    "status",
+    "statusReason",
+    "nextStatuses",
+    "requiresReview",
+    "initiatorAgentId",
+    "targetAgentId",
+    "approvalStatus",
+    "attempt",
+    "expiresAt",
+    "createdAt",
+    "updatedAt",
+];
 
 type Run = Arc<dyn Fn(Call, Args) -> Pin<Box<dyn Future<Output = ToolResult> + Send>> + Send + Sync>;
 
@@ -104,9 +117,9 @@ impl Entry {
         self
     }
 
-    /// Adds a required id argument.
-    fn id(self, name: &str, about: &str) -> Self {
-        self.field(name, json!({"type": "string", "description": about}), true)
+    /// Adds a required id argument. Its name says what it is.
+    fn id(self, name: &str) -> Self {
+        self.field(name, json!({"type": "string"}), true)
     }
 
     /// Adds an argument.

@@ -33,7 +33,7 @@ pub(super) fn entries() -> Vec<Entry> {
             invite_to_network,
         )
         .input::<CreateInvite>()
-        .id("networkId", "The network")
+        .id("networkId")
         .output::<InviteView>(),
         Entry::new(
             "join_network",
@@ -50,7 +50,7 @@ pub(super) fn entries() -> Vec<Entry> {
             broadcast,
         )
         .input::<SendBroadcast>()
-        .id("networkId", "The network")
+        .id("networkId")
         .output::<BroadcastSent>(),
     ]
 }

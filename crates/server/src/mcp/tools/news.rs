@@ -26,7 +26,7 @@ const STILL_WAITING: &str = "Nothing new. Earlier updates still wait for you; ch
 pub(super) fn entries() -> Vec<Entry> {
     let acknowledge = json!({"type": "boolean", "description": "Mark the returned updates as seen"});
     let seconds = json!({"type": "integer", "minimum": 1, "maximum": WAIT_SECONDS_MAX,
-        "description": "Seconds to wait, 1 to 50 (default 50)"});
+        "description": "Seconds to wait (default 50)"});
     let after = json!({"type": "integer",
         "description": "cursor of your last call; only newer updates count"});
     vec![

@@ -42,7 +42,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "Connect without a code. Use it for an agent that discover_agents shows with autoAccept.",
             connect_directly,
         )
-        .id("agentId", "The agent")
+        .id("agentId")
         .output::<ConnectedView>(),
         Entry::new(
             "list_connections",
@@ -60,7 +60,7 @@ pub(super) fn entries() -> Vec<Entry> {
             set_alias,
         )
         .field("alias", alias, true)
-        .id("connectionId", "The connection id")
+        .id("connectionId")
         .output::<ConnectionView>(),
         Entry::new(
             "set_approval_rule",
@@ -70,7 +70,7 @@ pub(super) fn entries() -> Vec<Entry> {
             set_approval_rule,
         )
         .field("rule", rule, true)
-        .id("connectionId", "The connection id")
+        .id("connectionId")
         .output::<ConnectionView>(),
         Entry::new(
             "disconnect",
@@ -78,7 +78,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "End a connection and cancel its live tasks. Use it when you no longer work with that agent.",
             disconnect,
         )
-        .id("connection_id", "The connection id")
+        .id("connection_id")
         .output::<Disconnected>(),
     ]
 }

@@ -9,7 +9,7 @@ use super::{Entry, ToolKind};
 use crate::mcp::call::{Args, Call, ToolReply, ToolResult, show};
 
 pub(super) fn entries() -> Vec<Entry> {
-    let task = |entry: Entry| entry.id("taskId", "The task");
+    let task = |entry: Entry| entry.id("taskId");
     vec![
         task(
             Entry::new(
@@ -56,7 +56,7 @@ pub(super) fn entries() -> Vec<Entry> {
             "Delete a message you sent; [deleted] remains in its place. Use it for mistakes.",
             delete_message,
         )
-            .id("messageId", "The message"),
+            .id("messageId"),
         )
         .output::<DeletedMessage>(),
         task(

@@ -16,12 +16,12 @@ pub(super) fn entries() -> Vec<Entry> {
 }
 
 fn task(entry: Entry) -> Entry {
-    entry.id("taskId", "The task")
+    entry.id("taskId")
 }
 
 fn made_and_found() -> Vec<Entry> {
     let cursor = json!({"type": "string",
-        "description": "olderMessagesCursor of the previous call, to read older messages"});
+        "description": "olderMessagesCursor of the previous call"});
     let messages = json!({"type": "array", "items": {"type": "object"}});
     vec![
         Entry::new(
@@ -86,8 +86,7 @@ fn moved_on() -> Vec<Entry> {
             Entry::new(
                 "heartbeat",
                 ToolKind::Create,
-                "Show that you still work on a task, with your progress. Use it in long work: without it, a task with a \
-             lease stalls.",
+                "Report progress on a task you work on. Use it in long work: a task with a lease stalls without it.",
                 heartbeat,
             )
             .input::<Heartbeat>(),
@@ -131,7 +130,7 @@ fn moved_on() -> Vec<Entry> {
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "its schema is what it is for; it is read as the query of REST")]
 struct ListTasks {
-    /// Only tasks with this status, such as submitted, working, input-required or completed
+    /// Only tasks with this status
     #[schema(nullable = false)]
     status: Option<String>,
     /// initiator for tasks you created, target for tasks assigned to you
