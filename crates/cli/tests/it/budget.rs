@@ -1,8 +1,21 @@
 //! The memory budget: its bounds, and what draws from it.
 
+use std::time::Duration;
+
+use futures_util::SinkExt as _;
+use http_body_util::Full;
+use hyper::Request;
+use rstest::rstest;
+use serde_json::json;
 use tandem_core::AgentId;
 use tandem_hub::budget::Exhausted;
 use tandem_hub::{Address, Budget, Holder};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::harness::{Db, Harness, eventually};
 
 fn address(text: &str) -> Address {
     Address::new(text.parse().unwrap())
@@ -49,4 +62,144 @@ fn a_refused_growth_changes_nothing() {
     held.grow_to(5).unwrap();
     held.grow_to(1).unwrap();
     assert_eq!(budget.used(), 5);
+}
+
+async fn open(hub: &Harness) -> TcpStream {
+    TcpStream::connect(hub.client.address).await.unwrap()
+}
+
+/// What the hub sends until it closes the connection.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.unwrap().unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+fn assert_refused(answer: &str, status: &str, code: &str) {
+    let head = answer.to_lowercase();
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    assert!(answer.contains(&format!("\"code\":\"{code}\"")), "{answer}");
+    for header in ["api-version: v1", "x-request-id: "] {
+        assert!(head.contains(header), "{header} is missing: {answer}");
+    }
+    assert_eq!(head.contains("retry-after: "), ["429", "503"].contains(&status), "{answer}");
+}
+
+#[tokio::test]
+async fn connections_without_a_slot_are_refused_at_once() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.max_connections = 6).await;
+    let mut idle = vec![open(&hub).await, open(&hub).await, open(&hub).await];
+    // The hub has accepted them when it answers on the last one.
+    idle[2].write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\n\r\n").await.unwrap();
+    idle[2].readable().await.unwrap();
+    assert_refused(&rest(&mut open(&hub).await).await, "429", "rate_limited");
+    drop(idle);
+    eventually(async || {
+        let mut again = open(&hub).await;
+        again.write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\nconnection: close\r\n\r\n").await.ok()?;
+        rest(&mut again).await.starts_with("HTTP/1.1 200").then_some(())
+    })
+    .await;
+
+    let all = Harness::start_with(Db::Sqlite, |config| {
+        (config.max_connections, config.max_connections_per_address) = (2, 2);
+    })
+    .await;
+    let mut idle = vec![open(&all).await, open(&all).await];
+    idle[1].write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\n\r\n").await.unwrap();
+    idle[1].readable().await.unwrap();
+    assert_refused(&rest(&mut open(&all).await).await, "503", "unavailable");
+}
+
+/// A WebSocket keeps the slot of its connection, and its frames are no request heads.
+#[tokio::test]
+async fn a_socket_keeps_its_slot_and_may_send_a_lot() {
+    let hub = Harness::start_with(Db::Sqlite, |config| {
+        (config.max_connections, config.max_connections_per_address) = (2, 2);
+    })
+    .await;
+    let (ada, bob) = hub.pair().await;
+    let mut socket = ada.socket("").await;
+    for _ in 0..20 {
+        socket.0.send(Message::Text("x".repeat(10_000).into())).await.unwrap();
+    }
+    bob.task(&ada).await;
+    assert_eq!(socket.next().await.unwrap()["type"], "task.created");
+    let mut other = open(&hub).await;
+    other.write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\n\r\n").await.unwrap();
+    other.readable().await.unwrap();
+    assert_refused(&rest(&mut open(&hub).await).await, "503", "unavailable");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_form_may_not_hide_text_before_its_field(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    for before in [
+        format!("--b\r\nx-large: {}\r\n", "x".repeat(200_000)),
+        format!("{}\r\n--b\r\n", "x".repeat(200_000)),
+    ] {
+        let form = format!(
+            "{before}Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\
+             Content-Type: text/plain\r\n\r\nhello\r\n--b--\r\n"
+        );
+        let request = Request::post(format!("/tasks/{task}/files"))
+            .header("authorization", format!("Bearer {}", ada.key))
+            .header("content-type", "multipart/form-data; boundary=b")
+            .body(Full::from(form))
+            .unwrap();
+        let refused = ada.client.raw(request).await.refused(400, "validation");
+        assert!(refused["error"].as_str().unwrap().contains("before a field"), "{refused}");
+    }
+}
+
+/// Bytes that are still arriving take disk space, so they count against the quota.
+#[rstest]
+#[tokio::test]
+async fn uploads_in_progress_count_against_the_quota(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.file_quota_mb = 1).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let begin = format!(
+        "POST /tasks/{task}/files HTTP/1.1\r\nhost: hub\r\nauthorization: Bearer {}\r\nconnection: close\r\n\
+         content-type: multipart/form-data; boundary=b\r\ncontent-length: 900000\r\n\r\n--b\r\n\
+         Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n",
+        ada.key
+    );
+    let mut first = open(&hub).await;
+    first.write_all(begin.as_bytes()).await.unwrap();
+    first.write_all(&vec![b'x'; 600_000]).await.unwrap();
+    // Whichever of the two comes last is refused, although neither is complete.
+    let mut second = open(&hub).await;
+    second.write_all(begin.as_bytes()).await.unwrap();
+    second.write_all(&vec![b'x'; 600_000]).await.unwrap();
+    let (mut one, mut two) = ([0; 12], [0; 12]);
+    let refused = async {
+        tokio::select! {
+            read = first.read_exact(&mut one) => { read.unwrap(); one }
+            read = second.read_exact(&mut two) => { read.unwrap(); two }
+        }
+    };
+    assert_eq!(&timeout(Duration::from_secs(20), refused).await.unwrap(), b"HTTP/1.1 413");
+    drop((first, second));
+    let small = json!({ "filename": "a.txt", "mimeType": "text/plain", "base64Content": "aGVsbG8=" });
+    eventually(async || {
+        (ada.post(&format!("/tasks/{task}/files/json"), small.clone()).await.status == 201).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn invented_methods_are_one_label() {
+    let hub = Harness::start(Db::Sqlite).await;
+    for number in 0..3 {
+        let method = hyper::Method::from_bytes(format!("METHOD{number}").as_bytes()).unwrap();
+        let request = Request::builder().method(method).uri("/tasks").body(Full::default()).unwrap();
+        hub.client.raw(request).await.refused(405, "method_not_allowed");
+    }
+    let page = hub.client.send("GET", "/metrics", None, None).await;
+    let page = String::from_utf8(page.bytes.to_vec()).unwrap();
+    assert!(page.contains("method=\"other\"") && !page.contains("METHOD"), "{page}");
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -136,8 +137,12 @@ async fn connection(
         async move {
             meter.end_head();
             let response = router.oneshot(request).await;
-            // What follows a handshake are the frames of a WebSocket.
-            if response.as_ref().is_ok_and(|response| response.status() != StatusCode::SWITCHING_PROTOCOLS) {
+            // After a handshake follow the frames of a WebSocket; on a connection that is closed, the rest of a body.
+            let goes_on = |response: &Response| {
+                response.status() != StatusCode::SWITCHING_PROTOCOLS
+                    && !response.headers().contains_key(header::CONNECTION)
+            };
+            if response.as_ref().is_ok_and(goes_on) {
                 meter.begin_head();
             }
             response

@@ -55,6 +55,8 @@ const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
 pub(crate) const PATH: &str = "/mcp";
 /// Characters of an unknown host that are repeated in the response and in the log.
 const HOST_CHARS_MAX: usize = 100;
+/// What a session costs, mostly in the SDK's channels.
+const SESSION_BYTES: usize = 64 * 1024;
 /// The header with the session id.
 const SESSION: &str = "mcp-session-id";
 
@@ -243,9 +245,10 @@ async fn begin(
     }
     // Spawned, so that a client that disconnects leaves no unknown session behind.
     let begun = async move {
+        let held = hub.budget.hold(&caller, SESSION_BYTES)?;
         let response = answer(&service, request).await?;
         let Some(id) = session_of(response.headers()) else { return Ok(response) };
-        if !sessions.begin(&id, &caller, hub.time()) {
+        if !sessions.begin(&id, &caller, held, hub.time()) {
             return Err(too_many_sessions());
         }
         // A key that ended before the session was noted could not end it.

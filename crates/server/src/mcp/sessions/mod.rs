@@ -10,7 +10,7 @@ use rmcp::RoleServer;
 use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use tandem_core::{AgentId, Timestamp};
-use tandem_hub::Caller;
+use tandem_hub::{Caller, Held};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -52,6 +52,7 @@ impl Drop for SessionHandle {
 struct Session {
     /// The agent and key that opened it.
     caller: Caller,
+    _held: Held,
     /// Sequence number; newer sessions have larger numbers.
     number: u64,
     used_at: Timestamp,
@@ -166,7 +167,7 @@ impl Sessions {
 
     /// Adds a session. An idle session of the agent is removed if the limit is reached; returns false if none is
     /// idle.
-    pub(crate) fn begin(&self, id: &str, caller: &Caller, now: Timestamp) -> bool {
+    pub(crate) fn begin(&self, id: &str, caller: &Caller, held: Held, now: Timestamp) -> bool {
         let agent = &caller.agent;
         let id: SessionId = id.into();
         // If there is no room, dropping this closes the session.
@@ -181,6 +182,7 @@ impl Sessions {
         table.made += 1;
         let session = Session {
             caller: caller.clone(),
+            _held: held,
             number: table.made,
             used_at: now,
             open_lock: Arc::default(),
