@@ -105,7 +105,7 @@ async fn connections_without_a_slot_are_refused_at_once() {
         (config.max_connections, config.max_connections_per_address) = (2, 2);
     })
     .await;
-    let mut idle = vec![open(&all).await, open(&all).await];
+    let mut idle = [open(&all).await, open(&all).await];
     idle[1].write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\n\r\n").await.unwrap();
     idle[1].readable().await.unwrap();
     assert_refused(&rest(&mut open(&all).await).await, "503", "unavailable");
