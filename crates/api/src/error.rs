@@ -97,7 +97,7 @@ codes! {
     Conflict "conflict" 409 "the task has changed since you read it (412 with If-Match)"
         => "Read the task again with get_task and decide again.";
     TaskTerminal "task_terminal" 409 "the task has ended"
-        => "Create a new task. The initiator of a completed task can set its status back to working.";
+        => "Create a new task. The initiator of a completed open task can set its status back to working.";
     ApprovalPending "approval_pending" 409 "the task waits for its target's approval"
         => "Wait until the target has approved the task with approve_task.";
     TaskDraft "task_draft" 409 "the task is a draft"

@@ -2,8 +2,8 @@
 //! reads, sessions. Whoever holds such bytes takes them from here first, and gives them back when it drops them. What
 //! does not fit is refused at once.
 //!
-//! No client can use it up: each agent may hold a quarter, idle connections a quarter together, clients without a key a
-//! quarter together, and each of their addresses half of that.
+//! No client can use it up alone: an agent may hold a quarter, an address an eighth for its requests without a key and an
+//! eighth for its idle connections. All clients without a key together may hold a quarter, all idle connections half.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,12 +20,39 @@ const RETRY_SECONDS: i64 = 1;
 /// For whom memory is held.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// Connections that wait for a request. Their number is also limited by address, see the server's slots.
-    Connections,
+    /// The idle connections of an address; of a proxy, whose connections belong to many clients, without an address.
+    Connections(Option<Arc<str>>),
     /// A client without a key, by the key of its address.
     Address(Arc<str>),
     /// An agent.
     Agent(AgentId),
+}
+
+impl Holder {
+    /// The holders that have a bound together, and the part of the budget that they may hold.
+    fn group(&self) -> Option<(Group, usize)> {
+        match self {
+            Self::Connections(_) => Some((Group::Connections, 2)),
+            Self::Address(_) => Some((Group::Guests, 4)),
+            Self::Agent(_) => None,
+        }
+    }
+
+    /// The part of the budget that this holder may hold.
+    fn part(&self) -> usize {
+        match self {
+            Self::Connections(Some(_)) | Self::Address(_) => 8,
+            Self::Connections(None) => 2,
+            Self::Agent(_) => 4,
+        }
+    }
+}
+
+/// Holders with a common bound.
+#[derive(Debug, Clone, Copy)]
+enum Group {
+    Connections,
+    Guests,
 }
 
 impl From<&Address> for Holder {
@@ -67,8 +94,23 @@ impl From<Exhausted> for Error {
 #[derive(Debug, Default)]
 struct Used {
     total: usize,
-    by_guests: usize,
+    by_group: [usize; 2],
     by_holder: HashMap<Holder, usize>,
+}
+
+impl Used {
+    fn add(&mut self, holder: &Holder, bytes: usize) {
+        self.total += bytes;
+        if let Some((group, _)) = holder.group() {
+            self.by_group[group as usize] += bytes;
+        }
+        match self.by_holder.get_mut(holder) {
+            Some(held) => *held += bytes,
+            None => {
+                self.by_holder.insert(holder.clone(), bytes);
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -101,19 +143,6 @@ impl Budget {
         self.lock().total
     }
 
-    /// The most that a holder may hold.
-    fn share(&self, holder: &Holder) -> usize {
-        match holder {
-            Holder::Connections | Holder::Agent(_) => self.0.limit / 4,
-            Holder::Address(_) => self.0.limit / 8,
-        }
-    }
-
-    /// The most that all clients without a key may hold together.
-    fn share_of_guests(&self) -> usize {
-        self.0.limit / 4
-    }
-
     fn lock(&self) -> MutexGuard<'_, Used> {
         self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,31 +159,32 @@ pub struct Held {
 impl Held {
     /// Takes more bytes.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        let limit = self.budget.0.limit;
         let mut used = self.budget.lock();
-        let is_guest = matches!(self.holder, Holder::Address(_));
         let of_holder = used.by_holder.get(&self.holder).copied().unwrap_or(0);
-        if of_holder + bytes > self.budget.share(&self.holder) {
-            // There is no single client to blame for all connections.
-            let is_all = matches!(self.holder, Holder::Connections);
-            return Err(if is_all { Exhausted::Hub } else { Exhausted::Share });
+        if of_holder + bytes > limit / self.holder.part() {
+            return Err(Exhausted::Share);
         }
-        let guests_full = is_guest && used.by_guests + bytes > self.budget.share_of_guests();
-        if guests_full || used.total + bytes > self.budget.0.limit {
+        let group = self.holder.group();
+        let group_full =
+            group.is_some_and(|(group, part)| used.by_group[group as usize] + bytes > limit / part);
+        if group_full || used.total + bytes > limit {
             return Err(Exhausted::Hub);
         }
-        used.total += bytes;
-        if is_guest {
-            used.by_guests += bytes;
-        }
-        match used.by_holder.get_mut(&self.holder) {
-            Some(held) => *held += bytes,
-            None => {
-                used.by_holder.insert(self.holder.clone(), bytes);
-            }
-        }
-        drop(used);
+        used.add(&self.holder, bytes);
         self.bytes += bytes;
         Ok(())
+    }
+
+    /// Takes more bytes, whether or not there is room for them.
+    pub fn overdraw(&mut self, bytes: usize) {
+        self.budget.lock().add(&self.holder, bytes);
+        self.bytes += bytes;
+    }
+
+    /// Takes bytes for the same client, which are given back on their own.
+    pub fn again(&self, bytes: usize) -> Result<Self, Exhausted> {
+        self.budget.hold(self.holder.clone(), bytes)
     }
 
     /// Takes as many bytes as are missing to `bytes`.
@@ -168,8 +198,8 @@ impl Held {
         self.bytes = bytes;
         let mut used = self.budget.lock();
         used.total -= freed;
-        if matches!(self.holder, Holder::Address(_)) {
-            used.by_guests -= freed;
+        if let Some((group, _)) = self.holder.group() {
+            used.by_group[group as usize] -= freed;
         }
         if let Some(held) = used.by_holder.get_mut(&self.holder) {
             *held -= freed;

@@ -32,7 +32,7 @@ pub(crate) fn create(folder: &Path) -> Result<NewFolder, Error> {
     let missing = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
     let created = missing.map(Path::to_owned).collect();
     create_private(folder).map_err(failed)?;
-    Ok(NewFolder { created })
+    Ok(NewFolder { created, locked: false })
 }
 
 /// The folders that this process has created. They are removed on drop, unless they are kept.
@@ -40,6 +40,8 @@ pub(crate) fn create(folder: &Path) -> Result<NewFolder, Error> {
 pub(crate) struct NewFolder {
     /// The data folder and the missing folders above it; empty if it existed.
     created: Vec<PathBuf>,
+    /// Whether this process has locked it, so that everything in it is from this start.
+    locked: bool,
 }
 
 impl NewFolder {
@@ -52,8 +54,11 @@ impl NewFolder {
 impl Drop for NewFolder {
     fn drop(&mut self) {
         let Some((folder, above)) = self.created.split_first() else { return };
-        // Everything in it is from this start. If this fails, an empty hub is left behind.
-        let _ = std::fs::remove_dir_all(folder);
+        // Another process may have come first and use the folder. Without the lock, only an empty folder is removed.
+        let _ = match self.locked {
+            true => std::fs::remove_dir_all(folder),
+            false => std::fs::remove_dir(folder),
+        };
         for folder in above {
             let _ = std::fs::remove_dir(folder);
         }
@@ -97,16 +102,33 @@ pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     })
 }
 
+/// Locks the data folder and the database against other hubs, for a start that may still fail.
+pub(crate) fn lock_new(
+    config: &Config,
+    database: &Database,
+    folder: &mut NewFolder,
+) -> Result<Vec<File>, Error> {
+    let mut held = vec![lock(&config.data, &config.data.join("lock"))?];
+    folder.locked = true;
+    held.extend(lock_database(config, database)?);
+    Ok(held)
+}
+
 /// Locks the data folder and the database against other hubs.
 pub(crate) fn locks(config: &Config, database: &Database) -> Result<Vec<File>, Error> {
-    let mut locks = vec![lock(&config.data, &config.data.join("lock"))?];
+    let mut held = vec![lock(&config.data, &config.data.join("lock"))?];
+    held.extend(lock_database(config, database)?);
+    Ok(held)
+}
+
+fn lock_database(config: &Config, database: &Database) -> Result<Option<File>, Error> {
     // Two data folders may name the same database.
     if let Database::Sqlite(path) = database
         && config.database.is_some()
     {
-        locks.push(lock(path, &path.with_extension("lock"))?);
+        return lock(path, &path.with_extension("lock")).map(Some);
     }
-    Ok(locks)
+    Ok(None)
 }
 
 /// Locks a data folder or a database, and writes the process id into the lock file.

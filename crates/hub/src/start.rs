@@ -141,8 +141,8 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     let (settings, place) = (config.clone(), database.clone());
     let checked = tokio::task::spawn_blocking(move || folder::refuse_foreign(&settings, &place)).await;
     checked.unwrap_or_else(|panic| Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))))?;
-    let new_folder = folder::create(&config.data)?;
-    let locks = folder::locks(&config, &database)?;
+    let mut new_folder = folder::create(&config.data)?;
+    let locks = folder::lock_new(&config, &database, &mut new_folder)?;
     let holder = lease_holder(&config.data, &database)?;
     let (token, token_file) = token(&config)?;
     folder::make_database_private(&database)?;

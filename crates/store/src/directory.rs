@@ -109,7 +109,7 @@ pub fn search(tx: &mut Tx<'_>, by: &AgentId, search: &Search) -> Result<(i64, Ve
 /// The term of a search that the fewest agents have; none for a search by nothing, or by one or two characters.
 fn rarest_term(tx: &mut Tx<'_>, search: &Search) -> Result<Option<String>, Error> {
     let tag = search.capability.iter().map(|tag| tag_term(tag.as_str()));
-    let text = search.text.iter().flat_map(|text| text_terms(&searchable(text.as_str())));
+    let text = search.text.iter().flat_map(|text| text_terms(&searchable(text.as_str().trim())));
     let mut rarest = None;
     for term in tag.chain(text).take(COMPARED_MAX) {
         let sql = "select count(*) from (select 1 from directory_terms where term = ?1 limit ?2) few";
@@ -160,7 +160,7 @@ fn push_matches(query: &mut Query, by: &AgentId, search: &Search, term: Option<&
         query.bind(capability.as_str()).push(")");
     }
     if let Some(text) = &search.text {
-        let pattern = contains_pattern(&searchable(text.as_str()));
+        let pattern = contains_pattern(&searchable(text.as_str().trim()));
         query.push(" and a.search_text like ").bind(pattern).push(" escape '!'");
     }
 }

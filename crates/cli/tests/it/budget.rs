@@ -33,15 +33,17 @@ fn each_bound_holds_at_its_edge_and_everything_is_given_back() {
     assert_eq!(budget.hold(&one, 101).unwrap_err(), Exhausted::Share);
     let guests = (budget.hold(&one, 100).unwrap(), budget.hold(&two, 100).unwrap());
     assert_eq!(budget.hold(&three, 1).unwrap_err(), Exhausted::Hub, "strangers have a quarter together");
-    let idle = budget.hold(Holder::Connections, 200).unwrap();
-    assert_eq!(budget.hold(Holder::Connections, 1).unwrap_err(), Exhausted::Hub);
+    let of_one = || Holder::Connections(Some(one.key.clone()));
+    assert_eq!(budget.hold(of_one(), 101).unwrap_err(), Exhausted::Share);
+    let idle = budget.hold(Holder::Connections(None), 100).unwrap();
+    let more = budget.hold(of_one(), 100).unwrap();
     let mut ada = budget.hold(agent("ada"), 199).unwrap();
     assert_eq!(ada.grow(2).unwrap_err(), Exhausted::Share);
     ada.grow(1).unwrap();
     let bob = budget.hold(agent("bob"), 200).unwrap();
     assert_eq!(budget.hold(agent("cat"), 1).unwrap_err(), Exhausted::Hub);
 
-    drop((guests, idle));
+    drop((guests, idle, more));
     let cat = budget.hold(agent("cat"), 1).unwrap();
     ada.shrink_to(10);
     assert_eq!(budget.used(), 211);
@@ -125,9 +127,15 @@ async fn a_socket_keeps_its_slot_and_may_send_a_lot() {
     }
     bob.task(&ada).await;
     assert_eq!(socket.next().await.unwrap()["type"], "task.created");
-    let mut other = open(&hub).await;
-    other.write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\n\r\n").await.unwrap();
-    other.readable().await.unwrap();
+    // The connection of the last request may be closing.
+    let _other = eventually(async || {
+        let mut other = open(&hub).await;
+        other.write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\n\r\n").await.ok()?;
+        let mut status = [0; 12];
+        other.read_exact(&mut status).await.ok()?;
+        (&status == b"HTTP/1.1 200").then_some(other)
+    })
+    .await;
     assert_refused(&rest(&mut open(&hub).await).await, "503", "unavailable");
 }
 
@@ -202,4 +210,104 @@ async fn invented_methods_are_one_label() {
     let page = hub.client.send("GET", "/metrics", None, None).await;
     let page = String::from_utf8(page.bytes.to_vec()).unwrap();
     assert!(page.contains("method=\"other\"") && !page.contains("METHOD"), "{page}");
+}
+
+/// One connection, many requests whose head and body come in one piece: a body is not part of the head.
+#[tokio::test]
+async fn large_bodies_follow_each_other_on_one_connection() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let body = json!({ "content": "x".repeat(200_000) }).to_string();
+    let request = format!(
+        "\r\nPOST /tasks/{task}/messages HTTP/1.1\r\nhost: hub\r\nauthorization: Bearer {}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        ada.key,
+        body.len()
+    );
+    let mut stream = open(&hub).await;
+    for number in 0..8 {
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(String::from_utf8(answer).unwrap(), "HTTP/1.1 201", "request {number}");
+        let mut rest = Vec::new();
+        while !rest.ends_with(b"}") {
+            stream.read_buf(&mut rest).await.unwrap();
+        }
+    }
+}
+
+/// A head of 20 KB is accepted; the connection is closed after it, because its buffer would stay large.
+#[tokio::test]
+async fn a_large_head_ends_its_connection() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let head = format!("GET /health HTTP/1.1\r\nhost: hub\r\nx-large: {}\r\n\r\n", "x".repeat(20_000));
+    let mut stream = open(&hub).await;
+    stream.write_all(head.as_bytes()).await.unwrap();
+    assert!(rest(&mut stream).await.starts_with("HTTP/1.1 200"));
+    eventually(async || (hub.hub.budget.used() == 0).then_some(())).await;
+}
+
+/// The connections of one address leave room for others. Those of a proxy belong to many clients.
+#[rstest]
+#[tokio::test]
+async fn a_proxy_is_not_an_address(#[values(false, true)] proxy: bool) {
+    let hub = Harness::start_with(Db::Sqlite, |config| {
+        config.max_connections = 6;
+        if proxy {
+            config.trusted_proxies = "127.0.0.0/8".to_owned().try_into().unwrap();
+        }
+    })
+    .await;
+    let mut idle = Vec::new();
+    for _ in 0..4 {
+        idle.push(open(&hub).await);
+    }
+    let last = idle.last_mut().unwrap();
+    last.write_all(b"GET /health HTTP/1.1\r\nhost: hub\r\nconnection: close\r\n\r\n").await.unwrap();
+    let expected = if proxy { "HTTP/1.1 200" } else { "HTTP/1.1 429" };
+    assert!(rest(last).await.starts_with(expected));
+}
+
+/// A repetition of an upload does not need room for its file, and base64 counts as the file that it holds.
+#[rstest]
+#[tokio::test]
+async fn an_upload_that_fits_the_quota_is_not_refused(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.file_quota_mb = 3).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let base64 = "eHh4".repeat(2_900_000 / 3);
+    let file = json!({ "filename": "a.txt", "mimeType": "text/plain", "base64Content": base64 });
+    let upload = || {
+        let request = Request::post(format!("/tasks/{task}/files/json"))
+            .header("authorization", format!("Bearer {}", ada.key))
+            .header("content-type", "application/json")
+            .header("idempotency-key", "k")
+            .body(Full::from(file.to_string()))
+            .unwrap();
+        ada.client.raw(request)
+    };
+    let first = upload().await.ok(201);
+    let again = upload().await;
+    assert_eq!((again.ok(201), again.header("idempotent-replayed")), (first, Some("true")));
+    ada.post(&format!("/tasks/{task}/files/json"), file).await.refused(413, "file_quota");
+}
+
+/// What was written is answered, even if the client has read nothing for a while; its next requests are refused.
+#[tokio::test]
+async fn a_write_is_answered_although_the_share_is_used_up() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.memory_budget_mb = 160).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task_with(&bob, json!({ "description": "x".repeat(250_000) })).await;
+    let by: AgentId = bob.id.parse().unwrap();
+    let share = hub.hub.config.budget_bytes() / 4;
+    // There is room for the request, but not for its response.
+    let _held = hub.hub.budget.hold(Holder::Agent(by.clone()), share - 100_000).unwrap();
+    bob.patch(&format!("/tasks/{task}"), json!({ "status": "working" })).await.ok(200);
+    bob.get(&format!("/tasks/{task}")).await.refused(429, "rate_limited");
+    let refused = bob.post_empty(&format!("/tasks/{task}/read")).await;
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    bob.get("/agents/me").await.ok(200);
 }

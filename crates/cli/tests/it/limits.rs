@@ -6,7 +6,7 @@ use http_body_util::Full;
 use hyper::Request;
 use rstest::rstest;
 use serde_json::json;
-use tandem_hub::{Address, Budget};
+use tandem_hub::{Address, Budget, Holder};
 use tandem_server::http::client_io::{ClientIo, HeadMeter};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -205,7 +205,9 @@ async fn whoever_reads_is_waited_for_and_whoever_does_not_is_not() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let near = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (mut far, _) = listener.accept().await.unwrap();
-    let meter = HeadMeter::new(&Budget::new(1 << 20), Address::new([127, 0, 0, 1].into())).unwrap();
+    let meter =
+        HeadMeter::new(&Budget::new(1 << 20), Holder::Connections(None), Address::new([127, 0, 0, 1].into()))
+            .unwrap();
     let mut near = ClientIo::new(near, meter, Duration::from_millis(300));
     // More than the buffers of both sockets.
     let much = vec![7; 16 << 20];

@@ -37,8 +37,8 @@ pub fn restore(
     let files = BlockingFiles::of(config)?;
     refuse_occupied(config, &database)?;
     files.refuse_occupied()?;
-    let new_folder = folder::create(&config.data)?;
-    let _locks = folder::locks(config, &database)?;
+    let mut new_folder = folder::create(&config.data)?;
+    let _locks = folder::lock_new(config, &database, &mut new_folder)?;
     refuse_occupied(config, &database)?;
     folder::make_database_private(&database)?;
     let mut load = Load::begin(&database, clock.now().0)?;

@@ -29,7 +29,9 @@ const FILE_BYTES_MAX: i64 = 45_000_000;
 /// How many rows are read at once.
 const PAGE: i64 = 500;
 /// How many sections wait for the reader.
-const SECTIONS: usize = 4;
+const SECTIONS: usize = 1;
+/// The memory of an export: a section that is read, one that waits and one that is written, each as rows or as text.
+const EXPORT_BYTES: usize = 16 * 1024 * 1024;
 
 /// A part of an export. The parts come in the order of these variants; all but the first and the last may come several
 /// times, or not at all.
@@ -71,6 +73,7 @@ pub fn check(hub: &Hub, caller: &Caller) -> Result<(), Error> {
 
 /// Begins an export: its sections, as they are read. Refused when the last export was not long ago.
 pub fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>, Error> {
+    let held = hub.budget.hold(caller, EXPORT_BYTES)?;
     let every = hub.config.export_interval_seconds;
     let counted = hub.rates.count_within(RateKind::Exports, caller.agent.as_str(), 1, every, hub.time());
     if let Some(over) = counted.filter(|counted| !counted.allowed) {
@@ -83,6 +86,7 @@ pub fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>, Erro
             Ok(()) | Err(ExportError::Reader) => {}
             Err(cause) => tracing::warn!(%cause, "an export was cut off"),
         }
+        drop(held);
     };
     tokio::spawn(writing.in_current_span());
     Ok(written)

@@ -10,11 +10,11 @@ use tandem_app::files::{self, NewFile};
 use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
 use tandem_app::{Error as AppError, Invalid};
 use tandem_core::files::{FILE_BYTES_MAX, File};
-use tandem_core::{FileId, TaskId};
+use tandem_core::{AgentId, FileId, TaskId};
 use tracing::{Instrument as _, Span};
 
 use super::messages::{counted_on_task, parties_of};
-use crate::files::{self as stored, ByteStream, Upload};
+use crate::files::{self as stored, ByteStream, InFlight, InFlightBytes, Upload};
 use crate::{Caller, Error, Hub, HubParts};
 
 /// Field names of an encrypted file.
@@ -83,9 +83,31 @@ async fn decode(base64: &[u8], upload: &mut Upload) -> Result<(), Error> {
 
 /// Starts an upload in chunks. What the caller uploads at the same time counts against its quota.
 pub async fn begin(hub: &HubParts, caller: &Caller) -> Result<Upload, Error> {
+    begin_counted(hub, caller, false, InFlight::begin).await
+}
+
+/// The same for an upload that may be a repetition, whose file is stored and counted already.
+pub async fn begin_again(hub: &HubParts, caller: &Caller) -> Result<Upload, Error> {
+    begin_counted(hub, caller, true, InFlight::begin).await
+}
+
+/// The same for a request body with a file in base64, which is a third larger than the file.
+pub async fn begin_body(hub: &HubParts, caller: &Caller, may_be_again: bool) -> Result<Upload, Error> {
+    begin_counted(hub, caller, may_be_again, InFlight::begin_base64).await
+}
+
+async fn begin_counted(
+    hub: &HubParts,
+    caller: &Caller,
+    may_be_again: bool,
+    count: impl FnOnce(&InFlight, &AgentId, i64, Option<i64>) -> InFlightBytes,
+) -> Result<Upload, Error> {
     let (by, quota) = (caller.agent.clone(), hub.config.file_quota_bytes());
-    let room = hub.read_as(caller, move |tx, _| files::room(tx, &by, quota)).await?;
-    let counted = hub.files.in_flight.begin(&caller.agent, quota, room);
+    let room = match may_be_again {
+        true => (quota > 0).then_some(quota),
+        false => hub.read_as(caller, move |tx, _| files::room(tx, &by, quota)).await?,
+    };
+    let counted = count(&hub.files.in_flight, &caller.agent, quota, room);
     hub.files.begin(&hub.db.now().new_id(), Some(counted)).await.map_err(storage_error)
 }
 

@@ -24,6 +24,8 @@ use crate::webhooks::address::{self, Target};
 pub(crate) const TIME_MAX: Duration = Duration::from_secs(10);
 /// Bytes of a response that are stored.
 const ANSWER_BYTES_MAX: usize = 4 * 1024;
+/// Time limit for these bytes, once the status is known.
+const ANSWER_BODY_TIMEOUT: Duration = Duration::from_millis(400);
 /// Bytes of a response that are held at once, its head included.
 const BUFFER_BYTES_MAX: usize = 16 * 1024;
 
@@ -109,16 +111,20 @@ async fn exchange(
     }
 }
 
-/// The start of a response body. Unreadable bytes are left out, because only the status matters.
+/// The start of a response body. What does not arrive in time, or cannot be read, is left out, because only the status
+/// matters.
 async fn body_start(response: Response<Incoming>) -> String {
     let mut body = response.into_body();
     let mut kept = Vec::new();
-    while kept.len() < ANSWER_BYTES_MAX {
-        match body.frame().await {
-            Some(Ok(frame)) => kept.extend_from_slice(frame.data_ref().map_or(&[][..], Bytes::as_ref)),
-            Some(Err(_)) | None => break,
+    let reading = async {
+        while kept.len() < ANSWER_BYTES_MAX {
+            match body.frame().await {
+                Some(Ok(frame)) => kept.extend_from_slice(frame.data_ref().map_or(&[][..], Bytes::as_ref)),
+                Some(Err(_)) | None => break,
+            }
         }
-    }
+    };
+    let _ = tokio::time::timeout(ANSWER_BODY_TIMEOUT, reading).await;
     kept.truncate(ANSWER_BYTES_MAX);
     String::from_utf8_lossy(&kept).replace('\0', "\u{fffd}")
 }

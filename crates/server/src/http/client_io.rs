@@ -4,8 +4,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -19,7 +18,10 @@ use crate::http::front::HEADER_BYTES_MAX;
 use crate::http::{error, refusal};
 
 /// What an idle connection costs: its task and a small buffer.
-pub const IDLE_BYTES: usize = 8 * 1024;
+pub const IDLE_BYTES: usize = 12 * 1024;
+/// What is read at once. The library's buffer has 8 KB and grows when a read fills it, and it would stay large while the
+/// connection is idle.
+const READ_BYTES_MAX: usize = 8 * 1024 - 1;
 /// The largest buffer of a connection. It holds the largest head that is accepted, and more.
 pub const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// A head up to this size fits into the buffer of an idle connection.
@@ -34,54 +36,94 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Counts the bytes of the request head that is being read.
 #[derive(Debug)]
 pub struct HeadMeter {
-    in_head: AtomicBool,
-    read: AtomicUsize,
+    head: Mutex<Head>,
     budget: Budget,
     address: Address,
-    /// The memory of a large head.
-    held: Mutex<Option<Held>>,
     /// The memory of the idle connection.
     _idle: Held,
 }
 
+/// Where a request head stands.
+#[derive(Debug)]
+struct Head {
+    bytes: usize,
+    end: HeadEnd,
+    /// The memory of a large head.
+    held: Option<Held>,
+}
+
+/// How much of the empty line that ends a head has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HeadEnd {
+    /// Nothing but line ends so far, which a client may send before a request.
+    Before,
+    Line,
+    LineEnd,
+    LineEndAndReturn,
+    /// The head is complete; what follows is not part of it.
+    Over,
+}
+
+impl HeadEnd {
+    fn after(self, byte: u8) -> Self {
+        match (self, byte) {
+            (Self::Over, _) => Self::Over,
+            (Self::Before, b'\r' | b'\n') => Self::Before,
+            (Self::LineEnd | Self::LineEndAndReturn, b'\n') => Self::Over,
+            (Self::LineEnd, b'\r') => Self::LineEndAndReturn,
+            (_, b'\n') => Self::LineEnd,
+            _ => Self::Line,
+        }
+    }
+}
+
 impl HeadMeter {
-    /// Takes the memory of an idle connection, and starts with its first head.
-    pub fn new(budget: &Budget, address: Address) -> Result<Arc<Self>, Exhausted> {
+    /// Takes the memory of an idle connection, and starts with its first head. `holder` pays for the connection,
+    /// `address` for a large head.
+    pub fn new(budget: &Budget, holder: Holder, address: Address) -> Result<Arc<Self>, Exhausted> {
         Ok(Arc::new(Self {
-            in_head: AtomicBool::new(true),
-            read: AtomicUsize::new(0),
-            _idle: budget.hold(Holder::Connections, IDLE_BYTES)?,
+            head: Mutex::new(Head { bytes: 0, end: HeadEnd::Before, held: None }),
+            _idle: budget.hold(holder, IDLE_BYTES)?,
             budget: budget.clone(),
             address,
-            held: Mutex::default(),
         }))
     }
 
-    /// The head is complete, and the request is being handled.
+    fn head(&self) -> MutexGuard<'_, Head> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The request is being handled; what is read is not a head.
     pub fn end_head(&self) {
-        self.in_head.store(false, Relaxed);
+        self.head().end = HeadEnd::Over;
     }
 
     /// The request has its response; what is read from now on is the next head.
     pub fn begin_head(&self) {
-        if self.read.swap(0, Relaxed) > SMALL_HEAD_BYTES {
-            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
-        self.in_head.store(true, Relaxed);
+        *self.head() = Head { bytes: 0, end: HeadEnd::Before, held: None };
     }
 
-    /// Counts bytes of a head, which may be too large, or not fit into the budget.
-    fn count(&self, bytes: usize) -> Result<(), Error> {
-        if !self.in_head.load(Relaxed) {
-            return Ok(());
+    /// Whether the head needed a large buffer, which the library keeps.
+    pub fn was_large(&self) -> bool {
+        self.head().held.is_some()
+    }
+
+    /// Counts the bytes of a head, which may be too large, or not fit into the budget.
+    fn count(&self, read: &[u8]) -> Result<(), Error> {
+        let mut head = self.head();
+        let before = head.bytes;
+        for byte in read {
+            if head.end == HeadEnd::Over {
+                break;
+            }
+            head.end = head.end.after(*byte);
+            head.bytes += 1;
         }
-        let before = self.read.fetch_add(bytes, Relaxed);
-        if before + bytes > HEAD_BYTES_MAX {
+        if head.bytes > HEAD_BYTES_MAX {
             return Err(error::headers_too_large(HEADER_BYTES_MAX));
         }
-        if before <= SMALL_HEAD_BYTES && before + bytes > SMALL_HEAD_BYTES {
-            let held = self.budget.hold(&self.address, BUFFER_BYTES_MAX)?;
-            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        if before <= SMALL_HEAD_BYTES && head.bytes > SMALL_HEAD_BYTES {
+            head.held = Some(self.budget.hold(&self.address, BUFFER_BYTES_MAX)?);
         }
         Ok(())
     }
@@ -163,10 +205,14 @@ impl AsyncRead for ClientIo {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.refused.is_none() {
-            let before = buffer.filled().len();
-            ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-            match self.meter.count(buffer.filled().len() - before) {
-                Ok(()) => return Poll::Ready(Ok(())),
+            let mut bytes = [0; READ_BYTES_MAX];
+            let mut read = ReadBuf::new(&mut bytes[..READ_BYTES_MAX.min(buffer.remaining())]);
+            ready!(Pin::new(&mut self.stream).poll_read(context, &mut read))?;
+            match self.meter.count(read.filled()) {
+                Ok(()) => {
+                    buffer.put_slice(read.filled());
+                    return Poll::Ready(Ok(()));
+                }
                 Err(error) => self.refuse(context, &error),
             }
         }

@@ -19,6 +19,7 @@ use tandem_hub::rates::{Rate, RateKind};
 use tandem_hub::{Address, Caller, Error, Held, Holder, Hub, RunToCompletion};
 use tracing::Instrument as _;
 
+use crate::http::counted_body::CountedBody;
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
 use crate::http::{ApiError, error, forwarded, origin};
@@ -172,10 +173,11 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
     let response = match admitted {
         Err(error) => ApiError(error).into_response(),
         Ok(held) => {
+            let is_read = is_read(request.method());
             let handled = AssertUnwindSafe(handle(hub, request, next)).catch_unwind().await;
             let response = handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response());
             match held {
-                Some(held) => hold_body(response, held).await,
+                Some(held) => hold_body(response, held, is_read).await,
                 None => response,
             }
         }
@@ -193,28 +195,36 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
 /// Runs a handler. One that may write runs to completion even if its client disconnects; otherwise it would stop at any
 /// `await`. MCP does this by itself for each tool.
 async fn handle(hub: &Hub, request: Request, next: Next) -> Response {
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    if reads || request.uri().path() == mcp::PATH {
+    if is_read(request.method()) || request.uri().path() == mcp::PATH {
         return next.run(request).await;
     }
     RunToCompletion::new(&hub.writing, next.run(request).in_current_span()).await
 }
 
+fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
 /// What a request in progress costs beside its head and its body.
 const REQUEST_BYTES: usize = 8 * 1024;
 
-/// Takes the memory of a response body until the client has read it.
-async fn hold_body(response: Response, mut held: Held) -> Response {
-    // The body of a stream is not in memory. Streams hold their own buffers.
+/// Takes the memory of a response body until the client has read it. What was written cannot be refused any more: its
+/// response counts without a check, and the next requests of the client are refused instead.
+async fn hold_body(response: Response, mut held: Held, is_read: bool) -> Response {
     let Some(bytes) = response.body().size_hint().exact().and_then(|size| usize::try_from(size).ok()) else {
-        return response;
+        // The body of a stream is not in memory, but each of its chunks is until it was written.
+        held.shrink_to(0);
+        return response.map(|body| Body::new(CountedBody::new(body, held)));
     };
     held.shrink_to(0);
     if bytes <= REQUEST_BYTES {
         return response;
     }
     if let Err(exhausted) = held.grow(bytes) {
-        return ApiError(exhausted.into()).into_response();
+        if is_read {
+            return ApiError(exhausted.into()).into_response();
+        }
+        held.overdraw(bytes);
     }
     let (parts, body) = response.into_parts();
     match body.collect().await {

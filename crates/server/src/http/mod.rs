@@ -1,6 +1,7 @@
 //! What all HTTP surfaces share: the accept loop, the middleware, input parsing and the shape of responses.
 
 pub mod client_io;
+mod counted_body;
 pub mod error;
 pub mod explain;
 mod forwarded;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -20,7 +20,7 @@ use crate::http::client_io::{BUFFER_BYTES_MAX, ClientIo, HeadMeter};
 use crate::http::front::{Local, Peer, SentUri, normalise};
 use crate::http::refusal::refuse;
 use crate::http::slots::{Slot, Slots};
-use tandem_hub::{Address, Error, Hub};
+use tandem_hub::{Address, Error, Holder, Hub};
 
 /// Time limit for the headers, and for idle connections.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
@@ -42,8 +42,7 @@ pub async fn serve(
     hub: Hub,
     stop: impl Future<Output = ()>,
 ) -> Instant {
-    let per_address = (!hub.config.behind_proxy).then(|| hub.config.connections_per_address());
-    let slots = Slots::new(hub.config.max_connections, per_address);
+    let slots = Slots::new(hub.config.max_connections, hub.config.connections_per_address());
     let refusals = Arc::new(Semaphore::new(REFUSALS_MAX));
     let (stopping, stopped) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
@@ -105,8 +104,11 @@ pub async fn serve(
 /// Takes a slot and the memory of an idle connection.
 fn admit(hub: &Hub, slots: &Arc<Slots>, ip: std::net::IpAddr) -> Result<(Slot, Arc<HeadMeter>), Error> {
     let address = Address::new(ip);
-    let slot = slots.take(&address)?;
-    Ok((slot, HeadMeter::new(&hub.budget, address)?))
+    // The connections of a proxy belong to many clients.
+    let is_proxy = hub.config.behind_proxy || hub.config.trusted_proxies.contains(ip.to_canonical());
+    let owner = (!is_proxy).then(|| Arc::clone(&address.key));
+    let slot = slots.take(owner.clone())?;
+    Ok((slot, HeadMeter::new(&hub.budget, Holder::Connections(owner), address)?))
 }
 
 /// Serves one connection until the client leaves, or the hub stops and the current request is answered. The slot is
@@ -136,7 +138,12 @@ async fn connection(
         let (router, meter) = (router.clone(), Arc::clone(&meter));
         async move {
             meter.end_head();
-            let response = router.oneshot(request).await;
+            let mut response = router.oneshot(request).await;
+            if meter.was_large()
+                && let Ok(response) = &mut response
+            {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             // After a handshake follow the frames of a WebSocket; on a connection that is closed, the rest of a body.
             let goes_on = |response: &Response| {
                 response.status() != StatusCode::SWITCHING_PROTOCOLS

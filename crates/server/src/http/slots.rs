@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tandem_api::error::Code;
-use tandem_hub::{Address, Error};
+use tandem_hub::Error;
 
 /// `Retry-After` of a refused connection.
 const RETRY_SECONDS: i64 = 1;
@@ -13,8 +13,7 @@ const RETRY_SECONDS: i64 = 1;
 #[derive(Debug)]
 pub struct Slots {
     max: usize,
-    /// `None` behind a proxy, where all connections come from one address.
-    max_per_address: Option<usize>,
+    max_per_address: usize,
     taken: Mutex<Taken>,
 }
 
@@ -27,25 +26,27 @@ struct Taken {
 impl Slots {
     /// Creates free slots.
     #[must_use]
-    pub fn new(max: usize, max_per_address: Option<usize>) -> Arc<Self> {
+    pub fn new(max: usize, max_per_address: usize) -> Arc<Self> {
         Arc::new(Self { max, max_per_address, taken: Mutex::default() })
     }
 
-    /// Takes a slot for a connection. It is free again when the result is dropped.
-    pub fn take(self: &Arc<Self>, address: &Address) -> Result<Slot, Error> {
+    /// Takes a slot for a connection of an address, or of a proxy. It is free again when the result is dropped.
+    pub fn take(self: &Arc<Self>, address: Option<Arc<str>>) -> Result<Slot, Error> {
         let mut taken = self.lock();
         if taken.total >= self.max {
             let why = "the hub has too many connections; try again shortly";
             return Err(Error::new(Code::Unavailable, why).retry_after(RETRY_SECONDS));
         }
-        let of_address = taken.by_address.get(&address.key).copied().unwrap_or(0);
-        if self.max_per_address.is_some_and(|max| of_address >= max) {
-            let why = "your address has too many connections; close some of them";
-            return Err(Error::new(Code::RateLimited, why).retry_after(RETRY_SECONDS));
+        if let Some(address) = &address {
+            let of_address = taken.by_address.entry(Arc::clone(address)).or_default();
+            if *of_address >= self.max_per_address {
+                let why = "your address has too many connections; close some of them";
+                return Err(Error::new(Code::RateLimited, why).retry_after(RETRY_SECONDS));
+            }
+            *of_address += 1;
         }
         taken.total += 1;
-        taken.by_address.insert(Arc::clone(&address.key), of_address + 1);
-        Ok(Slot { slots: Arc::clone(self), address: Arc::clone(&address.key) })
+        Ok(Slot { slots: Arc::clone(self), address })
     }
 
     /// Number of slots taken.
@@ -63,17 +64,19 @@ impl Slots {
 #[derive(Debug)]
 pub struct Slot {
     slots: Arc<Slots>,
-    address: Arc<str>,
+    address: Option<Arc<str>>,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut taken = self.slots.lock();
         taken.total -= 1;
-        if let Some(count) = taken.by_address.get_mut(&self.address) {
+        if let Some(address) = &self.address
+            && let Some(count) = taken.by_address.get_mut(address)
+        {
             *count -= 1;
             if *count == 0 {
-                taken.by_address.remove(&self.address);
+                taken.by_address.remove(address);
             }
         }
     }

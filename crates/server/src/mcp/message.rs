@@ -35,7 +35,7 @@ pub(super) async fn read(
     request: Request,
 ) -> Result<(Request, Option<String>), Error> {
     let (mut parts, body) = request.into_parts();
-    let (bytes, permit) = files::read_whole(hub, caller, body, BODY_BYTES_MAX).await?;
+    let (bytes, permit) = files::read_whole(hub, caller, body, BODY_BYTES_MAX, false).await?;
     // The key may have ended while the body arrived.
     hub.access.check(caller).await?;
     let head = Head::of(&bytes);

@@ -57,7 +57,7 @@ pub(crate) async fn get(
             let task = shown_task(call, arguments).await?;
             let [if_right, if_not] = after_review(&task.value);
             format!(
-                "Review the result of the task below, which you assigned to another owner's agent.\n\
+                "Review the result of the task below.\n\
                  1. Compare its result and messages with what you asked for.\n\
                  2. If it is right, {if_right}\n\
                  3. If not, {if_not}\n\

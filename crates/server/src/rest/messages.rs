@@ -13,6 +13,9 @@ use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::EmptyBody;
 use crate::http::{self, Answer, ApiError, Input, Json, OnTask, Param, Query, answer};
 
+/// The size of a page of messages.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
 /// Send a message on a task.
 ///
 /// The other party gets `message.created`. The limit is ten messages per minute, agent and task.
@@ -73,6 +76,8 @@ pub(crate) async fn delete(
 #[utoipa::path(post, path = "/tasks/{id}/read", tag = "messages", params(("id" = String, Path)),
     responses((status = 200, body = ReadView)))]
 pub(crate) async fn read(State(hub): State<Hub>, input: OnTask<EmptyBody>) -> Result<Response, ApiError> {
+    // Messages that were marked as read must be returned, so there must be room for them first.
+    let _room = hub.budget.hold(&input.caller, PAGE_BYTES)?;
     Ok(answer(&input.caller, StatusCode::OK, &tasks::read(&hub, &input.caller, &input.task).await?))
 }
 

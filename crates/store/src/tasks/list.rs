@@ -130,7 +130,7 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         query.push(" and (t.initiator_id = ").bind(with).push(" or t.target_id = ").bind(with).push(")");
     }
     if let Some(text) = &filter.text {
-        query.push(" and t.search_title like ").bind(contains_pattern(&searchable(text.as_str())));
+        query.push(" and t.search_title like ").bind(contains_pattern(&searchable(text.as_str().trim())));
         query.push(" escape '!'");
     }
     query.push(" order by t.created_at desc, t.id desc limit ").bind(filter.limit);

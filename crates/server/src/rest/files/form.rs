@@ -77,6 +77,8 @@ async fn read_form(
 ) -> Result<(Upload, FileInfo, [u8; 32]), Error> {
     let mut info = FileInfo::default();
     let mut file: Option<Upload> = None;
+    // Only a request that may be a repetition is hashed.
+    let hash_wanted = hash.is_some();
     let mut add = |bytes: &[u8]| {
         if let Some(hash) = &mut hash {
             hash.add(bytes);
@@ -107,7 +109,10 @@ async fn read_form(
         info.mime_type = field.content_type().map_or("application/octet-stream".into(), ToString::to_string);
         add(info.name.as_bytes());
         add(info.mime_type.as_bytes());
-        let mut upload = files::begin(hub, caller).await?;
+        let mut upload = match hash_wanted {
+            true => files::begin_again(hub, caller).await?,
+            false => files::begin(hub, caller).await?,
+        };
         while let Some(chunk) = result(field.chunk()).await? {
             add(&chunk);
             upload.write(&chunk).await.map_err(storage_error)?;

@@ -75,7 +75,8 @@ async fn read_json(
     if content_type.is_some_and(|value| !value.to_ascii_lowercase().contains("json")) {
         return Err(error::not_json());
     }
-    let (bytes, permit) = read_whole(hub, caller, body, JSON_BYTES_MAX).await?;
+    let may_be_again = headers.contains_key("idempotency-key");
+    let (bytes, permit) = read_whole(hub, caller, body, JSON_BYTES_MAX, may_be_again).await?;
     Ok((if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes }, permit))
 }
 
@@ -94,13 +95,14 @@ pub(crate) async fn read_whole(
     caller: &Caller,
     body: Body,
     max: usize,
+    may_be_again: bool,
 ) -> Result<(Bytes, BodyPermit), Error> {
     let mut coming = BodyReader::new(body, max, hub.budget.hold(caller, 0)?);
     let (beginning, is_all) = coming.read_up_to(SMALL_BYTES_MAX).await?;
     if is_all {
         return Ok((beginning.into(), BodyPermit { _held: coming.into_held(), _large: None }));
     }
-    let mut upload = files::begin(hub, caller).await?;
+    let mut upload = files::begin_body(hub, caller, may_be_again).await?;
     upload.write(&beginning).await.map_err(storage_error)?;
     drop(beginning);
     coming.hold_only(BUFFER_BYTES);
