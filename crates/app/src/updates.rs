@@ -92,18 +92,25 @@ fn newer(tx: &mut Tx<'_>, by: &AgentId, after: i64, cursors: Cursors) -> Result<
     let cursor = entries.last().filter(|_| full).map_or(cursors.last, |last| last.seq);
     let mut found =
         Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), since: after, cursor };
-    // A task may have many log entries, but is shown once.
+    // A task may have many log entries, but is shown once. A message on a submitted task does not make it new again.
+    let assigns = |kind: &str| kind != EventKind::MessageCreated.as_str();
+    let assigned: HashSet<TaskId> = entries
+        .iter()
+        .filter(|entry| brings_work(&entry.kind) && assigns(&entry.kind))
+        .filter_map(|entry| entry.task.clone())
+        .collect();
     let mut known = HashSet::new();
     let about_tasks = entries.into_iter().filter(|entry| brings_work(&entry.kind));
     for id in about_tasks.filter_map(|entry| entry.task).filter(|id| known.insert(id.clone())) {
         let Some(mut task) = task_rows::find(tx, &id)? else { continue };
         let Some(role) = task.role_of(by) else { continue };
         let count = unseen_after(tx, &mut task, role, after, cursors)?;
+        let is_new = assigned.contains(&id);
         if count > 0 {
             let (title, initiator) = (task.title.clone(), task.initiator.clone());
             found.unread.push(Unread { task: id, title, initiator, count });
         }
-        if role == Role::Target && task.status == Status::Submitted {
+        if is_new && role == Role::Target && task.status == Status::Submitted {
             let list = if task.position().held { &mut found.approvals } else { &mut found.tasks };
             list.push(task.into());
         }

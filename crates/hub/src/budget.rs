@@ -2,8 +2,9 @@
 //! reads, sessions. Whoever holds such bytes takes them from here first, and gives them back when it drops them. What
 //! does not fit is refused at once.
 //!
-//! No client can use it up alone: an agent may hold a quarter, an address an eighth for its requests without a key and an
-//! eighth for its idle connections. All clients without a key together may hold a quarter, all idle connections half.
+//! The budget has three parts, so that none of them can use up the others: for agents, for clients without a key, and for
+//! idle connections. Within a part, a client may hold at most half of what the others leave. So the first may hold half,
+//! and there is always something left for one more.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,30 +30,38 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// The holders that have a bound together, and the part of the budget that they may hold.
-    fn group(&self) -> Option<(Group, usize)> {
+    fn part(&self) -> Part {
         match self {
-            Self::Connections(_) => Some((Group::Connections, 2)),
-            Self::Address(_) => Some((Group::Guests, 4)),
-            Self::Agent(_) => None,
+            Self::Connections(_) => Part::Connections,
+            Self::Address(_) => Part::Guests,
+            Self::Agent(_) => Part::Agents,
         }
     }
 
-    /// The part of the budget that this holder may hold.
-    fn part(&self) -> usize {
-        match self {
-            Self::Connections(Some(_)) | Self::Address(_) => 8,
-            Self::Connections(None) => 2,
-            Self::Agent(_) => 4,
-        }
+    /// Whether this is one client, which must leave something for others.
+    fn is_one(&self) -> bool {
+        !matches!(self, Self::Connections(None))
     }
 }
 
-/// Holders with a common bound.
+/// The parts of the budget.
 #[derive(Debug, Clone, Copy)]
-enum Group {
-    Connections,
+enum Part {
+    Agents,
     Guests,
+    Connections,
+}
+
+impl Part {
+    /// The size of this part of a budget.
+    fn of(self, limit: usize) -> usize {
+        limit / 8
+            * match self {
+                Self::Agents => 4,
+                Self::Guests => 1,
+                Self::Connections => 3,
+            }
+    }
 }
 
 impl From<&Address> for Holder {
@@ -93,17 +102,13 @@ impl From<Exhausted> for Error {
 
 #[derive(Debug, Default)]
 struct Used {
-    total: usize,
-    by_group: [usize; 2],
+    by_part: [usize; 3],
     by_holder: HashMap<Holder, usize>,
 }
 
 impl Used {
     fn add(&mut self, holder: &Holder, bytes: usize) {
-        self.total += bytes;
-        if let Some((group, _)) = holder.group() {
-            self.by_group[group as usize] += bytes;
-        }
+        self.by_part[holder.part() as usize] += bytes;
         match self.by_holder.get_mut(holder) {
             Some(held) => *held += bytes,
             None => {
@@ -140,7 +145,7 @@ impl Budget {
     /// The bytes held for all clients.
     #[must_use]
     pub fn used(&self) -> usize {
-        self.lock().total
+        self.lock().by_part.iter().sum()
     }
 
     fn lock(&self) -> MutexGuard<'_, Used> {
@@ -159,17 +164,16 @@ pub struct Held {
 impl Held {
     /// Takes more bytes.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
-        let limit = self.budget.0.limit;
+        let part = self.holder.part();
+        let size = part.of(self.budget.0.limit);
         let mut used = self.budget.lock();
-        let of_holder = used.by_holder.get(&self.holder).copied().unwrap_or(0);
-        if of_holder + bytes > limit / self.holder.part() {
-            return Err(Exhausted::Share);
-        }
-        let group = self.holder.group();
-        let group_full =
-            group.is_some_and(|(group, part)| used.by_group[group as usize] + bytes > limit / part);
-        if group_full || used.total + bytes > limit {
-            return Err(Exhausted::Hub);
+        let own = used.by_holder.get(&self.holder).copied().unwrap_or(0);
+        let of_others = used.by_part[part as usize] - own;
+        let left = size.saturating_sub(of_others);
+        let room = if self.holder.is_one() { left / 2 } else { left };
+        if own + bytes > room {
+            let too_much_alone = self.holder.is_one() && own + bytes > size / 2;
+            return Err(if too_much_alone { Exhausted::Share } else { Exhausted::Hub });
         }
         used.add(&self.holder, bytes);
         self.bytes += bytes;
@@ -197,10 +201,7 @@ impl Held {
         let Some(freed) = self.bytes.checked_sub(bytes).filter(|freed| *freed > 0) else { return };
         self.bytes = bytes;
         let mut used = self.budget.lock();
-        used.total -= freed;
-        if let Some((group, _)) = self.holder.group() {
-            used.by_group[group as usize] -= freed;
-        }
+        used.by_part[self.holder.part() as usize] -= freed;
         if let Some(held) = used.by_holder.get_mut(&self.holder) {
             *held -= freed;
             if *held == 0 {

@@ -5,7 +5,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -146,6 +146,11 @@ fn lock(locked: &Path, path: &Path) -> Result<File, Error> {
             return Err(Error::Locked { path: locked.to_owned(), pid: pid.trim().to_owned() });
         }
         Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+    }
+    // A start that failed meanwhile may have removed the folder with this file.
+    let same = |found: std::fs::Metadata, own: std::fs::Metadata| found.ino() == own.ino();
+    if !path.metadata().and_then(|found| Ok(same(found, file.metadata()?))).unwrap_or(false) {
+        return Err(Error::Locked { path: locked.to_owned(), pid: String::new() });
     }
     file.set_len(0).map_err(failed)?;
     file.rewind().map_err(failed)?;

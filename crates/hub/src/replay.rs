@@ -12,7 +12,7 @@ use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, TaskView, Usage
 use tandem_api::text::HubText;
 use tandem_api::webhooks::DeliveryView;
 use tandem_app::{Error, connections, files, messages, networks, tasks, webhooks};
-use tandem_core::{AgentId, ConnectionId, DeliveryId, FileId, MessageId, NetworkId, Now, TaskId};
+use tandem_core::{AgentId, ConnectionId, DeliveryId, FileId, MessageId, NetworkId, Now, TaskId, Timestamp};
 use tandem_store::Tx;
 
 use crate::ops;
@@ -62,15 +62,27 @@ pub struct KeptId<Id> {
     id: Id,
 }
 
-impl Replay for TaskView {
-    type Kept = KeptId<TaskId>;
+/// A task. Its id may have been used again after it was deleted, so its time counts too.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptTask {
+    id: TaskId,
+    created_at: Timestamp,
+}
 
-    fn kept(&self) -> Self::Kept {
-        KeptId { id: self.id.clone() }
+impl Replay for TaskView {
+    type Kept = KeptTask;
+
+    fn kept(&self) -> KeptTask {
+        KeptTask { id: self.id.clone(), created_at: self.created_at }
     }
 
-    fn replay(tx: &mut Tx<'_>, by: &AgentId, kept: Self::Kept, now: &Now) -> Result<Self, Error> {
-        Ok(Self::new(tasks::view(tx, by, &kept.id, now)?.0, by))
+    fn replay(tx: &mut Tx<'_>, by: &AgentId, kept: KeptTask, now: &Now) -> Result<Self, Error> {
+        let (task, _) = tasks::view(tx, by, &kept.id, now)?;
+        if task.created_at != kept.created_at {
+            return Err(Error::NotFound("task"));
+        }
+        Ok(Self::new(task, by))
     }
 }
 
@@ -172,10 +184,11 @@ impl Replay for ReadView {
     }
 }
 
-/// What is stored of a reply: the id of the task, the message, and the hub's note.
+/// What is stored of a reply: the task, the message, and the hub's note.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeptReply {
-    id: TaskId,
+    #[serde(flatten)]
+    task: KeptTask,
     message: KeptMessage,
     note: Option<HubText>,
 }
@@ -184,12 +197,12 @@ impl Replay for RepliedView {
     type Kept = KeptReply;
 
     fn kept(&self) -> KeptReply {
-        KeptReply { id: self.task.id.clone(), message: self.message.kept(), note: self.note.clone() }
+        KeptReply { task: self.task.kept(), message: self.message.kept(), note: self.note.clone() }
     }
 
     fn replay(tx: &mut Tx<'_>, by: &AgentId, kept: KeptReply, now: &Now) -> Result<Self, Error> {
         Ok(Self {
-            task: TaskView::replay(tx, by, KeptId { id: kept.id }, now)?,
+            task: TaskView::replay(tx, by, kept.task, now)?,
             message: MessageView::replay(tx, by, kept.message, now)?,
             note: kept.note,
         })

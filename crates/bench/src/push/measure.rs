@@ -118,7 +118,10 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let most = arguments.sockets.iter().max().copied().unwrap_or(0);
     let agents_needed = most.div_ceil(SOCKETS_OF_ONE).max(SENDERS * 2);
     let span = Span { warm_up: Duration::ZERO, measured: Duration::from_secs_f64(arguments.seconds) };
-    let set = vec![format!("max_streams={}", most + 1_000), format!("max_connections={}", most + 1_000)];
+    let room = most + 1_000;
+    let set = ["max_streams", "max_connections", "max_connections_per_address"];
+    let mut set: Vec<String> = set.iter().map(|name| format!("{name}={room}")).collect();
+    set.push("memory_budget_mb=1000".into());
     let plan = arguments.place.plan(span, agents_needed, set)?;
     eprintln!("[1/6] starting a hub with {agents_needed} agents, and a bare server");
     let folder = Scratch::new(plan.folder.as_deref(), "push")?;

@@ -28,36 +28,54 @@ fn agent(name: &str) -> Holder {
 #[test]
 fn each_bound_holds_at_its_edge_and_everything_is_given_back() {
     let budget = Budget::new(800);
-    let (one, two, three) = (address("10.0.0.1"), address("10.0.0.2"), address("10.0.0.3"));
+    let (one, two) = (address("10.0.0.1"), address("10.0.0.2"));
 
-    assert_eq!(budget.hold(&one, 101).unwrap_err(), Exhausted::Share);
-    let guests = (budget.hold(&one, 100).unwrap(), budget.hold(&two, 100).unwrap());
-    assert_eq!(budget.hold(&three, 1).unwrap_err(), Exhausted::Hub, "strangers have a quarter together");
+    // Clients without a key have an eighth, and the first of them half of that.
+    assert_eq!(budget.hold(&one, 51).unwrap_err(), Exhausted::Share);
+    let first = budget.hold(&one, 50).unwrap();
+    assert_eq!(budget.hold(&two, 26).unwrap_err(), Exhausted::Hub, "half of what the first one leaves");
+    let guests = (first, budget.hold(&two, 25).unwrap());
+    // Idle connections have three eighths. Those of a proxy belong to many clients.
     let of_one = || Holder::Connections(Some(one.key.clone()));
-    assert_eq!(budget.hold(of_one(), 101).unwrap_err(), Exhausted::Share);
-    let idle = budget.hold(Holder::Connections(None), 100).unwrap();
-    let more = budget.hold(of_one(), 100).unwrap();
+    assert_eq!(budget.hold(of_one(), 151).unwrap_err(), Exhausted::Share);
+    let idle = budget.hold(of_one(), 100).unwrap();
+    assert_eq!(budget.hold(Holder::Connections(None), 201).unwrap_err(), Exhausted::Hub);
+    let proxied = budget.hold(Holder::Connections(None), 200).unwrap();
+    // Agents have the other half.
     let mut ada = budget.hold(agent("ada"), 199).unwrap();
     assert_eq!(ada.grow(2).unwrap_err(), Exhausted::Share);
     ada.grow(1).unwrap();
-    let bob = budget.hold(agent("bob"), 200).unwrap();
-    assert_eq!(budget.hold(agent("cat"), 1).unwrap_err(), Exhausted::Hub);
+    let bob = budget.hold(agent("bob"), 100).unwrap();
+    assert_eq!(budget.hold(agent("cat"), 51).unwrap_err(), Exhausted::Hub);
+    let cat = budget.hold(agent("cat"), 50).unwrap();
 
-    drop((guests, idle, more));
-    let cat = budget.hold(agent("cat"), 1).unwrap();
+    drop((guests, idle, proxied, bob));
     ada.shrink_to(10);
-    assert_eq!(budget.used(), 211);
+    assert_eq!(budget.used(), 60);
     let tied = ada.tie(vec![1, 2, 3]);
     let part = tied.slice(1..2);
-    drop((tied, bob, cat));
+    drop((tied, cat));
     assert_eq!(budget.used(), 10, "a part keeps the whole");
     drop(part);
     assert_eq!(budget.used(), 0);
 }
 
+/// However many clients hold as much as they can, there is something left for one more.
+#[test]
+fn there_is_always_something_left() {
+    let budget = Budget::new(160_000_000);
+    let mut held = Vec::new();
+    for number in 0..9 {
+        let mut all = budget.hold(agent(&format!("greedy-{number}")), 0).unwrap();
+        while all.grow(10_000).is_ok() {}
+        held.push(all);
+    }
+    budget.hold(agent("modest"), 16_000).unwrap();
+}
+
 #[test]
 fn a_refused_growth_changes_nothing() {
-    let budget = Budget::new(80);
+    let budget = Budget::new(160);
     let mut held = budget.hold(&address("::1"), 3).unwrap();
     assert!(held.grow_to(20).is_err());
     assert_eq!(budget.used(), 3);
@@ -301,7 +319,7 @@ async fn a_write_is_answered_although_the_share_is_used_up() {
     let (ada, bob) = hub.pair().await;
     let task = ada.task_with(&bob, json!({ "description": "x".repeat(250_000) })).await;
     let by: AgentId = bob.id.parse().unwrap();
-    let share = hub.hub.config.budget_bytes() / 4;
+    let share = hub.hub.config.budget_bytes() / 4; // Half of the agents' half.
     // There is room for the request, but not for its response.
     let _held = hub.hub.budget.hold(Holder::Agent(by.clone()), share - 100_000).unwrap();
     bob.patch(&format!("/tasks/{task}"), json!({ "status": "working" })).await.ok(200);

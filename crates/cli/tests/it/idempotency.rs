@@ -171,3 +171,17 @@ async fn a_stored_answer_holds_no_text(#[values(Db::Sqlite, Db::Postgres)] db: D
     let first = post(&ada, "/tasks", "k1", body).await;
     assert_eq!(first.ok(201)["targetAgentId"], cat.id.as_str(), "the task as it is now");
 }
+
+/// The id of a deleted draft may be used by somebody else; a repetition does not show their task.
+#[rstest]
+#[tokio::test]
+async fn a_repetition_is_about_the_same_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let draft = json!({ "targetAgentId": bob.id, "title": "Mine", "id": "same", "draft": true });
+    post(&ada, "/tasks", "k", draft.clone()).await.ok(201);
+    ada.delete("/tasks/same").await.ok(200);
+    hub.advance_ms(1_000);
+    bob.task_with(&ada, json!({ "title": "Theirs", "id": "same" })).await;
+    post(&ada, "/tasks", "k", draft).await.refused(404, "not_found");
+}

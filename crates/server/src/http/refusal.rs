@@ -1,5 +1,6 @@
 //! Refuses connections before a request is read: without a slot or memory for it, the hub does not wait for one.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -35,4 +36,11 @@ pub(crate) async fn refuse(mut stream: TcpStream, error: Error) {
         Ok::<_, std::io::Error>(())
     };
     let _ = tokio::time::timeout(LINGER, refusing).await;
+}
+
+/// Refuses a connection without waiting for the client, which may miss the response.
+pub(crate) fn refuse_now(stream: TcpStream, error: &Error) {
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write_all(response(error).as_bytes());
+    }
 }

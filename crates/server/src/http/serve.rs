@@ -18,7 +18,7 @@ use tower::ServiceExt as _;
 
 use crate::http::client_io::{BUFFER_BYTES_MAX, ClientIo, HeadMeter};
 use crate::http::front::{Local, Peer, SentUri, normalise};
-use crate::http::refusal::refuse;
+use crate::http::refusal::{refuse, refuse_now};
 use crate::http::slots::{Slot, Slots};
 use tandem_hub::{Address, Error, Holder, Hub};
 
@@ -32,7 +32,7 @@ const DRAIN: Duration = Duration::from_secs(7);
 const WORKERS_STOP: Duration = Duration::from_secs(9);
 /// Time limit for everything after the stop signal: the process has ended then.
 pub const GRACE: Duration = Duration::from_secs(10);
-/// Connections that are being refused at once. Others are closed without a response.
+/// Connections that are being refused at once. Others are closed without waiting for them to read the response.
 const REFUSALS_MAX: usize = 256;
 
 /// Serves until `stop` resolves, then lets open requests finish. Returns the time limit of the background workers.
@@ -73,11 +73,14 @@ pub async fn serve(
             }
             Err(error) => {
                 hub.metrics.refused_connections.inc();
-                if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
-                    tokio::spawn(async move {
-                        refuse(stream, error).await;
-                        drop(permit);
-                    });
+                match Arc::clone(&refusals).try_acquire_owned() {
+                    Ok(permit) => {
+                        tokio::spawn(async move {
+                            refuse(stream, error).await;
+                            drop(permit);
+                        });
+                    }
+                    Err(_) => refuse_now(stream, &error),
                 }
             }
         }
