@@ -39,6 +39,20 @@ pub struct SendMessage {
     pub sender_signature: Option<String>,
 }
 
+impl SendMessage {
+    /// A plain text.
+    #[must_use]
+    pub fn new(content: Body) -> Self {
+        Self {
+            content,
+            content_type: None,
+            check_in_seconds: None,
+            encrypted_keys: None,
+            sender_signature: None,
+        }
+    }
+}
+
 /// A message to an agent, sent on the newest open task with it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -65,6 +79,21 @@ pub struct SendToAgent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub sender_signature: Option<String>,
+}
+
+impl SendToAgent {
+    /// A plain text.
+    #[must_use]
+    pub fn new(agent_id: Alias, content: Body) -> Self {
+        Self {
+            agent_id,
+            content,
+            content_type: None,
+            check_in_seconds: None,
+            encrypted_keys: None,
+            sender_signature: None,
+        }
+    }
 }
 
 /// The file that a message announces.

@@ -3,14 +3,21 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod backup;
+mod commands;
 mod descriptors;
+mod exit;
 mod gc;
 mod key;
 mod output;
+mod profiles;
 mod serve;
 mod settings;
+mod terminal;
 
 use clap::{Parser, Subcommand};
+
+use crate::commands::{ClientCommand, Common};
+use crate::exit::{Failure, Outcome};
 
 /// A hub where AI agents of different owners pair, exchange tasks and talk.
 #[derive(Debug, Parser)]
@@ -18,6 +25,8 @@ use clap::{Parser, Subcommand};
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    common: Common,
 }
 
 const EXAMPLES: &str = "\
@@ -31,6 +40,8 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(flatten)]
+    Client(ClientCommand),
     /// Run a hub; works without any configuration
     Serve(serve::Arguments),
     /// Back up a hub into one file, while it runs
@@ -62,37 +73,46 @@ struct NoBench {
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match arguments.command.unwrap_or_else(|| Command::Serve(serve::Arguments::default())) {
-        Command::Serve(arguments) => serve::run(&arguments),
-        Command::Backup(arguments) => backup::run(&arguments),
-        Command::Restore(arguments) => backup::restore(&arguments),
-        Command::Gc(arguments) => gc::run(&arguments),
-        Command::Key(arguments) => key::run(&arguments),
-        #[cfg(feature = "bench")]
-        Command::Bench(arguments) => tandem_bench::run(&arguments),
-        #[cfg(feature = "bench")]
-        Command::BenchBare(arguments) => tandem_bench::bare::run(&arguments),
-        #[cfg(not(feature = "bench"))]
-        Command::Bench(_) => Err(anyhow::anyhow!(
-            "this build has no benchmark; build it with: cargo build --release --features bench"
-        )),
-    };
+    let common = arguments.common;
+    let outcome =
+        run(arguments.command.unwrap_or_else(|| Command::Serve(serve::Arguments::default())), &common);
     match outcome {
         Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(error) => {
-            output::report!("tandem: {}", explained(&error));
-            std::process::ExitCode::FAILURE
+        Err(failure) => {
+            if common.json {
+                output::report!("{}", terminal::text::json(&failure.json().to_string()));
+            } else {
+                output::report!("{failure}");
+            }
+            std::process::ExitCode::from(failure.exit as u8)
         }
     }
 }
 
-/// An error with its causes. Most errors of the hub already contain the text of their cause, which is not repeated.
-fn explained(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
+fn run(command: Command, common: &Common) -> Outcome {
+    let command = match command {
+        Command::Client(command) => return commands::run(command, common),
+        command => command,
+    };
+    if common.json {
+        return Err(Failure::usage("this command has no JSON output"));
+    }
+    match command {
+        Command::Client(_) => {}
+        Command::Serve(arguments) => serve::run(&arguments)?,
+        Command::Backup(arguments) => backup::run(&arguments)?,
+        Command::Restore(arguments) => backup::restore(&arguments)?,
+        Command::Gc(arguments) => gc::run(&arguments)?,
+        Command::Key(arguments) => key::run(&arguments)?,
+        #[cfg(feature = "bench")]
+        Command::Bench(arguments) => tandem_bench::run(&arguments)?,
+        #[cfg(feature = "bench")]
+        Command::BenchBare(arguments) => tandem_bench::bare::run(&arguments)?,
+        #[cfg(not(feature = "bench"))]
+        Command::Bench(_) => {
+            return Err(Failure::refused("this build has no benchmark")
+                .next("Build it with: cargo build --release --features bench"));
         }
     }
-    text
+    Ok(())
 }

@@ -242,7 +242,9 @@ impl Config {
         let known = Self::names();
         let unknown = |name: String| {
             let rest = name.strip_prefix("TANDEM_")?.to_lowercase();
-            if known.contains(&rest) || ["log", "config", "test_postgres"].contains(&rest.as_str()) {
+            if known.contains(&rest)
+                || ["log", "config", "hub", "key", "agent", "test_postgres"].contains(&rest.as_str())
+            {
                 return None;
             }
             let meant = suggestion(&rest).map(|meant| format!("TANDEM_{}", meant.to_uppercase()));

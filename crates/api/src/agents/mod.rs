@@ -83,6 +83,22 @@ pub struct RegisterAgent {
     pub solution: Option<String>,
 }
 
+impl RegisterAgent {
+    /// An agent with a name only.
+    #[must_use]
+    pub fn new(name: AgentName) -> Self {
+        Self {
+            name,
+            description: None,
+            capabilities: None,
+            metadata: None,
+            public_key: None,
+            challenge: None,
+            solution: None,
+        }
+    }
+}
+
 /// Changes to your profile. Omitted fields stay unchanged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

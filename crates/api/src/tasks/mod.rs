@@ -105,6 +105,34 @@ pub struct CreateTask {
     pub network_id: Option<NetworkId>,
 }
 
+impl CreateTask {
+    /// A task with a title, and the hub's defaults for the rest.
+    #[must_use]
+    pub fn new(target_agent_id: Alias, title: Title) -> Self {
+        Self {
+            target_agent_id,
+            title,
+            description: None,
+            id: None,
+            encrypted: None,
+            description_keys: None,
+            sender_signature: None,
+            draft: None,
+            requires_review: None,
+            priority: None,
+            session_key: None,
+            ttl_seconds: None,
+            check_in_seconds: None,
+            lease_seconds: None,
+            on_stall: None,
+            max_attempts: None,
+            max_messages: None,
+            parent_task_id: None,
+            network_id: None,
+        }
+    }
+}
+
 /// Changes to a task. Omitted fields stay unchanged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -211,6 +239,21 @@ pub struct ReplyTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>)]
     pub expected_status: Option<Status>,
+}
+
+impl ReplyTask {
+    /// A text that completes the task, or delivers it for review.
+    #[must_use]
+    pub fn new(content: Body) -> Self {
+        Self {
+            content,
+            content_type: None,
+            encrypted_keys: None,
+            sender_signature: None,
+            outcome: None,
+            expected_status: None,
+        }
+    }
 }
 
 /// Costs of the work.

@@ -1,0 +1,47 @@
+//! The commands that call a hub, a file per noun.
+
+mod session;
+pub(crate) mod whoami;
+
+use clap::{Args, Subcommand};
+
+use crate::exit::Outcome;
+use crate::terminal::Terminal;
+pub(crate) use session::Session;
+
+/// Options of every command that calls a hub.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Print JSON: one object, or one per line for streams and lists
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub(crate) json: bool,
+    /// Print results only, no advice and no progress
+    #[arg(long, short, global = true, help_heading = "Common options")]
+    pub(crate) quiet: bool,
+    /// Act as this agent: a profile of `tandem context list` [default: the current one]
+    #[arg(long, global = true, value_name = "NAME", env = "TANDEM_AGENT", help_heading = "Common options")]
+    pub(crate) agent: Option<String>,
+    /// The hub's address [default: the profile's]
+    #[arg(long, global = true, value_name = "URL", env = "TANDEM_HUB", help_heading = "Common options")]
+    pub(crate) hub: Option<String>,
+}
+
+impl Common {
+    pub(crate) fn terminal(&self) -> Terminal {
+        Terminal::new(self.json, self.quiet)
+    }
+}
+
+/// The commands that call a hub.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClientCommand {
+    /// Show which agent commands act as; asks no hub
+    Whoami(whoami::Arguments),
+}
+
+/// Runs a command.
+pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
+    match command {
+        ClientCommand::Whoami(arguments) => whoami::run(&arguments, common),
+    }
+}

@@ -1,0 +1,176 @@
+//! What a command works with: the hub, the agent, the terminal.
+
+use std::future::Future;
+
+use tandem_api::connections::ConnectionView;
+use tandem_api::tasks::{PageQuery, TaskView, TasksQuery};
+use tandem_client::{Client, HubUrl};
+use tandem_core::TaskId;
+
+use super::Common;
+use crate::exit::{Failure, Outcome};
+use crate::profiles::{Profile, Profiles, State};
+use crate::terminal::Terminal;
+use crate::terminal::text;
+
+/// The hub that is meant when nothing says otherwise.
+pub(crate) const USUAL_HUB: &str = "http://127.0.0.1:3000";
+/// Tasks in which a prefix of an id is looked for, newest first.
+const PREFIX_TASKS_MAX: usize = 2_000;
+
+/// A command that acts as an agent.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    /// The profile; none if `TANDEM_KEY` is set.
+    pub(crate) profile: Option<Profile>,
+    pub(crate) profiles: Profiles,
+    pub(crate) terminal: Terminal,
+}
+
+impl Session {
+    /// Selects agent and hub: `TANDEM_KEY` with `--hub` or `TANDEM_HUB`, else a profile.
+    pub(crate) fn open(common: &Common) -> Outcome<Self> {
+        let profiles = Profiles::of_user()?;
+        let terminal = common.terminal();
+        let key = std::env::var("TANDEM_KEY").ok().filter(|key| !key.is_empty());
+        let (client, profile) = match key {
+            Some(key) => (Client::new(hub_of(common, None)?)?.with_key(key.trim()), None),
+            None => {
+                let profile = profiles.select(common.agent.as_deref())?;
+                let client = Client::new(hub_of(common, Some(&profile))?)?.with_key(&profile.api_key);
+                (client, Some(profile))
+            }
+        };
+        Ok(Self { client, profile, profiles, terminal })
+    }
+
+    /// Runs a command that calls the hub.
+    pub(crate) fn run<F>(common: &Common, command: impl FnOnce(Self) -> F) -> Outcome
+    where
+        F: Future<Output = Outcome>,
+    {
+        let session = Self::open(common)?;
+        block_on(command(session))
+    }
+
+    /// What the profile remembers; empty without a profile.
+    pub(crate) fn state(&self) -> State {
+        match &self.profile {
+            Some(profile) => self.profiles.state(&profile.name),
+            None => State::default(),
+        }
+    }
+
+    /// Remembers the task that `@` means.
+    pub(crate) fn remember(&self, task: &TaskId) {
+        if self.profile.is_some() {
+            self.state().set_last_task(task);
+        }
+    }
+
+    /// All connections.
+    pub(crate) async fn connections(&self) -> Outcome<Vec<ConnectionView>> {
+        let mut query = PageQuery { limit: Some(1_000), cursor: None };
+        let mut all = Vec::new();
+        loop {
+            let page = self.client.connections(&query).await?;
+            all.extend(page.items);
+            match page.next {
+                Some(next) => query.cursor = Some(next),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// The connected agent that a person means: by alias, id or name, or the beginning of one if it is unique.
+    pub(crate) async fn agent(&self, named: &str) -> Outcome<ConnectionView> {
+        let connections = self.connections().await?;
+        let names = |connection: &ConnectionView| {
+            let alias = connection.alias.as_ref().map(|alias| alias.as_str().to_owned());
+            let connected = &connection.connected;
+            let own = [connected.agent_id.to_string(), connected.agent_name.as_str().to_owned()];
+            alias.into_iter().chain(own).map(|name| name.to_lowercase()).collect::<Vec<_>>()
+        };
+        let wanted = named.to_lowercase();
+        let exact = |connection: &&ConnectionView| names(connection).contains(&wanted);
+        let begins =
+            |connection: &&ConnectionView| names(connection).iter().any(|name| name.starts_with(&wanted));
+        let mut found: Vec<&ConnectionView> = connections.iter().filter(exact).collect();
+        if found.is_empty() && !wanted.is_empty() {
+            found = connections.iter().filter(begins).collect();
+        }
+        match found.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(Failure::not_found(format!("you have no connection to {:?}", text::line(named))).next(
+                "`tandem connections` shows whom you can reach; `tandem pair` connects another agent.",
+            )),
+            several => {
+                let name = |connection: &&ConnectionView| {
+                    let connected = &connection.connected;
+                    format!("{} ({})", text::line(connected.agent_name.as_str()), connected.agent_id)
+                };
+                let all: Vec<String> = several.iter().map(name).collect();
+                Err(Failure::usage(format!("{:?} can mean {}", text::line(named), all.join(" or ")))
+                    .next("Give the id, or set an alias: `tandem connections alias ID NAME`."))
+            }
+        }
+    }
+
+    /// The id of the task that a person means: `@` for the last one, an id, or the beginning of one if it is unique.
+    /// The prefix `task_` may be left out.
+    pub(crate) async fn task_id(&self, named: &str) -> Outcome<TaskId> {
+        if named == "@" {
+            return self.state().last_task().cloned().ok_or_else(|| {
+                Failure::not_found("there is no last task yet").next("`tandem task list` shows your tasks.")
+            });
+        }
+        let unknown = || {
+            Failure::not_found(format!("there is no task {:?}", text::line(named)))
+                .next("`tandem task list` shows your tasks; the beginning of an id is enough.")
+        };
+        let exact: TaskId = named.parse().map_err(|_| unknown())?;
+        match self.client.task(&exact).await {
+            Ok(task) => return Ok(task.id),
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error.into()),
+        }
+        let begins = |task: &TaskView| {
+            let id = task.id.as_str();
+            id.starts_with(named) || id.strip_prefix("task_").is_some_and(|rest| rest.starts_with(named))
+        };
+        let mut query = TasksQuery { limit: Some(500), ..TasksQuery::default() };
+        let (mut found, mut looked_at) = (Vec::new(), 0);
+        loop {
+            let page = self.client.tasks(&query).await?;
+            looked_at += page.items.len();
+            found.extend(page.items.into_iter().filter(begins).map(|task| task.id));
+            match page.next {
+                Some(next) if looked_at < PREFIX_TASKS_MAX && found.len() < 2 => query.cursor = Some(next),
+                _ => break,
+            }
+        }
+        match found.as_slice() {
+            [one] => Ok(one.clone()),
+            [] => Err(unknown()),
+            [one, other, ..] => Err(Failure::usage(format!(
+                "{:?} is the beginning of several ids, among them {one} and {other}",
+                text::line(named)
+            ))),
+        }
+    }
+}
+
+/// The hub of a command: the option or variable, else the profile's, else the usual one.
+pub(crate) fn hub_of(common: &Common, profile: Option<&Profile>) -> Outcome<HubUrl> {
+    match (&common.hub, profile) {
+        (Some(hub), _) => hub.parse().map_err(|cause| Failure::usage(format!("--hub: {cause}"))),
+        (None, Some(profile)) => profile.hub_url(),
+        (None, None) => USUAL_HUB.parse().map_err(|cause| Failure::usage(format!("{cause}"))),
+    }
+}
+
+/// Runs a future on this thread.
+pub(crate) fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}

@@ -1,0 +1,177 @@
+//! Failures of commands: what a person reads, and the exit code.
+
+use std::fmt;
+
+use tandem_api::error::{Code, ErrorBody};
+use tandem_client::Error;
+
+/// The exit code of a command. The codes are documented in `tandem help` and never change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The hub refused, or the command failed.
+    Refused = 1,
+    /// The command line is wrong. Clap uses the same code.
+    Usage = 2,
+    /// The named thing does not exist, or the caller may not see it.
+    NotFound = 3,
+    /// The hub cannot be reached.
+    Unreachable = 4,
+    /// Something did not happen in time.
+    TimedOut = 5,
+}
+
+/// Why a command failed: what happened, and the next command to try.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    what: String,
+    next: Option<String>,
+    /// The hub's error, for `--json`.
+    body: Option<ErrorBody>,
+}
+
+/// The result of a command.
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
+        Self { exit, what: what.into(), next: None, body: None }
+    }
+
+    pub(crate) fn refused(what: impl Into<String>) -> Self {
+        Self::new(Exit::Refused, what)
+    }
+
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, what)
+    }
+
+    pub(crate) fn not_found(what: impl Into<String>) -> Self {
+        Self::new(Exit::NotFound, what)
+    }
+
+    pub(crate) fn timed_out(what: impl Into<String>) -> Self {
+        Self::new(Exit::TimedOut, what)
+    }
+
+    /// Adds the next step, a sentence or a command.
+    #[must_use]
+    pub(crate) fn next(mut self, next: impl Into<String>) -> Self {
+        self.next = Some(next.into());
+        self
+    }
+
+    /// The error as JSON: the hub's own body, or one of the same shape.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let body = match &self.body {
+            Some(body) => serde_json::to_value(body).ok(),
+            None => None,
+        };
+        body.unwrap_or_else(|| serde_json::json!({ "error": self.what, "code": self.word() }))
+    }
+
+    /// The code in the JSON of an error that is not the hub's.
+    fn word(&self) -> &'static str {
+        match self.exit {
+            Exit::Refused => "failed",
+            Exit::Usage => "usage",
+            Exit::NotFound => "not_found",
+            Exit::Unreachable => "unreachable",
+            Exit::TimedOut => "timed_out",
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tandem: {}", self.what)?;
+        match &self.next {
+            Some(next) => write!(f, "\n  {next}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        // Most errors of the hub already contain the text of their cause, which is not repeated.
+        let mut what = error.to_string();
+        for cause in error.chain().skip(1).map(ToString::to_string) {
+            if !what.contains(&cause) {
+                what = format!("{what}: {cause}");
+            }
+        }
+        Self::refused(what)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::refused(error.to_string())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = match &error {
+            Error::Refused(refusal) => match refusal.status {
+                404 => Exit::NotFound,
+                503 => Exit::Unreachable,
+                _ => Exit::Refused,
+            },
+            Error::Unreachable { .. } | Error::Lost { .. } | Error::NotAHub { .. } => Exit::Unreachable,
+            Error::TimedOut { .. } => Exit::TimedOut,
+            _ => Exit::Refused,
+        };
+        let next = match &error {
+            Error::Refused(refusal) => after_refusal(refusal.body.code, refusal.retry_after),
+            Error::Unreachable { .. } => Some(
+                "Is the hub running? Start one here with `tandem serve`, or check with `tandem doctor`."
+                    .into(),
+            ),
+            Error::Lost { .. } | Error::TimedOut { .. } => {
+                Some("It may have taken effect. Look before you repeat it: `tandem task list`.".into())
+            }
+            Error::NotAHub { .. } => Some("Check the address: `tandem context list` shows it.".into()),
+            _ => None,
+        };
+        let mut failure = Self { exit, what: error.to_string(), next, body: None };
+        if let Error::Refused(refusal) = error {
+            if let Some(nexts) = refusal.body.next_statuses.as_ref().filter(|nexts| !nexts.is_empty()) {
+                let words: Vec<&str> = nexts.iter().map(|status| status.as_str()).collect();
+                failure.next.get_or_insert_with(|| format!("Possible now: {}.", words.join(", ")));
+            }
+            failure.body = Some(refusal.body);
+        }
+        failure
+    }
+}
+
+/// What to do about an error of the hub, in terms of this command line.
+fn after_refusal(code: Code, retry_after: Option<std::time::Duration>) -> Option<String> {
+    let next = match code {
+        Code::Unauthorized => "Log in again with `tandem login`, or register with `tandem register NAME`.",
+        Code::NoCredits => "Ask the operator of the hub for credits.",
+        Code::Suspended => "Ask the operator of the hub.",
+        Code::AdminOnly => {
+            "Give the operator's token: `TANDEM_ADMIN_TOKEN`, or run it where the hub's data is."
+        }
+        Code::NotConnected => {
+            "`tandem connections` shows whom you can reach; `tandem pair` connects another agent."
+        }
+        Code::NotAutoAccept => "Ask its owner for a code and run `tandem pair CODE`.",
+        Code::ReviewRequired => "Deliver with `tandem task reply`; the sender completes the task.",
+        Code::AlreadyConnected => "`tandem connections` shows it.",
+        Code::ApprovalPending => "The receiver has to let it in with `tandem task approve`.",
+        Code::TaskTerminal => {
+            "The task has ended. `tandem send` starts a new one, `tandem task retry` this one again."
+        }
+        Code::TaskLive => "Cancel it first: `tandem task cancel`.",
+        Code::NoWebhook => "Set one with `tandem webhook set URL`, or use `tandem listen --forward-to URL`.",
+        Code::RateLimited | Code::Unavailable => {
+            return retry_after.map(|after| format!("Try again in {} s.", after.as_secs()));
+        }
+        _ => return None,
+    };
+    Some(next.to_owned())
+}

@@ -1,0 +1,78 @@
+//! Files that contain secrets: written as a whole or not at all, readable only by their owner.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
+
+use crate::exit::{Failure, Outcome};
+
+/// A profile is a few hundred bytes; a longer file is something else.
+const BYTES_MAX: u64 = 64 * 1024;
+
+/// Reads a file that only its owner can read; `None` if it does not exist.
+pub(super) fn read_secret(path: &Path) -> Outcome<Option<String>> {
+    let failed = |cause: std::io::Error| Failure::refused(format!("cannot read {}: {cause}", path.display()));
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    refuse_exposed(path, &file)?;
+    let mut text = String::new();
+    file.take(BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+    Ok(Some(text))
+}
+
+/// Replaces a file: the new content is written beside it, synchronised and renamed.
+pub(super) fn write_secret(path: &Path, text: &str) -> Outcome {
+    let failed =
+        |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
+    let Some(folder) = path.parent() else { return Err(Failure::refused("the file has no folder")) };
+    create_private(folder).map_err(failed)?;
+    let beside = path.with_extension(format!("new-{}", std::process::id()));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options
+        .open(&beside)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&beside);
+    }
+    written.map_err(failed)
+}
+
+/// Creates a folder, and its parents, for this user only.
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Checks the open file and not the path, which could name another file by now.
+#[cfg(unix)]
+fn refuse_exposed(path: &Path, file: &File) -> Outcome {
+    let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(Failure::refused(format!(
+        "{} contains a secret, but others can read it (mode {mode:o})",
+        path.display()
+    ))
+    .next(format!(
+        "Close it with `chmod 600 {}`; if others may have read it, run `tandem rotate`.",
+        path.display()
+    )))
+}
+
+/// Other systems have no permission bits to check.
+#[cfg(not(unix))]
+fn refuse_exposed(_: &Path, _: &File) -> Outcome {
+    Ok(())
+}

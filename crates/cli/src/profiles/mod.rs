@@ -1,0 +1,179 @@
+//! Profiles: the agents of this user, one file each, in the configuration folder.
+//!
+//! `agents/NAME.toml` contains the API key, so it has mode 0600 and is refused if others could read it. Next to it are
+//! `NAME.pem`, the private key for encryption, and `NAME.pins`, the public keys of other agents as first seen. `current`
+//! names the profile that commands use. What a profile remembers between commands (the last task, cursors) is in the
+//! state folder.
+
+mod files;
+mod state;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tandem_client::HubUrl;
+use tandem_core::AgentId;
+
+use crate::exit::{Failure, Outcome};
+use files::{read_secret, write_secret};
+pub(crate) use state::State;
+
+/// An agent of this user.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Profile {
+    /// The name of the profile; commands select it with `--agent`.
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// The hub's address.
+    pub(crate) hub: String,
+    pub(crate) agent_id: AgentId,
+    /// The name that others see.
+    pub(crate) agent_name: String,
+    pub(crate) api_key: String,
+}
+
+impl Profile {
+    pub(crate) fn hub_url(&self) -> Outcome<HubUrl> {
+        self.hub.parse().map_err(|cause| Failure::refused(format!("profile {}: {cause}", self.name)))
+    }
+}
+
+/// The profiles in the configuration folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Profiles {
+    folder: PathBuf,
+    state: PathBuf,
+}
+
+impl Profiles {
+    /// The folders of this user: `$XDG_CONFIG_HOME/tandem` and `$XDG_STATE_HOME/tandem`.
+    pub(crate) fn of_user() -> Outcome<Self> {
+        let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let place = |variable: &str, usual: &str| {
+            let set = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            set.or_else(|| Some(home.as_ref()?.join(usual))).map(|path| path.join("tandem"))
+        };
+        match (place("XDG_CONFIG_HOME", ".config"), place("XDG_STATE_HOME", ".local/state")) {
+            (Some(folder), Some(state)) => Ok(Self { folder, state }),
+            _ => Err(Failure::refused(
+                "neither HOME nor XDG_CONFIG_HOME is set, so there is no place for profiles",
+            )),
+        }
+    }
+
+    fn file(&self, name: &str, suffix: &str) -> PathBuf {
+        self.folder.join("agents").join(format!("{name}.{suffix}"))
+    }
+
+    /// The file of a profile's private key.
+    pub(crate) fn key_file(&self, name: &str) -> PathBuf {
+        self.file(name, "pem")
+    }
+
+    /// The file of the public keys that a profile has seen.
+    pub(crate) fn pins_file(&self, name: &str) -> PathBuf {
+        self.file(name, "pins")
+    }
+
+    /// What a profile remembers between commands.
+    pub(crate) fn state(&self, name: &str) -> State {
+        State::at(self.state.join(format!("{name}.json")))
+    }
+
+    /// The names of all profiles, sorted.
+    pub(crate) fn names(&self) -> Outcome<Vec<String>> {
+        let entries = match std::fs::read_dir(self.folder.join("agents")) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let name =
+            |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_suffix(".toml")?.to_owned());
+        let mut names: Vec<String> = entries.flatten().filter_map(name).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Reads a profile.
+    pub(crate) fn load(&self, name: &str) -> Outcome<Option<Profile>> {
+        check_name(name)?;
+        let path = self.file(name, "toml");
+        let Some(text) = read_secret(&path)? else { return Ok(None) };
+        let profile: Profile = toml::from_str(&text)
+            .map_err(|cause| Failure::refused(format!("{}: {}", path.display(), cause.message())))?;
+        Ok(Some(Profile { name: name.to_owned(), ..profile }))
+    }
+
+    /// Writes a profile, replacing an older one.
+    pub(crate) fn save(&self, profile: &Profile) -> Outcome {
+        check_name(&profile.name)?;
+        let text = toml::to_string(profile).map_err(|cause| Failure::refused(cause.to_string()))?;
+        write_secret(&self.file(&profile.name, "toml"), &text)
+    }
+
+    /// Removes a profile from this machine, with its private key and pins.
+    pub(crate) fn remove(&self, name: &str) -> Outcome {
+        check_name(name)?;
+        for suffix in ["toml", "pem", "pins"] {
+            match std::fs::remove_file(self.file(name, suffix)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        self.state(name).remove();
+        if self.current()?.as_deref() == Some(name) {
+            std::fs::remove_file(self.folder.join("current"))?;
+        }
+        Ok(())
+    }
+
+    /// The profile that commands use, if one was chosen.
+    pub(crate) fn current(&self) -> Outcome<Option<String>> {
+        match std::fs::read_to_string(self.folder.join("current")) {
+            Ok(name) => Ok(Some(name.trim().to_owned()).filter(|name| !name.is_empty())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Chooses the profile that commands use.
+    pub(crate) fn set_current(&self, name: &str) -> Outcome {
+        check_name(name)?;
+        write_secret(&self.folder.join("current"), &format!("{name}\n"))
+    }
+
+    /// The profile that was named, or the current one, or the only one.
+    pub(crate) fn select(&self, named: Option<&str>) -> Outcome<Profile> {
+        let chosen = match named {
+            Some(name) => Some(name.to_owned()),
+            None => self.current()?,
+        };
+        let names = || self.names().map(|names| names.join(", "));
+        if let Some(name) = chosen {
+            return self.load(&name)?.ok_or_else(|| {
+                Failure::not_found(format!("there is no profile {name:?} on this machine"))
+                    .next("`tandem context list` shows the profiles; `tandem register NAME` makes one.")
+            });
+        }
+        let mut all = self.names()?;
+        match (all.pop(), all.is_empty()) {
+            (Some(only), true) => self.select(Some(&only)),
+            (Some(_), false) => Err(Failure::usage(format!("which agent? You have {}", names()?))
+                .next("Choose one with `tandem context use NAME`, or give --agent NAME.")),
+            (None, _) => Err(Failure::refused("there is no agent on this machine yet").next(
+                "Register one: `tandem register NAME --hub URL`, or `tandem login` with an existing key.",
+            )),
+        }
+    }
+}
+
+/// Profile names are file names: 1 to 64 characters, none of them special to a file system.
+pub(crate) fn check_name(name: &str) -> Outcome {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    if name.is_empty() || name.chars().count() > 64 || name.starts_with('.') || !name.chars().all(fits) {
+        return Err(Failure::usage(format!(
+            "{name:?} cannot be the name of a profile: use 1 to 64 letters, digits, -, _, . and +"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Makes text from elsewhere safe to print. Control characters could move the cursor, change the title of the window or
+//! hide text; direction marks could show it in another order.
+
+use std::fmt::Write as _;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Characters of one text that are shown. What is longer can be read with `--json`.
+const CHARS_MAX: usize = 64 * 1024;
+
+/// Whether a character must not reach the terminal as it is.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Text in one line. Unsafe characters are shown as escapes, line breaks as spaces.
+pub(crate) fn line(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len().min(CHARS_MAX));
+    for (count, c) in text.chars().enumerate() {
+        if count == CHARS_MAX {
+            safe.push('…');
+            break;
+        }
+        match c {
+            '\n' | '\t' => safe.push(' '),
+            '\r' => {}
+            c => push(&mut safe, c),
+        }
+    }
+    safe
+}
+
+/// Text in its lines. Unsafe characters are shown as escapes, except line breaks; a tab becomes spaces.
+pub(crate) fn lines(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len().min(CHARS_MAX));
+    for (count, c) in text.chars().enumerate() {
+        if count == CHARS_MAX {
+            let rest = text.chars().count() - count;
+            let _ = write!(safe, "\n… {rest} more characters; --json shows all");
+            break;
+        }
+        match c {
+            '\n' => safe.push('\n'),
+            '\t' => safe.push_str("    "),
+            '\r' => {}
+            c => push(&mut safe, c),
+        }
+    }
+    safe
+}
+
+fn push(safe: &mut String, c: char) {
+    if is_unsafe(c) {
+        // Writing to a string cannot fail.
+        let _ = write!(safe, "\\u{{{:x}}}", u32::from(c));
+    } else {
+        safe.push(c);
+    }
+}
+
+/// JSON with unsafe characters as escapes. They can only be inside strings, so it stays the same JSON.
+pub(crate) fn json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unsafe(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+/// Cuts a line to a width, with an ellipsis if something is missing.
+pub(crate) fn cut(line: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
+    let mut cut = String::new();
+    let mut used = 1;
+    for c in line.chars() {
+        used += c.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        cut.push(c);
+    }
+    cut.push('…');
+    cut
+}
+
+/// Wraps safe text at spaces, each line with an indent in front.
+pub(crate) fn wrap(text: &str, columns: usize, indent: &str) -> String {
+    let columns = columns.saturating_sub(indent.width()).max(10);
+    let mut wrapped = Vec::new();
+    for line in text.split('\n') {
+        let mut current = String::new();
+        for word in line.split(' ') {
+            if !current.is_empty() && current.width() + 1 + word.width() > columns {
+                wrapped.push(std::mem::take(&mut current));
+            } else if !current.is_empty() {
+                current.push(' ');
+            }
+            current.push_str(word);
+        }
+        wrapped.push(current);
+    }
+    wrapped.iter().map(|line| format!("{indent}{line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,96 @@
+//! Registration, the caller's own agent, the directory and blocks.
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+use tandem_api::agents::{
+    BlockAgent, BlockEntry, Blocked, Challenge, DeletedAccount, DiscoverQuery, Discovered, NewKey,
+    PatchAgent, Profile, RegisterAgent, Registered,
+};
+use tandem_api::tasks::PageQuery;
+use tandem_core::AgentId;
+
+use crate::call::{Call, Method};
+use crate::connection::Connection;
+use crate::{Client, Error, Page};
+
+impl Client {
+    /// A challenge for [`register`](Self::register). With difficulty 0 no solution is needed.
+    pub async fn challenge(&self) -> Result<Challenge, Error> {
+        self.call(&Call::get("/agents/challenge")).await
+    }
+
+    /// Registers an agent. The answer contains its API key, which the hub shows only once; so this call is not repeated
+    /// when its answer is lost.
+    pub async fn register(&self, agent: &RegisterAgent) -> Result<Registered, Error> {
+        self.call(&Call::post_once("/agents").json(agent)).await
+    }
+
+    /// The caller's profile.
+    pub async fn profile(&self) -> Result<Profile, Error> {
+        self.call(&Call::get("/agents/me")).await
+    }
+
+    /// Changes the caller's profile.
+    pub async fn change_profile(&self, change: &PatchAgent) -> Result<Profile, Error> {
+        self.call(&Call::patch("/agents/me").json(change)).await
+    }
+
+    /// Replaces the caller's API key. The old one stops working at once, and this client keeps it: continue with
+    /// [`with_key`](Self::with_key).
+    pub async fn rotate_key(&self) -> Result<NewKey, Error> {
+        self.call(&Call::post_once("/agents/me/rotate-key")).await
+    }
+
+    /// Deletes the caller with everything it has.
+    pub async fn delete_agent(&self) -> Result<DeletedAccount, Error> {
+        self.call(&Call::delete("/agents/me")).await
+    }
+
+    /// Everything that the hub stores about the caller, as one JSON document, piece by piece. It is complete if the
+    /// field `__exportComplete` is present.
+    pub async fn export(&self) -> Result<Download, Error> {
+        let (response, connection) = self.send(self.head(&Method::GET, "/agents/me/export")?).await?;
+        Ok(Download { client: self.clone(), body: response.into_body(), connection: Some(connection) })
+    }
+
+    /// Searches the directory.
+    pub async fn discover(&self, query: &DiscoverQuery) -> Result<Discovered, Error> {
+        self.call(&Call::get("/agents/discover").query(query)).await
+    }
+
+    /// Blocks an agent. That ends the connection and cancels its live tasks.
+    pub async fn block(&self, agent: &AgentId) -> Result<Blocked, Error> {
+        self.call(&Call::post("/agents/me/block").json(&BlockAgent { agent_id: agent.clone() })).await
+    }
+
+    /// Ends a block.
+    pub async fn unblock(&self, agent: &AgentId) -> Result<Blocked, Error> {
+        self.call(&Call::delete(format!("/agents/me/block/{agent}"))).await
+    }
+
+    /// The agents that the caller has blocked.
+    pub async fn blocks(&self, query: &PageQuery) -> Result<Page<BlockEntry>, Error> {
+        self.page(&Call::get("/agents/me/blocks").query(query)).await
+    }
+}
+
+/// The body of an answer, read piece by piece.
+#[derive(Debug)]
+pub struct Download {
+    pub(crate) client: Client,
+    pub(crate) body: Incoming,
+    pub(crate) connection: Option<Connection>,
+}
+
+impl Download {
+    /// The next piece; `None` at the end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        let piece = self.client.next_frame(&mut self.body).await?;
+        if piece.is_none()
+            && let Some(connection) = self.connection.take()
+        {
+            self.client.put_back(connection);
+        }
+        Ok(piece)
+    }
+}

@@ -1,0 +1,14 @@
+//! One method per route, in a file per noun.
+
+mod admin;
+mod agents;
+mod connections;
+mod events;
+mod files;
+mod messages;
+mod networks;
+mod system;
+mod tasks;
+mod webhooks;
+
+pub use agents::Download;
