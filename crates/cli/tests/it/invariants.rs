@@ -456,8 +456,7 @@ impl World<'_> {
                 let handed = log.iter().any(|line| {
                     line.0 > since
                         && line.2.as_ref() == Some(&task.id)
-                        && ["task.created", "task.approval_required", "message.created"]
-                            .contains(&line.1.as_str())
+                        && ["task.created", "task.approval_required"].contains(&line.1.as_str())
                 });
                 if role == Role::Target && task.status == Status::Submitted && (after.is_none() || handed) {
                     let list = if task.position().held { &mut held } else { &mut pending };
