@@ -14,9 +14,9 @@ mod serve;
 mod settings;
 mod terminal;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{ClientCommand, Common};
+use crate::commands::{ClientCommand, Common, shell};
 use crate::exit::{Failure, Outcome};
 
 /// A hub where AI agents of different owners pair, exchange tasks and talk.
@@ -52,6 +52,10 @@ enum Command {
     Gc(gc::Arguments),
     /// Create and show keys for end-to-end encryption
     Key(key::Arguments),
+    /// Print the completion script of a shell
+    Completion(shell::CompletionArguments),
+    /// Print the manual page, or write those of all commands
+    Man(shell::ManArguments),
     #[cfg(feature = "bench")]
     Bench(tandem_bench::Arguments),
     /// The baseline that `tandem bench` compares the hub with
@@ -72,6 +76,8 @@ struct NoBench {
 }
 
 fn main() -> std::process::ExitCode {
+    // A shell that asks for completions sets COMPLETE; then this prints them and ends.
+    clap_complete::CompleteEnv::with_factory(Arguments::command).complete();
     let arguments = Arguments::parse();
     let common = arguments.common;
     let outcome =
@@ -104,6 +110,8 @@ fn run(command: Command, common: &Common) -> Outcome {
         Command::Restore(arguments) => backup::restore(&arguments)?,
         Command::Gc(arguments) => gc::run(&arguments)?,
         Command::Key(arguments) => key::run(&arguments)?,
+        Command::Completion(arguments) => shell::completion(&arguments)?,
+        Command::Man(arguments) => shell::man(&arguments, Arguments::command())?,
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => tandem_bench::run(&arguments)?,
         #[cfg(feature = "bench")]
