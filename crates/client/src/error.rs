@@ -51,6 +51,14 @@ pub enum Error {
         /// The cause.
         cause: std::io::Error,
     },
+    /// A file is larger than the caller accepts.
+    #[error("the file has {size} bytes, more than the {max} that are accepted")]
+    TooLarge {
+        /// The size of the file.
+        size: u64,
+        /// The size that is accepted.
+        max: u64,
+    },
     /// The certificates of this machine cannot be used for TLS.
     #[error("cannot set up TLS: {0}")]
     Tls(String),
