@@ -31,6 +31,7 @@ mod hub_url;
 mod page;
 mod pool;
 mod proof_of_work;
+mod sealed;
 
 pub use call::Method;
 pub use calls::Download;
@@ -40,3 +41,4 @@ pub use error::{Error, Refusal};
 pub use hub_url::{HubUrl, NotAHubUrl};
 pub use page::Page;
 pub use proof_of_work::solve;
+pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust};
