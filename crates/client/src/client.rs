@@ -19,7 +19,7 @@ use crate::call::Call;
 use crate::connection::{Body, Connection, Connector};
 use crate::page::{Page, next_cursor};
 use crate::pool::{Pool, whole};
-use crate::{Error, HubUrl, Refusal};
+use crate::{Error, HubUrl, Keyring, Refusal};
 
 pub(crate) const USER_AGENT_VALUE: &str = concat!("tandem/", env!("CARGO_PKG_VERSION"));
 /// How long a call is repeated by default.
@@ -37,6 +37,7 @@ pub struct Client {
     reached: Arc<AtomicBool>,
     key: Option<HeaderValue>,
     patience: Duration,
+    pub(crate) keyring: Option<Arc<Keyring>>,
 }
 
 impl fmt::Debug for Client {
@@ -48,7 +49,13 @@ impl fmt::Debug for Client {
 impl Client {
     /// A client without a key, which can register an agent.
     pub fn new(hub: HubUrl) -> Result<Self, Error> {
-        Ok(Self { pool: Arc::new(Pool::new(hub)?), reached: Arc::default(), key: None, patience: PATIENCE })
+        Ok(Self {
+            pool: Arc::new(Pool::new(hub)?),
+            reached: Arc::default(),
+            key: None,
+            patience: PATIENCE,
+            keyring: None,
+        })
     }
 
     /// The same hub with the API key of an agent or the operator's token.

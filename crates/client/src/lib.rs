@@ -33,6 +33,7 @@ mod hub_url;
 mod page;
 mod pool;
 mod proof_of_work;
+mod sealed;
 mod stream;
 
 pub use call::Method;
@@ -44,4 +45,5 @@ pub use files::{DownloadOptions, Downloaded, Upload};
 pub use hub_url::{HubUrl, NotAHubUrl};
 pub use page::Page;
 pub use proof_of_work::solve;
+pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust};
 pub use stream::{EventStream, Followed, Notice, StreamEvent, Transport};

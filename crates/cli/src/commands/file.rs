@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use tandem_api::files::UploadedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::Upload;
+use tandem_client::{DownloadOptions, Upload};
 use tandem_core::FileId;
 
 use super::complete::tasks;
@@ -20,6 +20,9 @@ use crate::terminal::{progress, text, time};
 
 /// Bytes that decide whether a file of unknown type is text.
 const SNIFFED_BYTES: u64 = 64 * 1024;
+
+/// The largest file of a hub.
+const FILE_BYTES_MAX: usize = 50 * 1024 * 1024;
 
 /// Arguments of `tandem file`.
 #[derive(Debug, Args)]
@@ -224,6 +227,50 @@ async fn download(session: &Session, down: &Down) -> Outcome {
             write_opened(session, down, &opened.filename, &opened.bytes)
         }
     }
+}
+
+/// Downloads a file as the hub stores it.
+async fn download_plain(session: &Session, down: &Down) -> Outcome {
+    use std::io::Write as _;
+    if down.output.as_deref() == Some(Path::new("-")) {
+        let (bytes, _) = session.client.download_bytes(&down.file, FILE_BYTES_MAX).await?;
+        std::io::stdout().write_all(&bytes)?;
+        return Ok(());
+    }
+    let bar = progress::bytes(&session.terminal, down.file.as_str(), 0);
+    let show = |done: u64, total: Option<u64>| {
+        bar.set_length(total.unwrap_or(done));
+        bar.set_position(done);
+    };
+    // The name is known only after the download, so it goes to a file named by the id first.
+    let path = down.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.part", down.file)));
+    let options = DownloadOptions { overwrite: down.overwrite || down.output.is_none() };
+    let got = session.client.download(&down.file, &path, options, show).await?;
+    bar.finish_and_clear();
+    let own_name = got.filename.as_deref().and_then(plain_name).unwrap_or_else(|| down.file.to_string());
+    if down.output.is_some() {
+        return saved(session, &path, &own_name, got.size_bytes);
+    }
+    if got.filename.as_deref() == Some(tandem_seal::CLEAR_FILENAME) {
+        let _ = std::fs::remove_file(&path);
+        return Err(Failure::refused("the file is encrypted")
+            .next(format!("Name its task: `tandem file down {} --task TASK`.", down.file)));
+    }
+    let target = PathBuf::from(&own_name);
+    if target.exists() && !down.overwrite {
+        let _ = std::fs::remove_file(&path);
+        return Err(Failure::refused(format!("{} exists already", text::line(&own_name)))
+            .next("Give --overwrite, or another name with -o PATH."));
+    }
+    std::fs::rename(&path, &target)?;
+    saved(session, &target, &own_name, got.size_bytes)
+}
+
+/// A file name from elsewhere: no folders, no hidden file, nothing that a terminal interprets.
+fn plain_name(name: &str) -> Option<String> {
+    let last = name.rsplit(['/', '\\']).next()?.trim_start_matches('.');
+    let plain: String = last.chars().filter(|c| !c.is_control()).collect();
+    (!plain.trim().is_empty()).then_some(plain)
 }
 
 fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Outcome {

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = time::seconds)]
     lease: Option<i64>,
     /// high, normal or low
-    #[arg(long, value_name = "PRIORITY")]
+    #[arg(long, value_name = "PRIORITY", value_parser = priority)]
     priority: Option<Priority>,
     /// Make a draft, which only you see until `tandem task publish`
     #[arg(long, conflicts_with_all = ["wait", "files"])]
@@ -101,6 +101,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             None => Ok(()),
         }
     })
+}
+
+fn priority(word: &str) -> Result<Priority, String> {
+    Priority::try_from(word.to_owned()).map_err(|unfit| unfit.0)
 }
 
 fn within<const MIN: i64, const MAX: i64>(name: &str, seconds: Option<i64>) -> Outcome<Option<Within<MIN, MAX>>> {
