@@ -88,7 +88,8 @@ fn main() -> std::process::ExitCode {
             if common.json {
                 output::report!("{}", terminal::text::json(&failure.json().to_string()));
             } else {
-                output::report!("{failure}");
+                // It may quote names that others chose.
+                output::report!("{}", terminal::text::lines(&failure.to_string()));
             }
             std::process::ExitCode::from(failure.exit as u8)
         }

@@ -53,14 +53,6 @@ pub enum Error {
         /// The cause.
         cause: std::io::Error,
     },
-<<<<<<< HEAD
-    /// A file is larger than the caller accepts.
-    #[error("the file has {size} bytes, more than the {max} that are accepted")]
-    TooLarge {
-        /// The size of the file.
-        size: u64,
-        /// The size that is accepted.
-=======
     /// The caller has no private key, so it can neither seal nor open.
     #[error("this agent has no private key here, so it cannot encrypt or decrypt")]
     NoKey,
@@ -105,13 +97,12 @@ pub enum Error {
     /// Sealed content could not be opened, or is not by the agent that it claims.
     #[error("the encrypted content cannot be opened: {0}")]
     Unreadable(String),
-    /// The encrypted file would be larger than the hub takes.
-    #[error("the file is too large: encrypted it has {bytes} bytes, and the hub takes at most {max}")]
+    /// A file is larger than its receiver takes: the hub when it is uploaded, the caller when it is downloaded.
+    #[error("the file has {size} bytes, more than the {max} that are accepted")]
     TooLarge {
-        /// Its size after encryption.
-        bytes: u64,
-        /// The hub's limit.
->>>>>>> h-seal
+        /// The size of the file; of an encrypted one, its size after encryption.
+        size: u64,
+        /// The size that is accepted.
         max: u64,
     },
     /// The certificates of this machine cannot be used for TLS.

@@ -1,7 +1,6 @@
 //! `tandem usage` and `tandem export`: the agent's account.
 
 use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -55,10 +54,12 @@ pub(crate) fn usage(arguments: &UsageArguments, common: &Common) -> Outcome {
     Session::run(common, async |session| match &arguments.command {
         None => {
             let profile = session.client.profile().await?;
-            let view = serde_json::json!({ "credits": profile.credits, "costsCredits": profile.costs_credits });
+            let view =
+                serde_json::json!({ "credits": profile.credits, "costsCredits": profile.costs_credits });
             session.terminal.result(&view, |terminal| {
                 terminal.line(&format!("Balance  {} USD", view["credits"]))?;
-                let costs = if profile.costs_credits { "cost the sender credits" } else { "are free for the sender" };
+                let costs =
+                    if profile.costs_credits { "cost the sender credits" } else { "are free for the sender" };
                 terminal.line(&format!("Tasks for you {costs}."))
             })
         }
@@ -69,7 +70,10 @@ pub(crate) fn usage(arguments: &UsageArguments, common: &Common) -> Outcome {
             let reported = session.client.report_usage(&task, &ReportUsage { cost }).await?;
             session.terminal.result(&reported, |terminal| {
                 let status = reported.status.as_str();
-                terminal.done(&format!("Reported. The task is {status}{}.", if reported.paused { ", paused" } else { "" }))
+                terminal.done(&format!(
+                    "Reported. The task is {status}{}.",
+                    if reported.paused { ", paused" } else { "" }
+                ))
             })
         }
     })
@@ -92,7 +96,8 @@ pub(crate) fn export(arguments: &ExportArguments, common: &Common) -> Outcome {
         }
         // A half-written export must not look like a whole one.
         let beside = path.with_extension("part");
-        let failed = |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
+        let failed =
+            |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
         let mut file = File::create(&beside).map_err(failed)?;
         let copied = match session.client.export().await {
             Ok(download) => copy(download, &mut file, &session).await,
@@ -125,8 +130,10 @@ async fn copy(mut download: Download, to: &mut impl std::io::Write, session: &Se
     }
     bar.finish_and_clear();
     if !end.windows(COMPLETE.len()).any(|window| window == COMPLETE) {
-        return Err(Failure::refused("the export is not complete; the hub or the network failed in the middle")
-            .next("Run it again."));
+        return Err(Failure::refused(
+            "the export is not complete; the hub or the network failed in the middle",
+        )
+        .next("Run it again."));
     }
     Ok(bytes)
 }

@@ -61,7 +61,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             },
         };
         let name = text::line(&arguments.agent);
-        confirm(&format!("Block {name}? That ends the connection and cancels its live tasks."), arguments.yes)?;
+        confirm(
+            &format!("Block {name}? That ends the connection and cancels its live tasks."),
+            arguments.yes,
+        )?;
         let blocked = session.client.block(&agent).await?;
         session.terminal.result(&blocked, |terminal| {
             terminal.done(&format!("Blocked {name}; {} tasks cancelled.", blocked.cancelled_tasks))
@@ -105,6 +108,11 @@ pub(crate) fn list(arguments: &ListArguments, common: &Common) -> Outcome {
             let since = time::relative(entry.created_at, now);
             table.row([entry.agent_name.as_str(), entry.agent_id.as_str(), &since]);
         };
-        listed.print(&session.terminal, Table::new(&["agent", "id", "blocked"], 0), row, "You have blocked nobody.")
+        listed.print(
+            &session.terminal,
+            Table::new(&["agent", "id", "blocked"], 0),
+            row,
+            "You have blocked nobody.",
+        )
     })
 }

@@ -40,7 +40,8 @@ pub(crate) fn tasks() -> ArgValueCandidates {
             let query = TasksQuery { limit: Some(50), ..TasksQuery::default() };
             let page = client.tasks(&query).await.ok()?;
             let candidate = |task: tandem_api::tasks::TaskView| {
-                let help = format!("{} {}", task.status.as_str(), text::cut(&text::line(task.title.as_str()), 60));
+                let help =
+                    format!("{} {}", task.status.as_str(), text::cut(&text::line(task.title.as_str()), 60));
                 CompletionCandidate::new(task.id.as_str().to_owned()).help(Some(help.into()))
             };
             Some(page.into_iter().map(candidate).collect())
@@ -58,7 +59,9 @@ pub(crate) fn profiles() -> ArgValueCandidates {
 
 /// Suggests the words for a status.
 pub(crate) fn statuses() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| Status::ALL.iter().map(|status| CompletionCandidate::new(status.as_str())).collect())
+    ArgValueCandidates::new(|| {
+        Status::ALL.iter().map(|status| CompletionCandidate::new(status.as_str())).collect()
+    })
 }
 
 fn ask<F>(question: impl FnOnce(Client) -> F) -> Vec<CompletionCandidate>

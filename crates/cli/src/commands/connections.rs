@@ -104,7 +104,8 @@ pub(crate) fn agents(arguments: &AgentsArguments, common: &Common) -> Outcome {
     })
 }
 
-const NOBODY: &str = "You have no connections yet. `tandem pair` makes a code for the owner of another agent.";
+const NOBODY: &str =
+    "You have no connections yet. `tandem pair` makes a code for the owner of another agent.";
 
 /// The alias, or the agent's own name.
 pub(crate) fn display_name(connection: &ConnectionView) -> String {

@@ -67,7 +67,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
                 agent.id.as_str(),
                 if agent.online { "online" } else { &seen },
                 if agent.auto_accept { "at once" } else { "by code" },
-                &agent.task_completion_rate.map_or_else(|| "-".to_owned(), |rate| format!("{:.0}%", rate * 100.0)),
+                &agent
+                    .task_completion_rate
+                    .map_or_else(|| "-".to_owned(), |rate| format!("{:.0}%", rate * 100.0)),
                 &agent.capabilities.as_slice().join(", "),
                 agent.description.as_ref().map_or("", |description| description.as_str()),
             ]);

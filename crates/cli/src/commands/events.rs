@@ -132,8 +132,11 @@ async fn tail(session: &Session, arguments: &Tail) -> Outcome {
         };
         match followed? {
             Followed::Event(event) if filter.takes(&event) => {
-                let line =
-                    if terminal.json { text::json(&event_json(&event).to_string()) } else { event_line(&event) };
+                let line = if terminal.json {
+                    text::json(&event_json(&event).to_string())
+                } else {
+                    event_line(&event)
+                };
                 written(writeln!(out, "{line}"))?;
                 left -= 1;
             }
@@ -147,7 +150,9 @@ async fn tail(session: &Session, arguments: &Tail) -> Outcome {
 /// What happened to the stream, in one line.
 pub(crate) fn notice_line(notice: &Notice) -> String {
     match notice {
-        Notice::Connected { transport, cursor } => format!("-- connected by {transport}, after event {cursor}"),
+        Notice::Connected { transport, cursor } => {
+            format!("-- connected by {transport}, after event {cursor}")
+        }
         Notice::Lost { cause, retry_in } => {
             format!("-- connection lost, next try in {:.1} s: {}", retry_in.as_secs_f32(), text::line(cause))
         }

@@ -107,7 +107,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
 /// Refuses files that cannot be read, before anything is sent.
 pub(crate) fn check_files(files: &[PathBuf]) -> Outcome {
     for path in files {
-        let unreadable = |cause: std::io::Error| Failure::usage(format!("cannot read {}: {cause}", path.display()));
+        let unreadable =
+            |cause: std::io::Error| Failure::usage(format!("cannot read {}: {cause}", path.display()));
         let metadata = File::open(path).and_then(|file| file.metadata()).map_err(unreadable)?;
         if !metadata.is_file() {
             return Err(Failure::usage(format!("{} is not a file", path.display())));
@@ -179,8 +180,10 @@ fn is_text(path: &Path) -> bool {
 /// The messages of a task that carry files, oldest first.
 async fn file_messages(session: &Session, task: &TaskView) -> Outcome<Vec<MessageView>> {
     let (client, id) = (&session.client, &task.id);
-    let all = Extent::whole().read(|query: PageQuery| async move { client.messages(id, &query).await }).await?;
-    let mut files: Vec<MessageView> = all.items.into_iter().filter(|message| message.file.is_some()).collect();
+    let all =
+        Extent::whole().read(|query: PageQuery| async move { client.messages(id, &query).await }).await?;
+    let mut files: Vec<MessageView> =
+        all.items.into_iter().filter(|message| message.file.is_some()).collect();
     files.sort_by_key(|message| message.created_at);
     Ok(files)
 }
@@ -280,7 +283,8 @@ fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Out
         return Ok(());
     }
     let path = down.output.clone().unwrap_or_else(|| PathBuf::from(name));
-    let failed = |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
+    let failed =
+        |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).create_new(!down.overwrite);
     options.open(&path).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
@@ -290,7 +294,7 @@ fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Out
 fn saved(session: &Session, path: &Path, name: &str, bytes: u64) -> Outcome {
     let shown = path.display().to_string();
     let view = serde_json::json!({ "path": shown, "filename": name, "sizeBytes": bytes });
-    session.terminal.result(&view, |terminal| {
-        terminal.line(&format!("{}  {}", text::line(&shown), time::bytes(bytes)))
-    })
+    session
+        .terminal
+        .result(&view, |terminal| terminal.line(&format!("{}  {}", text::line(&shown), time::bytes(bytes))))
 }

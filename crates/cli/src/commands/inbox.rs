@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         let now = time::now();
         for item in &inbox.items {
             table.row([
-                &what(item),
+                what(item).as_str(),
                 item.from_agent_name.as_str(),
                 item.title.as_str(),
                 item.task_id.as_ref().map_or("", |task| task.as_str()),

@@ -51,8 +51,10 @@ async fn to_agent(session: &Session, agent: &AgentId, body: Body) -> Outcome<Mes
     let plain = SendToAgent::new(checked("AGENT", agent.to_string())?, body.clone());
     match session.client.send_to_agent(&plain).await {
         Ok(sent) => Ok(sent),
-        Err(error) if error.is_not_found() => Err(Failure::not_found("there is no open task with that agent")
-            .next("Start one: `tandem send AGENT TITLE`.")),
+        Err(error) if error.is_not_found() => {
+            Err(Failure::not_found("there is no open task with that agent")
+                .next("Start one: `tandem send AGENT TITLE`."))
+        }
         Err(error) if error.code() == Some(Code::Validation) => {
             let query = TasksQuery { with: Some(agent.clone()), limit: Some(100), ..TasksQuery::default() };
             let page = session.client.tasks(&query).await?;

@@ -42,8 +42,14 @@ pub(crate) struct Common {
         help_heading = "Common options", add = complete::profiles())]
     pub(crate) agent: Option<String>,
     /// The hub's address [default: the profile's]
-    #[arg(long, global = true, value_name = "URL", env = "TANDEM_HUB", hide_env_values = true,
-        help_heading = "Common options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "TANDEM_HUB",
+        hide_env_values = true,
+        help_heading = "Common options"
+    )]
     pub(crate) hub: Option<String>,
 }
 

@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 use tandem_api::networks::{
-    BroadcastFilter, BroadcastView, CreateInvite, CreateNetwork, JoinNetwork, MemberView, NetworkView,
-    SendBroadcast,
+    BroadcastFilter, BroadcastView, CreateInvite, CreateNetwork, JoinNetwork, MemberView, NetworkRole,
+    NetworkView, SendBroadcast,
 };
 use tandem_core::NetworkId;
 
@@ -126,7 +126,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             let network = session.client.network(&find(&session, named).await?.id).await?;
             session.terminal.result(&network, |_| print_networks(&session, std::slice::from_ref(&network)))
         }
-        NetworkCommand::Invite { network, uses, valid_for } => invite(&session, network, *uses, *valid_for).await,
+        NetworkCommand::Invite { network, uses, valid_for } => {
+            invite(&session, network, *uses, *valid_for).await
+        }
         NetworkCommand::Join { code } => {
             let joined = session.client.join_network(&JoinNetwork { code: checked("CODE", code)? }).await?;
             session.terminal.result(&joined, |terminal| {
@@ -160,6 +162,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     })
 }
 
+fn role(role: NetworkRole) -> &'static str {
+    match role {
+        NetworkRole::Owner => "owner",
+        NetworkRole::Member => "member",
+    }
+}
+
 /// The network that an argument names.
 async fn find(session: &Session, named: &Named) -> Outcome<NetworkView> {
     let wanted = &named.network;
@@ -172,8 +181,10 @@ async fn find(session: &Session, named: &Named) -> Outcome<NetworkView> {
         (Some(network), true) => Ok(network),
         (None, _) => Err(Failure::not_found(format!("you are in no network {:?}", text::line(wanted)))
             .next("`tandem network list` shows your networks.")),
-        (Some(_), false) => Err(Failure::usage(format!("several networks are named {:?}", text::line(wanted)))
-            .next("Give the id: `tandem network list` shows it.")),
+        (Some(_), false) => {
+            Err(Failure::usage(format!("several networks are named {:?}", text::line(wanted)))
+                .next("Give the id: `tandem network list` shows it."))
+        }
     }
 }
 
@@ -204,7 +215,7 @@ fn print_networks(session: &Session, networks: &[NetworkView]) -> Outcome {
         table.row([
             network.name.as_str(),
             network.id.as_str(),
-            network.role.as_str(),
+            role(network.role),
             &network.member_count.to_string(),
             network.owner_agent_name.as_str(),
             network.description.as_ref().map_or("", |text| text.as_str()),
@@ -218,13 +229,18 @@ async fn invite(session: &Session, named: &Named, uses: Option<i64>, valid_for: 
     let wrong = |name: &str, why: &tandem_core::text::Unfit| Failure::usage(format!("{name} {}", why.0));
     let invite = CreateInvite {
         max_uses: uses.map(|uses| uses.try_into().map_err(|why| wrong("--uses", &why))).transpose()?,
-        expires_in_seconds: valid_for.map(|time| time.try_into().map_err(|why| wrong("--for", &why))).transpose()?,
+        expires_in_seconds: valid_for
+            .map(|time| time.try_into().map_err(|why| wrong("--for", &why)))
+            .transpose()?,
     };
     let created = session.client.invite(&network.id, &invite).await?;
     session.terminal.result(&created, |terminal| {
         terminal.line(created.code.as_str())?;
         let until = time::relative(created.expires_at, time::now());
-        terminal.note(&format!("Ends {until}. The other agent runs: tandem network join {}", created.code.as_str()));
+        terminal.note(&format!(
+            "Ends {until}. The other agent runs: tandem network join {}",
+            created.code.as_str()
+        ));
         Ok(())
     })
 }
@@ -236,7 +252,7 @@ async fn members(session: &Session, named: &Named, extent: Extent) -> Outcome {
         table.row([
             member.agent_name.as_str(),
             member.agent_id.as_str(),
-            member.role.as_str(),
+            role(member.role),
             if member.online { "online" } else { "" },
             &member.capabilities.as_slice().join(", "),
         ]);
@@ -248,8 +264,9 @@ async fn members(session: &Session, named: &Named, extent: Extent) -> Outcome {
 async fn remove(session: &Session, named: &Named, member: &str) -> Outcome {
     let (client, network) = (&session.client, &find(session, named).await?.id);
     let all = Extent::whole().read(|query| async move { client.members(network, &query).await }).await?;
-    let is_meant =
-        |one: &&MemberView| one.agent_id.as_str() == member || one.agent_name.as_str().eq_ignore_ascii_case(member);
+    let is_meant = |one: &&MemberView| {
+        one.agent_id.as_str() == member || one.agent_name.as_str().eq_ignore_ascii_case(member)
+    };
     let found: Vec<&MemberView> = all.items.iter().filter(is_meant).collect();
     let [one] = found.as_slice() else {
         return Err(Failure::not_found(format!("the network has no single member {:?}", text::line(member)))
@@ -278,7 +295,8 @@ async fn messages(session: &Session, named: &Named, extent: Extent) -> Outcome {
     }
     let print = |message: &BroadcastView| {
         let when = time::relative(message.created_at, time::now());
-        terminal.line(&terminal.dim(&format!("{} · {when}", text::line(message.sender_agent_name.as_str()))))?;
+        terminal
+            .line(&terminal.dim(&format!("{} · {when}", text::line(message.sender_agent_name.as_str()))))?;
         print_quoted(terminal, &text::lines(message.content.as_str()))
     };
     listed.items.iter().try_for_each(print)

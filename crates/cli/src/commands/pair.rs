@@ -50,7 +50,11 @@ async fn redeem(session: &Session, code: &str) -> Outcome {
     let connected = session.client.redeem_pairing_code(&code).await.map_err(|error| {
         let unknown = error.is_not_found();
         let failure = Failure::from(error);
-        if unknown { failure.next("Codes end after ten minutes and work once. Ask for a new one.") } else { failure }
+        if unknown {
+            failure.next("Codes end after ten minutes and work once. Ask for a new one.")
+        } else {
+            failure
+        }
     })?;
     session.terminal.result(&connected, |terminal| introduce(terminal, &connected))
 }
@@ -74,7 +78,11 @@ fn introduce(terminal: &Terminal, connected: &ConnectedView) -> Outcome {
 }
 
 fn shell_word(name: &str) -> String {
-    if name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)) { name.to_owned() } else { format!("{name:?}") }
+    if name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)) {
+        name.to_owned()
+    } else {
+        format!("{name:?}")
+    }
 }
 
 async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
@@ -127,7 +135,8 @@ async fn wait_for_connection(
                 .next("Make a new one with `tandem pair`."));
         }
         progress.show(left);
-        let page = session.client.events(&EventsQuery { after: Some(cursor), wait: Some(left.min(5)) }).await?;
+        let page =
+            session.client.events(&EventsQuery { after: Some(cursor), wait: Some(left.min(5)) }).await?;
         cursor = page.cursor;
         let connected = page.events.iter().find(|event| event.kind == EventKind::AgentConnected.into());
         if let Some(event) = connected.cloned() {

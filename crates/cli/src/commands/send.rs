@@ -93,7 +93,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         session.terminal.result(&sent, |terminal| {
             let to = text::line(sent.target_agent_name.as_str());
             let lock = if sent.encrypted { ", encrypted" } else { "" };
-            terminal.line(&format!("{}  to {to}{lock}  {}", sent.id, status_line(terminal, sent.status, None)))
+            terminal.line(&format!(
+                "{}  to {to}{lock}  {}",
+                sent.id,
+                status_line(terminal, sent.status, None)
+            ))
         })?;
         upload_all(&session, &sent, &arguments.files).await?;
         match before {
@@ -107,7 +111,10 @@ fn priority(word: &str) -> Result<Priority, String> {
     Priority::try_from(word.to_owned()).map_err(|unfit| unfit.0)
 }
 
-fn within<const MIN: i64, const MAX: i64>(name: &str, seconds: Option<i64>) -> Outcome<Option<Within<MIN, MAX>>> {
+fn within<const MIN: i64, const MAX: i64>(
+    name: &str,
+    seconds: Option<i64>,
+) -> Outcome<Option<Within<MIN, MAX>>> {
     let Some(seconds) = seconds else { return Ok(None) };
     let wrong = |_| Failure::usage(format!("{name} must be {MIN} to {MAX} seconds"));
     Ok(Some(Within::try_from(seconds).map_err(wrong)?))
@@ -127,11 +134,16 @@ async fn finish(session: &Session, sent: &TaskView, cursor: i64, limit: Option<D
     match task.status {
         Status::Completed => Ok(()),
         Status::InputRequired | Status::AuthRequired => {
-            terminal.note("It waits for you: `tandem message @ \"…\"` answers, `tandem task accept @` completes it.");
+            terminal.note(
+                "It waits for you: `tandem message @ \"…\"` answers, `tandem task accept @` completes it.",
+            );
             Ok(())
         }
         ended => {
-            let why = task.status_reason.as_ref().map_or(String::new(), |why| format!(": {}", text::line(why.as_str())));
+            let why = task
+                .status_reason
+                .as_ref()
+                .map_or(String::new(), |why| format!(": {}", text::line(why.as_str())));
             Err(Failure::refused(format!("the task was not completed; it is {}{why}", ended.as_str()))
                 .next("`tandem task show @` has the details, `tandem task retry @` starts it again."))
         }

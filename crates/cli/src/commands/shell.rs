@@ -65,7 +65,8 @@ pub(crate) fn man(arguments: &ManArguments, command: Command) -> Outcome {
         clap_mangen::Man::new(command).render(&mut page)?;
         return print(&String::from_utf8_lossy(&page));
     };
-    let failed = |cause: std::io::Error| Failure::refused(format!("cannot write to {}: {cause}", folder.display()));
+    let failed =
+        |cause: std::io::Error| Failure::refused(format!("cannot write to {}: {cause}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(command, folder).map_err(failed)
 }

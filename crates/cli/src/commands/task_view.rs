@@ -63,7 +63,10 @@ pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
         field("Expires", time::relative(expires, now))?;
     }
     if let Some(progress) = task.progress {
-        let note = task.progress_note.as_ref().map_or(String::new(), |note| format!(" {}", text::line(note.as_str())));
+        let note = task
+            .progress_note
+            .as_ref()
+            .map_or(String::new(), |note| format!(" {}", text::line(note.as_str())));
         field("Progress", format!("{progress}%{note}"))?;
     }
     if task.attempt > 1 {
@@ -118,7 +121,9 @@ pub(crate) fn print_message(terminal: &Terminal, message: &MessageView, trust: &
             time::bytes(u64::try_from(file.size_bytes).unwrap_or(0)),
             text::line(message.content.as_str()),
         ),
-        (None, ContentType::File) => format!("[file] tandem file down {}", text::line(message.content.as_str())),
+        (None, ContentType::File) => {
+            format!("[file] tandem file down {}", text::line(message.content.as_str()))
+        }
         (None, _) => text::lines(message.content.as_str()),
     };
     print_quoted(terminal, &content)

@@ -51,7 +51,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         let mut stream = session.client.follow(Some(after));
         let event = loop {
             let followed = timeout_at(deadline, stream.next()).await.map_err(|_| {
-                Failure::timed_out("nothing arrived in time").next("`tandem inbox` shows what is already there.")
+                Failure::timed_out("nothing arrived in time")
+                    .next("`tandem inbox` shows what is already there.")
             })??;
             match followed {
                 Followed::Event(event) if ends(arguments, &event.kind) => break event,

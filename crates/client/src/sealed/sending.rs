@@ -112,7 +112,7 @@ impl Client {
     ) -> Result<UploadedFile, Error> {
         let size = sealed_file_size(filename, mime_type, bytes.len());
         if size > FILE_BYTES_MAX {
-            return Err(Error::TooLarge { bytes: size, max: FILE_BYTES_MAX });
+            return Err(Error::TooLarge { size, max: FILE_BYTES_MAX });
         }
         let peer = self.peer_of(task)?;
         let file = File { filename: filename.to_owned(), mime_type: mime_type.to_owned(), data: bytes };

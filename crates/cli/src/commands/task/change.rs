@@ -172,7 +172,12 @@ async fn changed(session: &Session, task: TaskView) -> Outcome {
     })
 }
 
-async fn patch(session: &Session, task: &TaskView, status: Status, reason: Option<&str>) -> Outcome<TaskView> {
+async fn patch(
+    session: &Session,
+    task: &TaskView,
+    status: Status,
+    reason: Option<&str>,
+) -> Outcome<TaskView> {
     let reason = reason.map(|reason| checked("--reason", reason)).transpose()?;
     let change = PatchTask { status: Some(status), reason, ..PatchTask::default() };
     Ok(session.client.change_task(&task.id, &change).await?)
