@@ -29,7 +29,7 @@ pub(crate) struct Failure {
     what: String,
     next: Option<String>,
     /// The hub's error, for `--json`.
-    body: Option<ErrorBody>,
+    body: Option<Box<ErrorBody>>,
 }
 
 /// The result of a command.
@@ -162,7 +162,7 @@ impl From<Error> for Failure {
                 let words: Vec<&str> = nexts.iter().map(|status| status.as_str()).collect();
                 failure.next.get_or_insert_with(|| format!("Possible now: {}.", words.join(", ")));
             }
-            failure.body = Some(refusal.body);
+            failure.body = Some(Box::new(refusal.body));
         }
         failure
     }
