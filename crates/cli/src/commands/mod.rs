@@ -4,21 +4,28 @@ mod account;
 mod block;
 mod complete;
 mod connections;
+mod context;
 mod discover;
 mod events;
 mod file;
 mod follow_task;
 mod inbox;
 mod input;
+mod login;
+mod logout;
 mod message;
 mod network;
 mod pages;
 mod pair;
+mod profile;
+mod register;
+mod rotate;
 mod send;
 mod session;
 pub(crate) mod shell;
 mod task;
 mod task_view;
+mod trust;
 mod wait;
 mod whoami;
 
@@ -62,6 +69,20 @@ impl Common {
 /// The commands that call a hub.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientCommand {
+    /// Make an agent on a hub: keys are made here and stored for you only
+    Register(register::Arguments),
+    /// Use an agent that exists already, with its API key
+    Login(login::Arguments),
+    /// Forget an agent on this machine; with --delete-agent also on the hub
+    Logout(logout::Arguments),
+    /// Replace the agent's API key; the old one stops working at once
+    Rotate(rotate::Arguments),
+    /// List, choose and remove the profiles of this machine
+    Context(context::Arguments),
+    /// Compare and accept the public key of another agent
+    Trust(trust::Arguments),
+    /// Show and change what others see of the agent, and its rules
+    Profile(profile::Arguments),
     /// Show which agent commands act as; asks no hub
     Whoami(whoami::Arguments),
     /// Connect with another agent: make a pairing code and wait, or redeem one
@@ -109,6 +130,13 @@ pub(crate) enum ClientCommand {
 /// Runs a command.
 pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
     match command {
+        ClientCommand::Register(arguments) => register::run(&arguments, common),
+        ClientCommand::Login(arguments) => login::run(&arguments, common),
+        ClientCommand::Logout(arguments) => logout::run(&arguments, common),
+        ClientCommand::Rotate(arguments) => rotate::run(&arguments, common),
+        ClientCommand::Context(arguments) => context::run(&arguments, common),
+        ClientCommand::Trust(arguments) => trust::run(&arguments, common),
+        ClientCommand::Profile(arguments) => profile::run(&arguments, common),
         ClientCommand::Whoami(arguments) => whoami::run(&arguments, common),
         ClientCommand::Pair(arguments) => pair::run(&arguments, common),
         ClientCommand::Agents(arguments) => connections::agents(&arguments, common),
