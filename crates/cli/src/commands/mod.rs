@@ -1,5 +1,7 @@
 //! The commands that call a hub, a file per noun.
 
+mod admin;
+mod operator;
 mod session;
 pub(crate) mod whoami;
 
@@ -37,11 +39,14 @@ impl Common {
 pub(crate) enum ClientCommand {
     /// Show which agent commands act as; asks no hub
     Whoami(whoami::Arguments),
+    /// See and change agents, credits and settings of a hub, as its operator
+    Admin(admin::Arguments),
 }
 
 /// Runs a command.
 pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
     match command {
         ClientCommand::Whoami(arguments) => whoami::run(&arguments, common),
+        ClientCommand::Admin(arguments) => admin::run(&arguments, common),
     }
 }
