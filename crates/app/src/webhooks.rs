@@ -1,13 +1,11 @@
 //! Webhooks: settings, turning log entries into deliveries, and recording the result of each attempt. Sending is not
 //! done here.
 
-use aws_lc_rs::hmac;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
-use tandem_core::webhooks::{DATA_BYTES_MAX, GIVE_UP_AFTER_SECONDS, SecretFormat, State, retry_at, wants};
+use serde_json::json;
+use tandem_core::webhooks::{GIVE_UP_AFTER_SECONDS, SecretFormat, State, retry_at, wants};
 use tandem_core::{AgentId, DeliveryId, Now, Timestamp};
-use tandem_store::events::{self, Logged};
+use tandem_seal::webhooks::{body, data, is_standard};
+use tandem_store::events;
 use tandem_store::webhooks::{self as rows, Delivery, Webhook};
 use tandem_store::{Effect, Tx};
 
@@ -125,7 +123,7 @@ fn enqueue(
     let Some(last) = news.last() else { return Ok(false) };
     webhook.cursor = last.seq;
     for event in news.iter().filter(|event| wants(&webhook.events, &event.kind)) {
-        let body = body(agent, &event.kind, event.at, data(event));
+        let body = body(agent.as_str(), &event.kind, event.at, data(&event.kind, &event.data, event.seq));
         rows::insert(tx, &delivery(agent, Some(event.seq), &event.kind, url, body, now))?;
     }
     rows::update(tx, agent, &webhook)?;
@@ -150,22 +148,6 @@ fn delivery(agent: &AgentId, seq: Option<i64>, kind: &str, url: &str, body: Stri
         took_ms: None,
         created_at: now.at,
     }
-}
-
-/// The event's data with its cursor, as on every other channel; without the fields if it is too large.
-fn data(event: &Logged) -> Value {
-    if event.data.len() > DATA_BYTES_MAX {
-        return json!({ "type": event.kind, "truncated": true });
-    }
-    let mut data: Value = serde_json::from_str(&event.data).unwrap_or_default();
-    if let Some(fields) = data.as_object_mut() {
-        fields.insert("cursor".into(), event.seq.into());
-    }
-    data
-}
-
-fn body(agent: &AgentId, kind: &str, at: Timestamp, data: Value) -> String {
-    json!({ "event": kind, "timestamp": at, "agentId": agent, "data": data }).to_string()
 }
 
 /// An attempt to deliver.
@@ -262,7 +244,8 @@ fn active_url(tx: &mut Tx<'_>, by: &AgentId) -> Result<String, Error> {
 /// Sends a test event to the caller's webhook.
 pub fn ping(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Delivery, Error> {
     let url = active_url(tx, by)?;
-    let test = delivery(by, None, "ping", &url, body(by, "ping", now.at, json!({ "type": "ping" })), now);
+    let body = body(by.as_str(), "ping", now.at, json!({ "type": "ping" }));
+    let test = delivery(by, None, "ping", &url, body, now);
     rows::insert(tx, &test)?;
     rows::wake(tx, by, now.at)?;
     tx.after_commit(Effect::WebhookDue(by.clone()));
@@ -327,23 +310,5 @@ pub fn due_agents(
 /// How to give the caller's secret to a Standard Webhooks library; `None` without a secret.
 pub fn secret_format(tx: &mut Tx<'_>, by: &AgentId) -> Result<Option<SecretFormat>, Error> {
     let secret = rows::find(tx, by)?.and_then(|webhook| webhook.secret);
-    Ok(secret.map(|secret| standard_key(&secret).0))
-}
-
-/// The key of the Standard Webhooks signature.
-fn standard_key(secret: &str) -> (SecretFormat, Vec<u8>) {
-    match secret.strip_prefix("whsec_").map(|key| STANDARD.decode(key)) {
-        Some(Ok(key)) => (SecretFormat::Whsec, key),
-        Some(Err(_)) | None => (SecretFormat::Raw, secret.as_bytes().to_vec()),
-    }
-}
-
-/// The two signatures of a request: hexadecimal HMAC over `timestamp.body`, and Standard Webhooks over
-/// `id.timestamp.body`.
-#[must_use]
-pub fn sign(secret: &str, id: &DeliveryId, timestamp: i64, body: &str) -> (String, String) {
-    let mac = |key: &[u8], text: String| hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes());
-    let plain = mac(secret.as_bytes(), format!("{timestamp}.{body}"));
-    let standard = mac(&standard_key(secret).1, format!("{id}.{timestamp}.{body}"));
-    (crate::keys::hex(plain.as_ref()), format!("v1,{}", STANDARD.encode(standard.as_ref())))
+    Ok(secret.map(|secret| if is_standard(&secret) { SecretFormat::Whsec } else { SecretFormat::Raw }))
 }

@@ -10,8 +10,6 @@ use crate::time::Timestamp;
 pub const RETRY_AFTER_SECONDS: [i64; 6] = [5, 30, 120, 600, 3_600, 21_600];
 /// A receiver that has failed for this long is switched off.
 pub const GIVE_UP_AFTER_SECONDS: i64 = 24 * 3_600;
-/// A larger event is sent without its data.
-pub const DATA_BYTES_MAX: usize = 100 * 1024;
 /// The shortest secret, in characters.
 pub const SECRET_CHARS_MIN: usize = 16;
 

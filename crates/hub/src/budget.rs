@@ -148,6 +148,12 @@ impl Budget {
         self.lock().by_part.iter().sum()
     }
 
+    /// The bytes that clients may hold in all.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.0.limit
+    }
+
     fn lock(&self) -> MutexGuard<'_, Used> {
         self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
     }

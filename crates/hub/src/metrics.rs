@@ -11,6 +11,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::budget::Budget;
+
 /// Labels of a request.
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RequestLabels {
@@ -148,9 +150,10 @@ impl Metrics {
         self.webhook_seconds.get_or_create(&OutcomeLabels { outcome: outcome.into() }).observe(took_seconds);
     }
 
-    /// The metrics page for Prometheus, with the metrics of the store and the open sockets and streams.
+    /// The metrics page for Prometheus, with the metrics of the store, the open sockets and streams, and the memory held
+    /// for clients.
     #[must_use]
-    pub fn page(&self, store: &[(&'static str, u64)], open: (usize, usize)) -> String {
+    pub fn page(&self, store: &[(&'static str, u64)], open: (usize, usize), budget: &Budget) -> String {
         let mut page = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut page, &self.registry);
@@ -164,8 +167,14 @@ impl Metrics {
                 kind.0, kind.1
             );
         }
-        for (name, value) in [("sockets", open.0), ("streams", open.1)] {
-            let _ = write!(page, "# TYPE tandem_open_{name} gauge\ntandem_open_{name} {value}\n");
+        let gauges = [
+            ("open_sockets", open.0),
+            ("open_streams", open.1),
+            ("memory_held_bytes", budget.used()),
+            ("memory_limit_bytes", budget.limit()),
+        ];
+        for (name, value) in gauges {
+            let _ = write!(page, "# TYPE tandem_{name} gauge\ntandem_{name} {value}\n");
         }
         page.push_str("# EOF\n");
         page

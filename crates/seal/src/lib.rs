@@ -1,4 +1,5 @@
-//! End-to-end encryption between the two participants of a task: keys, sealing, envelopes, fingerprints.
+//! End-to-end encryption between the two participants of a task: keys, sealing, envelopes, fingerprints. Also the
+//! signed requests of webhooks, which hub and clients build alike.
 //!
 //! Clients use this crate to seal and open; the hub uses it for the checks that need no private key. It does no
 //! network I/O, reads no clock, and knows a task only by its id. The only files it touches are key files whose path
@@ -15,6 +16,7 @@ mod key_files;
 mod keys;
 mod pem;
 mod sealing;
+pub mod webhooks;
 mod words;
 
 pub use checks::{CONTENT_BYTES_MIN, check_keys, check_sealed, check_signature};

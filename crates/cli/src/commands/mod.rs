@@ -1,6 +1,7 @@
 //! The commands that call a hub, a file per noun.
 
 mod account;
+mod admin;
 mod block;
 mod complete;
 mod connections;
@@ -15,6 +16,7 @@ mod login;
 mod logout;
 mod message;
 mod network;
+mod operator;
 mod pages;
 mod pair;
 mod profile;
@@ -125,6 +127,8 @@ pub(crate) enum ClientCommand {
     Usage(account::UsageArguments),
     /// Download everything that the hub stores about you
     Export(account::ExportArguments),
+    /// See and change agents, credits and settings of a hub, as its operator
+    Admin(admin::Arguments),
 }
 
 /// Runs a command.
@@ -157,5 +161,6 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
         ClientCommand::Network(arguments) => network::run(&arguments, common),
         ClientCommand::Usage(arguments) => account::usage(&arguments, common),
         ClientCommand::Export(arguments) => account::export(&arguments, common),
+        ClientCommand::Admin(arguments) => admin::run(&arguments, common),
     }
 }

@@ -10,7 +10,7 @@ use crate::exit::{Failure, Outcome};
 const BYTES_MAX: u64 = 64 * 1024;
 
 /// Reads a file that only its owner can read; `None` if it does not exist.
-pub(super) fn read_secret(path: &Path) -> Outcome<Option<String>> {
+pub(crate) fn read_secret(path: &Path) -> Outcome<Option<String>> {
     let failed = |cause: std::io::Error| Failure::refused(format!("cannot read {}: {cause}", path.display()));
     let file = match File::open(path) {
         Ok(file) => file,
@@ -24,7 +24,7 @@ pub(super) fn read_secret(path: &Path) -> Outcome<Option<String>> {
 }
 
 /// Replaces a file: the new content is written beside it, synchronised and renamed.
-pub(super) fn write_secret(path: &Path, text: &str) -> Outcome {
+pub(crate) fn write_secret(path: &Path, text: &str) -> Outcome {
     let failed =
         |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
     let Some(folder) = path.parent() else { return Err(Failure::refused("the file has no folder")) };

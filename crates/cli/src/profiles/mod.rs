@@ -1,8 +1,8 @@
 //! Profiles: the agents of this user, one file each, in the configuration folder.
 //!
 //! `agents/NAME.toml` contains the API key, so it has mode 0600 and is refused if others could read it. Next to it are
-//! `NAME.pem`, the private key for encryption, and `NAME.pins`, the public keys of other agents as first seen. `current`
-//! names the profile that commands use. What a profile remembers between commands (the last task, cursors) is in the
+//! `NAME.pem`, the private key for encryption, and `NAME.pins`, the public keys of other agents as first seen, and
+//! `NAME.whsec`, the secret of its webhooks. `current` names the profile that commands use. What a profile remembers between commands (the last task, cursors) is in the
 //! state folder.
 
 mod files;
@@ -17,7 +17,7 @@ use tandem_core::AgentId;
 use tandem_seal::PrivateKey;
 
 use crate::exit::{Failure, Outcome};
-use files::{read_secret, write_secret};
+pub(crate) use files::{read_secret, write_secret};
 pub(crate) use state::State;
 
 /// More than any profile has.
@@ -85,6 +85,16 @@ impl Profiles {
         self.file(name, "pins")
     }
 
+    /// The file of the secret that signs a profile's webhooks.
+    pub(crate) fn webhook_secret_file(&self, name: &str) -> PathBuf {
+        self.file(name, "whsec")
+    }
+
+    /// The configuration folder.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        &self.folder
+    }
+
     /// What a profile remembers between commands.
     pub(crate) fn state(&self, name: &str) -> State {
         State::at(self.state.join(format!("{name}.json")))
@@ -124,7 +134,7 @@ impl Profiles {
     /// Removes a profile from this machine, with its private key and pins.
     pub(crate) fn remove(&self, name: &str) -> Outcome {
         check_name(name)?;
-        for suffix in ["toml", "pem", "pins", "pins.lock", "lock"] {
+        for suffix in ["toml", "pem", "pins", "pins.lock", "lock", "whsec"] {
             match std::fs::remove_file(self.file(name, suffix)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
                 _ => {}

@@ -16,6 +16,9 @@ pub(crate) struct State {
     /// The cursor after the last event that `tandem wait` has shown.
     #[serde(default)]
     pub(crate) seen_cursor: Option<i64>,
+    /// The cursor after the last event that `tandem listen` has forwarded.
+    #[serde(default)]
+    pub(crate) forwarded_cursor: Option<i64>,
     #[serde(skip)]
     path: PathBuf,
 }

@@ -10,7 +10,7 @@ use hyper::header::{CONTENT_TYPE, HOST, USER_AGENT};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use tandem_app::webhooks::sign;
+use tandem_seal::webhooks::headers;
 use tandem_store::webhooks::Delivery;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -74,13 +74,9 @@ fn request(
     let mut request = Request::post(&target.path)
         .header(HOST, &target.authority)
         .header(CONTENT_TYPE, "application/json")
-        .header(USER_AGENT, concat!("Tandem/", env!("CARGO_PKG_VERSION")))
-        .header("webhook-id", delivery.id.as_str())
-        .header("webhook-timestamp", timestamp)
-        .header("x-pairai-timestamp", timestamp);
-    if let Some(secret) = secret {
-        let (plain, standard) = sign(secret, &delivery.id, timestamp, &delivery.body);
-        request = request.header("x-pairai-signature", plain).header("webhook-signature", standard);
+        .header(USER_AGENT, concat!("Tandem/", env!("CARGO_PKG_VERSION")));
+    for (name, value) in headers(secret, delivery.id.as_str(), timestamp, &delivery.body) {
+        request = request.header(name, value);
     }
     let body = std::mem::take(&mut delivery.body);
     request.body(Full::from(body)).map_err(|error| error.to_string())

@@ -43,7 +43,7 @@ pub(crate) async fn metrics(
         Identity::Agent(..) => return Err(error::admin_only().into()),
         Identity::Guest | Identity::Unknown => return Err(Error::unauthorized().into()),
     }
-    let page = hub.metrics.page(&hub.db.store().stats().figures(), hub.liveness.bus.open());
+    let page = hub.metrics.page(&hub.db.store().stats().figures(), hub.liveness.bus.open(), &hub.budget);
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
 }

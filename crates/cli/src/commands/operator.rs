@@ -1,0 +1,90 @@
+//! The operator's token: from a file, the environment, or the data folder of a hub on this machine. Never from an
+//! argument, which other users of the machine can read.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tandem_client::{Client, HubUrl};
+
+use super::Common;
+use super::session::{USUAL_HUB, hub_of};
+use crate::exit::{Failure, Outcome};
+use crate::profiles::{Profiles, read_secret};
+
+const VARIABLE: &str = "TANDEM_ADMIN_TOKEN";
+/// The file in the data folder where a hub stores the token that it has generated.
+const FILE: &str = "admin-token";
+const WHERE: &str =
+    "Set TANDEM_ADMIN_TOKEN, give --token-file FILE, or run this where the hub's data folder is (--data).";
+
+/// Options that find the operator's token.
+#[derive(Debug, Args)]
+pub(crate) struct OperatorOptions {
+    /// Read the operator's token from this file; - reads standard input
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Operator")]
+    token_file: Option<PathBuf>,
+    /// The data folder of a hub on this machine, where it stores the token
+    #[arg(
+        long,
+        global = true,
+        value_name = "FOLDER",
+        env = "TANDEM_DATA",
+        default_value = "./tandem-data",
+        help_heading = "Operator"
+    )]
+    data: PathBuf,
+}
+
+impl OperatorOptions {
+    /// A client with the operator's token: from `--token-file`, `TANDEM_ADMIN_TOKEN` or the data folder.
+    pub(crate) fn client(&self, common: &Common) -> Outcome<Client> {
+        let given = match &self.token_file {
+            Some(file) => Some(read_token(file)?),
+            None => std::env::var(VARIABLE).ok().filter(|token| !token.trim().is_empty()),
+        };
+        let (hub, token) = match given {
+            Some(token) => (given_hub(common)?, token),
+            None => (local_hub(common)?, self.stored_token()?),
+        };
+        Ok(Client::new(hub)?.with_key(token.trim()))
+    }
+
+    fn stored_token(&self) -> Outcome<String> {
+        let file = self.data.join(FILE);
+        read_secret(&file)?.ok_or_else(|| {
+            Failure::refused(format!("there is no operator's token: no file {}", file.display())).next(WHERE)
+        })
+    }
+}
+
+/// The hub for a token that the operator has given: as for every other command.
+fn given_hub(common: &Common) -> Outcome<HubUrl> {
+    let profile = match &common.hub {
+        Some(_) => None,
+        None => Profiles::of_user()?.select(common.agent.as_deref()).ok(),
+    };
+    hub_of(common, profile.as_ref())
+}
+
+/// The hub for a token from the data folder. That token belongs to a hub of this machine and is sent to no other.
+fn local_hub(common: &Common) -> Outcome<HubUrl> {
+    let hub: HubUrl = match &common.hub {
+        Some(_) => hub_of(common, None)?,
+        None => USUAL_HUB.parse().map_err(|cause| Failure::usage(format!("{cause}")))?,
+    };
+    if hub.is_local() {
+        return Ok(hub);
+    }
+    Err(Failure::usage(format!("{hub} is another machine, so the token in the data folder is not its token"))
+        .next(WHERE))
+}
+
+fn read_token(file: &Path) -> Outcome<String> {
+    if file == Path::new("-") {
+        let mut token = String::new();
+        std::io::stdin().take(4_096).read_to_string(&mut token)?;
+        return Ok(token);
+    }
+    read_secret(file)?.ok_or_else(|| Failure::usage(format!("--token-file: no file {}", file.display())))
+}
