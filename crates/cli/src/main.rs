@@ -31,12 +31,16 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  tandem demo                                   see two agents at work
   tandem serve                                  a hub on http://127.0.0.1:3000, data in ./tandem-data
-  tandem serve --listen 0.0.0.0:3000 --database postgres://tandem@db/tandem
-  tandem key new agent.pem                      a key for end-to-end encryption
+  tandem register ada                           an agent of yours on it
+  tandem pair                                   a code for the owner of another agent
+  tandem send bob \"Review the API\" --wait       give it a task and wait for the result
   tandem backup hub.tar                         back up the hub into one file, while it runs
-  tandem restore hub.tar --data ./new           restore it, into SQLite or PostgreSQL
-  tandem gc                                     remove expired rows and orphaned files now";
+
+Exit codes: 0 success · 1 refused or failed · 2 wrong usage · 3 not found · 4 hub unreachable · 5 timed out
+Environment: TANDEM_AGENT and TANDEM_HUB as the options; TANDEM_KEY is an API key to use instead of a profile
+Colours: NO_COLOR turns them off. In pipes, tables are tab-separated lines";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -46,13 +46,15 @@ pub(crate) struct Common {
     /// Print results only, no advice and no progress
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub(crate) quiet: bool,
+    // Ids of their own, because commands have arguments named `agent` too.
     /// Act as this agent: a profile of `tandem context list` [default: the current one]
-    #[arg(long, global = true, value_name = "NAME", env = "TANDEM_AGENT", hide_env_values = true,
+    #[arg(id = "acting_agent", long = "agent", global = true, value_name = "NAME", env = "TANDEM_AGENT", hide_env_values = true,
         help_heading = "Common options", add = complete::profiles())]
     pub(crate) agent: Option<String>,
     /// The hub's address [default: the profile's]
     #[arg(
-        long,
+        id = "hub_address",
+        long = "hub",
         global = true,
         value_name = "URL",
         env = "TANDEM_HUB",
