@@ -1,6 +1,7 @@
 //! The command line as a person uses it: the built binary, in a home of its own, against a hub of the test.
 
 mod accounts;
+mod lost;
 mod trust;
 
 use std::path::{Path, PathBuf};
