@@ -27,7 +27,9 @@ pub(crate) struct Common {
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub(crate) quiet: bool,
     /// Act as this agent: a profile of `tandem context list` [default: the current one]
-    #[arg(long, global = true, value_name = "NAME", env = "TANDEM_AGENT", help_heading = "Common options")]
+    // An id of its own: clap would give an argument `agent` of any command to this option too.
+    #[arg(id = "acting_agent", long = "agent", global = true, value_name = "NAME")]
+    #[arg(env = "TANDEM_AGENT", help_heading = "Common options")]
     pub(crate) agent: Option<String>,
     /// The hub's address [default: the profile's]
     #[arg(long, global = true, value_name = "URL", env = "TANDEM_HUB", help_heading = "Common options")]

@@ -21,9 +21,8 @@ The key of each agent is pinned when something is first encrypted for it or read
 another channel, such as the phone: the hub could present a key of its own. Ends with 1 if the key has changed.")]
 pub(crate) struct Arguments {
     /// The other agent: name, alias or id
-    // Not named `agent`: clap would take it for the common option of that name.
     #[arg(value_name = "AGENT")]
-    peer: String,
+    agent: String,
     /// Pin the key that the hub presents now
     #[arg(long)]
     accept: bool,
@@ -37,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
                 .next("Unset TANDEM_KEY, or log in first: `tandem login`."));
         };
         let pins = Pins::at(session.profiles.pins_file(&profile.name))?;
-        let agent = agent(&session, &arguments.peer).await?;
+        let agent = agent(&session, &arguments.agent).await?;
         let found = session.client.presented_key(&agent).await?;
         let pinned = pins.get(&agent)?;
         let state = match &pinned {
