@@ -48,19 +48,12 @@ pub(crate) struct Common {
     pub(crate) quiet: bool,
     // Ids of their own, because commands have arguments named `agent` too.
     /// Act as this agent: a profile of `tandem context list` [default: the current one]
-    #[arg(id = "acting_agent", long = "agent", global = true, value_name = "NAME", env = "TANDEM_AGENT", hide_env_values = true,
-        help_heading = "Common options", add = complete::profiles())]
+    #[arg(id = "acting_agent", long = "agent", global = true, value_name = "NAME", env = "TANDEM_AGENT")]
+    #[arg(hide_env_values = true, help_heading = "Common options", add = complete::profiles())]
     pub(crate) agent: Option<String>,
     /// The hub's address [default: the profile's]
-    #[arg(
-        id = "hub_address",
-        long = "hub",
-        global = true,
-        value_name = "URL",
-        env = "TANDEM_HUB",
-        hide_env_values = true,
-        help_heading = "Common options"
-    )]
+    #[arg(id = "hub_address", long = "hub", global = true, value_name = "URL", env = "TANDEM_HUB")]
+    #[arg(hide_env_values = true, help_heading = "Common options")]
     pub(crate) hub: Option<String>,
 }
 

@@ -35,8 +35,8 @@ impl Keyring {
         }
     }
 
-    /// A keyring that reads its files when something is first sealed or opened: reading an RSA key takes a
-    /// millisecond, and most commands do not need it.
+    /// A keyring that reads its files when something is first sealed or opened: reading an RSA-4096
+    /// key takes one to two milliseconds, and most commands do not need it.
     #[must_use]
     pub fn in_files(agent: AgentId, key: PathBuf, pins: PathBuf) -> Self {
         Self {

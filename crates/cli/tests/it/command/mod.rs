@@ -1,5 +1,9 @@
 //! The command line as a person uses it: the built binary, in a home of its own, against a hub of the test.
 
+mod accounts;
+mod lost;
+mod trust;
+
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
@@ -8,6 +12,16 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use crate::harness::{Harness, PATIENCE};
+
+/// A public key that belongs to nobody.
+const TEST_KEY_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/keys/rsa2048.pub.pem");
+
+/// A private key that no agent of a test has, as PEM.
+fn foreign_key() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../seal/tests/vectors/keys.json");
+    let keys: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    keys["keys"]["cyd"]["private"].as_str().unwrap().to_owned()
+}
 
 /// A user: a home folder with profiles, and the hub that commands call.
 #[derive(Debug)]
