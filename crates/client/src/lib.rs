@@ -30,6 +30,7 @@ mod error;
 mod hub_url;
 mod page;
 mod pool;
+mod probe;
 mod proof_of_work;
 
 pub use call::Method;
@@ -39,4 +40,5 @@ pub use connection::{Connection, Stream};
 pub use error::{Error, Refusal};
 pub use hub_url::{HubUrl, NotAHubUrl};
 pub use page::Page;
+pub use probe::{HubProbe, PushProbe};
 pub use proof_of_work::solve;

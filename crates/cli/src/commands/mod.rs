@@ -1,8 +1,11 @@
 //! The commands that call a hub, a file per noun.
 
 mod admin;
+mod doctor;
+mod metrics;
 mod operator;
 mod session;
+mod top;
 pub(crate) mod whoami;
 
 use clap::{Args, Subcommand};
@@ -41,6 +44,10 @@ pub(crate) enum ClientCommand {
     Whoami(whoami::Arguments),
     /// See and change agents, credits and settings of a hub, as its operator
     Admin(admin::Arguments),
+    /// Watch a hub at work: agents, tasks, requests, memory
+    Top(top::Arguments),
+    /// Check this machine, the hub and the way between them; every problem with its fix
+    Doctor(doctor::Arguments),
 }
 
 /// Runs a command.
@@ -48,5 +55,7 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
     match command {
         ClientCommand::Whoami(arguments) => whoami::run(&arguments, common),
         ClientCommand::Admin(arguments) => admin::run(&arguments, common),
+        ClientCommand::Top(arguments) => top::run(&arguments, common),
+        ClientCommand::Doctor(arguments) => doctor::run(&arguments, common),
     }
 }
