@@ -1,11 +1,15 @@
 //! The commands that call a hub, a file per noun.
 
 mod admin;
+mod demo;
 mod doctor;
+mod feed;
+mod listen;
 mod metrics;
 mod operator;
 mod session;
 mod top;
+mod webhook;
 pub(crate) mod whoami;
 
 use clap::{Args, Subcommand};
@@ -48,6 +52,12 @@ pub(crate) enum ClientCommand {
     Top(top::Arguments),
     /// Check this machine, the hub and the way between them; every problem with its fix
     Doctor(doctor::Arguments),
+    /// Watch two scripted agents pair, send a task, approve, ask, answer and deliver
+    Demo(demo::Arguments),
+    /// Forward your events to a program on this machine, as signed webhooks
+    Listen(listen::Arguments),
+    /// Set your webhook, test it and look at its deliveries
+    Webhook(webhook::Arguments),
 }
 
 /// Runs a command.
@@ -57,5 +67,8 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
         ClientCommand::Admin(arguments) => admin::run(&arguments, common),
         ClientCommand::Top(arguments) => top::run(&arguments, common),
         ClientCommand::Doctor(arguments) => doctor::run(&arguments, common),
+        ClientCommand::Demo(arguments) => demo::run(&arguments, common),
+        ClientCommand::Listen(arguments) => listen::run(arguments, common),
+        ClientCommand::Webhook(arguments) => webhook::run(arguments, common),
     }
 }

@@ -41,7 +41,11 @@ pub(super) async fn check(report: &mut Report, client: &Client) -> bool {
         Err(error) => {
             let failure = Failure::from(error);
             report.unreachable = matches!(failure.exit, Exit::Unreachable | Exit::TimedOut);
-            report.failure("hub", &failure, "check the address: `tandem context list` shows it");
+            report.problem(
+                "hub",
+                failure.what(),
+                "start the hub (`tandem serve`), or check the address (`tandem context list`)",
+            );
             return false;
         }
     };
