@@ -55,7 +55,8 @@ enum AdminCommand {
     #[command(after_help = "Examples:\n  tandem admin credits ada 2.50")]
     Credits {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
         /// The new balance, with up to six decimals
         #[arg(value_parser = dollars)]
         amount: Usd,
@@ -64,19 +65,22 @@ enum AdminCommand {
     #[command(after_help = "Examples:\n  tandem admin suspend agent_01kz")]
     Suspend {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
     },
     /// Let a suspended agent in again
     #[command(after_help = "Examples:\n  tandem admin resume agent_01kz")]
     Resume {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
     },
     /// Set whether tasks for an agent cost their senders credits
     #[command(after_help = "Examples:\n  tandem admin charge ada on")]
     Charge {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
         #[arg(value_enum)]
         to: Switch,
     },
@@ -123,16 +127,16 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             }
             AdminCommand::Deliveries(list) => lists::deliveries(&client, list, &terminal).await,
             AdminCommand::Settings => settings(&client, &terminal).await,
-            AdminCommand::Credits { agent, amount } => {
+            AdminCommand::Credits { named, amount } => {
                 let terms = PatchAgentTerms { credits: Some(*amount), ..PatchAgentTerms::default() };
-                agents::change(&client, agent, &terms, &terminal).await
+                agents::change(&client, named, &terms, &terminal).await
             }
-            AdminCommand::Suspend { agent } => suspend(&client, agent, true, &terminal).await,
-            AdminCommand::Resume { agent } => suspend(&client, agent, false, &terminal).await,
-            AdminCommand::Charge { agent, to } => {
+            AdminCommand::Suspend { named } => suspend(&client, named, true, &terminal).await,
+            AdminCommand::Resume { named } => suspend(&client, named, false, &terminal).await,
+            AdminCommand::Charge { named, to } => {
                 let costs_credits = Some(*to == Switch::On);
                 let terms = PatchAgentTerms { costs_credits, ..PatchAgentTerms::default() };
-                agents::change(&client, agent, &terms, &terminal).await
+                agents::change(&client, named, &terms, &terminal).await
             }
         }
     })
@@ -166,7 +170,7 @@ async fn overview(client: &Client, terminal: &Terminal) -> Outcome {
             table.row([&format!("tasks {status}"), &count.to_string()]);
         }
         for (name, count) in &overview.store {
-            table.row([&format!("store {}", name.replace('_', " ")), &count.to_string()]);
+            table.row([&format!("store {name}"), &count.to_string()]);
         }
         table.print(terminal, "")
     })

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anstyle::AnsiColor;
 use clap::Args;
 use serde::Serialize;
+use tandem_client::Client;
 
 use super::session::{block_on, hub_of};
 use super::{Common, Session};
@@ -128,18 +129,18 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let profiles = Profiles::of_user()?;
     machine::check_profiles(&mut report, &profiles);
     let session = machine::check_profile(&mut report, &profiles, common);
+    let hub = match &session {
+        Some(session) => session.client.hub().clone(),
+        None => hub_of(common, None)?,
+    };
     block_on(async {
-        match session {
-            Some(Session { client, profile, .. }) => {
-                let client = client.with_patience(Duration::ZERO);
-                if hub::check(&mut report, &client).await {
-                    hub::check_agent(&mut report, &client, &profiles, profile.as_ref()).await;
-                }
-            }
-            None => {
-                let client = tandem_client::Client::new(hub_of(common, None)?)?;
-                hub::check(&mut report, &client.with_patience(Duration::ZERO)).await;
-            }
+        // Without a key: the hub refuses every request of a suspended agent, and of a wrong key.
+        let guest = Client::new(hub)?.with_patience(Duration::ZERO);
+        if hub::check(&mut report, &guest).await
+            && let Some(Session { client, profile, .. }) = session
+        {
+            let client = client.with_patience(Duration::ZERO);
+            hub::check_agent(&mut report, &client, &profiles, profile.as_ref()).await;
         }
         Ok(())
     })?;

@@ -42,8 +42,8 @@ pub(super) struct Figures {
     open_connections: f64,
     open_sockets: usize,
     open_streams: usize,
-    waiting_writes: u64,
-    waiting_reads: u64,
+    waiting_writes: f64,
+    waiting_reads: f64,
     memory_held_bytes: f64,
     memory_limit_bytes: f64,
     /// Commit to push, since the hub's start.
@@ -117,7 +117,6 @@ impl Observer {
 
     fn compare(&self, client: &Client, overview: Overview, metrics: &Metrics, seconds: f64) -> Figures {
         let rate = |name: &str| ((metrics.sum(name) - self.metrics.sum(name)) / seconds).max(0.0);
-        let store = |name: &str| overview.store.get(name).copied().unwrap_or(0);
         let delays = metrics.histograms("tandem_push_delay_seconds", "");
         Figures {
             hub: client.hub().to_string(),
@@ -134,8 +133,8 @@ impl Observer {
             open_connections: metrics.sum("tandem_http_connections"),
             open_sockets: overview.open_sockets,
             open_streams: overview.open_streams,
-            waiting_writes: store("waiting_writes"),
-            waiting_reads: store("waiting_reads"),
+            waiting_writes: metrics.sum("tandem_store_waiting_writes"),
+            waiting_reads: metrics.sum("tandem_store_waiting_reads"),
             memory_held_bytes: metrics.sum("tandem_memory_held_bytes"),
             memory_limit_bytes: metrics.sum("tandem_memory_limit_bytes"),
             push_delay_ms: delays.get("").and_then(|delay| delay.quantile(0.95)).map(|bound| bound * 1_000.0),
@@ -186,8 +185,7 @@ impl Figures {
     pub(super) fn lines(&self) -> Vec<Line> {
         let plain = |text: String| Line { text, bold: false };
         let events = self.events_per_second.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
-        let delay =
-            self.push_delay_ms.map_or_else(|| "-".to_owned(), |delay| format!("{delay:.1} ms (95% below)"));
+        let delay = self.push_delay_ms.map_or_else(|| "-".to_owned(), |delay| format!("{delay:.1} ms"));
         let uptime = time::short(self.uptime_seconds);
         let mut lines = vec![
             heading(format!(
@@ -199,7 +197,10 @@ impl Figures {
             plain(String::new()),
             plain(format!("Agents      {} ({} online){}", self.agents, self.agents_online, self.reach())),
             plain(format!("Tasks       {}", counts(&self.tasks))),
-            plain(format!("Events      {events}/s written, {:.1}/s pushed, {delay}", self.pushed_per_second)),
+            plain(format!(
+                "Events      {events}/s written, {:.1}/s pushed, 95% within {delay} of the commit",
+                self.pushed_per_second
+            )),
             plain(format!(
                 "Open        {} sockets, {} streams, {} connections",
                 self.open_sockets, self.open_streams, self.open_connections
