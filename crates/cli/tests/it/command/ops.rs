@@ -129,7 +129,11 @@ impl Ran {
 #[tokio::test]
 async fn the_operator_lists_and_changes_agents(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
-    let (ada, bob) = hub.pair().await;
+    let ada = hub.agent("Ada").await;
+    // Ids of the same millisecond differ only at their end.
+    hub.advance_ms(60_000);
+    let bob = hub.agent("Bob").await;
+    ada.pair_with(&bob).await;
     let task = ada.task(&bob).await;
     let cli = Cli::new(&hub);
 
