@@ -5,6 +5,8 @@ use std::fmt;
 use tandem_api::error::{Code, ErrorBody};
 use tandem_client::Error;
 
+use crate::terminal::text;
+
 /// The exit code of a command. The codes are documented in `tandem help` and never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -27,7 +29,7 @@ pub(crate) struct Failure {
     what: String,
     next: Option<String>,
     /// The hub's error, for `--json`.
-    body: Option<ErrorBody>,
+    body: Option<Box<ErrorBody>>,
 }
 
 /// The result of a command.
@@ -131,6 +133,7 @@ impl From<Error> for Failure {
             },
             Error::Unreachable { .. } | Error::Lost { .. } | Error::NotAHub { .. } => Exit::Unreachable,
             Error::TimedOut { .. } => Exit::TimedOut,
+            Error::UnknownPeer(_) => Exit::NotFound,
             _ => Exit::Refused,
         };
         let next = match &error {
@@ -142,16 +145,34 @@ impl From<Error> for Failure {
             Error::Lost { .. } | Error::TimedOut { .. } => {
                 Some("It may have taken effect. Look before you repeat it: `tandem task list`.".into())
             }
+            Error::KeyChanged { agent, .. } => Some(format!(
+                "If its owner confirms the new words: `tandem trust {agent} --accept`. If not, send nothing."
+            )),
+            Error::NoKey => Some(
+                "Give this profile its key with `tandem login --private-key FILE`, or register a new agent \
+                 without --no-encryption."
+                    .into(),
+            ),
+            Error::NoPeerKey { .. } => {
+                Some("Its owner has to register it with a key: `tandem register` makes one.".into())
+            }
+            Error::UnknownPeer(_) => Some(
+                "`tandem connections` shows whom you can reach; `tandem pair` connects another agent.".into(),
+            ),
+            Error::Pins { .. } => {
+                Some("Restore the file from a backup. If you remove it, every key is trusted anew.".into())
+            }
             Error::NotAHub { .. } => Some("Check the address: `tandem context list` shows it.".into()),
             _ => None,
         };
-        let mut failure = Self { exit, what: error.to_string(), next, body: None };
+        // Errors contain text of the hub and names of other agents.
+        let mut failure = Self { exit, what: text::lines(&error.to_string()), next, body: None };
         if let Error::Refused(refusal) = error {
             if let Some(nexts) = refusal.body.next_statuses.as_ref().filter(|nexts| !nexts.is_empty()) {
                 let words: Vec<&str> = nexts.iter().map(|status| status.as_str()).collect();
                 failure.next.get_or_insert_with(|| format!("Possible now: {}.", words.join(", ")));
             }
-            failure.body = Some(refusal.body);
+            failure.body = Some(Box::new(refusal.body));
         }
         failure
     }

@@ -14,9 +14,9 @@ mod serve;
 mod settings;
 mod terminal;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::commands::{ClientCommand, Common};
+use crate::commands::{ClientCommand, Common, shell};
 use crate::exit::{Failure, Outcome};
 
 /// A hub where AI agents of different owners pair, exchange tasks and talk.
@@ -31,12 +31,16 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  tandem demo                                   see two agents at work
   tandem serve                                  a hub on http://127.0.0.1:3000, data in ./tandem-data
-  tandem serve --listen 0.0.0.0:3000 --database postgres://tandem@db/tandem
-  tandem key new agent.pem                      a key for end-to-end encryption
+  tandem register ada                           an agent of yours on it
+  tandem pair                                   a code for the owner of another agent
+  tandem send bob \"Review the API\" --wait       give it a task and wait for the result
   tandem backup hub.tar                         back up the hub into one file, while it runs
-  tandem restore hub.tar --data ./new           restore it, into SQLite or PostgreSQL
-  tandem gc                                     remove expired rows and orphaned files now";
+
+Exit codes: 0 success · 1 refused or failed · 2 wrong usage · 3 not found · 4 hub unreachable · 5 timed out
+Environment: TANDEM_AGENT and TANDEM_HUB as the options; TANDEM_KEY is an API key to use instead of a profile
+Colours: NO_COLOR turns them off. In pipes, tables are tab-separated lines";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -52,6 +56,10 @@ enum Command {
     Gc(gc::Arguments),
     /// Create and show keys for end-to-end encryption
     Key(key::Arguments),
+    /// Print the completion script of a shell
+    Completion(shell::CompletionArguments),
+    /// Print the manual page, or write those of all commands
+    Man(shell::ManArguments),
     #[cfg(feature = "bench")]
     Bench(tandem_bench::Arguments),
     /// The baseline that `tandem bench` compares the hub with
@@ -72,6 +80,8 @@ struct NoBench {
 }
 
 fn main() -> std::process::ExitCode {
+    // A shell that asks for completions sets COMPLETE; then this prints them and ends.
+    clap_complete::CompleteEnv::with_factory(Arguments::command).complete();
     let arguments = Arguments::parse();
     let common = arguments.common;
     let outcome =
@@ -82,7 +92,8 @@ fn main() -> std::process::ExitCode {
             if common.json {
                 output::report!("{}", terminal::text::json(&failure.json().to_string()));
             } else {
-                output::report!("{failure}");
+                // It may quote names that others chose.
+                output::report!("{}", terminal::text::lines(&failure.to_string()));
             }
             std::process::ExitCode::from(failure.exit as u8)
         }
@@ -104,6 +115,8 @@ fn run(command: Command, common: &Common) -> Outcome {
         Command::Restore(arguments) => backup::restore(&arguments)?,
         Command::Gc(arguments) => gc::run(&arguments)?,
         Command::Key(arguments) => key::run(&arguments)?,
+        Command::Completion(arguments) => shell::completion(&arguments)?,
+        Command::Man(arguments) => shell::man(&arguments, Arguments::command())?,
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => tandem_bench::run(&arguments)?,
         #[cfg(feature = "bench")]

@@ -19,8 +19,9 @@ use crate::call::Call;
 use crate::connection::{Body, Connection, Connector};
 use crate::page::{Page, next_cursor};
 use crate::pool::{Pool, whole};
-use crate::{Error, HubUrl, Refusal};
+use crate::{Error, HubUrl, Keyring, Refusal};
 
+pub(crate) const USER_AGENT_VALUE: &str = concat!("tandem/", env!("CARGO_PKG_VERSION"));
 /// How long a call is repeated by default.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Size limit of a JSON answer. The hub's largest pages are far smaller.
@@ -36,6 +37,7 @@ pub struct Client {
     reached: Arc<AtomicBool>,
     key: Option<HeaderValue>,
     patience: Duration,
+    pub(crate) keyring: Option<Arc<Keyring>>,
 }
 
 impl fmt::Debug for Client {
@@ -47,7 +49,13 @@ impl fmt::Debug for Client {
 impl Client {
     /// A client without a key, which can register an agent.
     pub fn new(hub: HubUrl) -> Result<Self, Error> {
-        Ok(Self { pool: Arc::new(Pool::new(hub)?), reached: Arc::default(), key: None, patience: PATIENCE })
+        Ok(Self {
+            pool: Arc::new(Pool::new(hub)?),
+            reached: Arc::default(),
+            key: None,
+            patience: PATIENCE,
+            keyring: None,
+        })
     }
 
     /// The same hub with the API key of an agent or the operator's token.
@@ -74,6 +82,15 @@ impl Client {
     #[must_use]
     pub fn hub(&self) -> &HubUrl {
         self.pool.hub()
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// The value of the `Authorization` header.
+    pub(crate) fn key(&self) -> Option<&HeaderValue> {
+        self.key.as_ref()
     }
 
     pub(crate) fn connector(&self) -> &Connector {
@@ -134,7 +151,12 @@ impl Client {
     }
 
     /// How long to wait before the call is sent again; `None` if that is of no use or not safe.
-    fn pause_after(&self, failure: &Error, repeatable: bool, backoff: &mut Backoff) -> Option<Duration> {
+    pub(crate) fn pause_after(
+        &self,
+        failure: &Error,
+        repeatable: bool,
+        backoff: &mut Backoff,
+    ) -> Option<Duration> {
         match failure {
             Error::Refused(refusal) => match refusal.body.code {
                 Code::RateLimited | Code::Unavailable => {
@@ -162,7 +184,7 @@ impl Client {
         }
     }
 
-    fn timed_out(&self, after: Duration) -> Error {
+    pub(crate) fn timed_out(&self, after: Duration) -> Error {
         Error::TimedOut { hub: self.hub().to_string(), after }
     }
 
@@ -187,7 +209,8 @@ impl Client {
         self.pool.put_back(connection);
     }
 
-    fn refusal(&self, status: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> Error {
+    /// The error that a refusal stands for.
+    pub(crate) fn refusal(&self, status: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> Error {
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let retry_after = text(RETRY_AFTER).and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs);
         let request_id = text(HeaderName::from_static("x-request-id")).map(ToOwned::to_owned);
@@ -211,7 +234,7 @@ impl Client {
     }
 
     /// Reads a body into memory.
-    async fn read(&self, mut body: Incoming) -> Result<Bytes, Error> {
+    pub(crate) async fn read(&self, mut body: Incoming) -> Result<Bytes, Error> {
         let expected = usize::try_from(body.size_hint().lower()).unwrap_or(0);
         let mut bytes = Vec::with_capacity(expected.min(1024 * 1024));
         while let Some(frame) = self.next_frame(&mut body).await? {
@@ -259,7 +282,7 @@ impl Client {
             .method(method)
             .uri(self.hub().target(path_and_query))
             .header(HOST, self.hub().authority())
-            .header(USER_AGENT, concat!("tandem/", env!("CARGO_PKG_VERSION")))
+            .header(USER_AGENT, USER_AGENT_VALUE)
             .body(whole(Bytes::new()))
             .map_err(|cause| self.not_a_hub(cause.to_string()))?;
         if let Some(key) = &self.key {

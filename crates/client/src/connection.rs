@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::answered_io::AnsweredIo;
 use crate::{Error, HubUrl};
 
 /// Time limit for a connection, TLS included.
@@ -105,7 +106,8 @@ impl Connection {
 
     pub(crate) async fn over(stream: Box<dyn Stream>, hub: &HubUrl) -> Result<Self, Error> {
         let lost = |cause: hyper::Error| Error::Lost { hub: hub.to_string(), cause: cause.to_string() };
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(lost)?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(AnsweredIo::new(stream))).await.map_err(lost)?;
         // It ends with its sender; a failure shows in the requests.
         tokio::spawn(async move {
             let _ = connection.await;

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use tandem_api::error::{Code, ErrorBody};
+use tandem_core::AgentId;
+use tandem_seal::Fingerprint;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +52,58 @@ pub enum Error {
         what: String,
         /// The cause.
         cause: std::io::Error,
+    },
+    /// The caller has no private key, so it can neither seal nor open.
+    #[error("this agent has no private key here, so it cannot encrypt or decrypt")]
+    NoKey,
+    /// The other agent has no public key, so nothing can be sealed for it.
+    #[error("{name} ({agent}) has no public key, so nothing can be encrypted for it")]
+    NoPeerKey {
+        /// The other agent.
+        agent: AgentId,
+        /// Its name.
+        name: String,
+    },
+    /// The agent is neither a connection nor a member of one of the caller's networks.
+    #[error("{0} is not connected to this agent, so the hub does not show its public key")]
+    UnknownPeer(AgentId),
+    /// The hub presents another public key for an agent than the first time.
+    #[error(
+        "the public key of {name} ({agent}) has changed; it may belong to someone else\n  \
+         pinned: {}\n  now:    {}\nCompare the words with the owner of {name} over another channel before you accept it",
+        .pinned.words(), .found.words()
+    )]
+    KeyChanged {
+        /// The other agent.
+        agent: AgentId,
+        /// Its name.
+        name: String,
+        /// The fingerprint of the pinned key.
+        pinned: Fingerprint,
+        /// The fingerprint of the key that the hub presents now.
+        found: Fingerprint,
+    },
+    /// The pinned keys cannot be used. They count as damaged, never as empty.
+    #[error("the pinned keys in {place} cannot be used: {why}")]
+    Pins {
+        /// The file.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Content could not be sealed, or a key could not be read.
+    #[error(transparent)]
+    Seal(#[from] tandem_seal::Error),
+    /// Sealed content could not be opened, or is not by the agent that it claims.
+    #[error("the encrypted content cannot be opened: {0}")]
+    Unreadable(String),
+    /// A file is larger than its receiver takes: the hub when it is uploaded, the caller when it is downloaded.
+    #[error("the file has {size} bytes, more than the {max} that are accepted")]
+    TooLarge {
+        /// The size of the file; of an encrypted one, its size after encryption.
+        size: u64,
+        /// The size that is accepted.
+        max: u64,
     },
     /// The certificates of this machine cannot be used for TLS.
     #[error("cannot set up TLS: {0}")]

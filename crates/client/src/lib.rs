@@ -21,24 +21,31 @@
 //! This crate knows the wire types of `tandem-api` and nothing of the hub's inside. It writes nothing to the terminal
 //! and reads no environment; the only files it touches are named by its caller.
 
+mod answered_io;
 mod backoff;
 mod call;
 mod calls;
 mod client;
 mod connection;
 mod error;
+mod files;
 mod hub_url;
 mod page;
 mod pool;
 mod probe;
 mod proof_of_work;
+mod sealed;
+mod stream;
 
 pub use call::Method;
 pub use calls::Download;
 pub use client::Client;
 pub use connection::{Connection, Stream};
 pub use error::{Error, Refusal};
+pub use files::{DownloadOptions, Downloaded, Upload};
 pub use hub_url::{HubUrl, NotAHubUrl};
 pub use page::Page;
 pub use probe::{HubProbe, PushProbe};
 pub use proof_of_work::solve;
+pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust};
+pub use stream::{EventStream, Followed, Notice, StreamEvent, Transport};

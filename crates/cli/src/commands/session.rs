@@ -4,7 +4,7 @@ use std::future::Future;
 
 use tandem_api::connections::ConnectionView;
 use tandem_api::tasks::{PageQuery, TaskView, TasksQuery};
-use tandem_client::{Client, HubUrl};
+use tandem_client::{Client, HubUrl, Keyring};
 use tandem_core::TaskId;
 
 use super::Common;
@@ -39,6 +39,15 @@ impl Session {
             None => {
                 let profile = profiles.select(common.agent.as_deref())?;
                 let client = Client::new(hub_of(common, Some(&profile))?)?.with_key(&profile.api_key);
+                let key_file = profiles.key_file(&profile.name);
+                let client = match key_file.exists() {
+                    true => client.with_keyring(Keyring::in_files(
+                        profile.agent_id.clone(),
+                        key_file,
+                        profiles.pins_file(&profile.name),
+                    )),
+                    false => client,
+                };
                 (client, Some(profile))
             }
         };

@@ -1,6 +1,6 @@
 //! Files that contain secrets: written as a whole or not at all, readable only by their owner.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
@@ -37,12 +37,44 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> Outcome {
     let written = options
         .open(&beside)
         .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path));
+        .and_then(|()| fs::rename(&beside, path))
+        .and_then(|()| sync_folder(folder));
     if written.is_err() {
         // The first error is the one to report.
         let _ = fs::remove_file(&beside);
     }
     written.map_err(failed)
+}
+
+/// Makes a rename survive a power failure: without it an older key could come back.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Other systems cannot open a folder.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Locks a file that exists for this purpose; `None` if another process has it.
+pub(super) fn try_lock(path: &Path) -> Outcome<Option<File>> {
+    let failed =
+        |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
+    if let Some(folder) = path.parent() {
+        create_private(folder).map_err(failed)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(cause)) => Err(failed(cause)),
+    }
 }
 
 /// Creates a folder, and its parents, for this user only.

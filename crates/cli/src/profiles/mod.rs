@@ -8,15 +8,20 @@
 mod files;
 mod state;
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tandem_client::HubUrl;
 use tandem_core::AgentId;
+use tandem_seal::PrivateKey;
 
 use crate::exit::{Failure, Outcome};
 pub(crate) use files::{read_secret, write_secret};
 pub(crate) use state::State;
+
+/// More than any profile has.
+const PROFILE_BYTES: usize = 4_096;
 
 /// An agent of this user.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -63,6 +68,11 @@ impl Profiles {
 
     fn file(&self, name: &str, suffix: &str) -> PathBuf {
         self.folder.join("agents").join(format!("{name}.{suffix}"))
+    }
+
+    /// The file of a profile.
+    pub(crate) fn file_of(&self, name: &str) -> PathBuf {
+        self.file(name, "toml")
     }
 
     /// The file of a profile's private key.
@@ -124,7 +134,7 @@ impl Profiles {
     /// Removes a profile from this machine, with its private key and pins.
     pub(crate) fn remove(&self, name: &str) -> Outcome {
         check_name(name)?;
-        for suffix in ["toml", "pem", "pins", "whsec"] {
+        for suffix in ["toml", "pem", "pins", "pins.lock", "lock", "whsec"] {
             match std::fs::remove_file(self.file(name, suffix)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
                 _ => {}
@@ -135,6 +145,44 @@ impl Profiles {
             std::fs::remove_file(self.folder.join("current"))?;
         }
         Ok(())
+    }
+
+    /// Keeps other commands from making or changing this profile until the file is dropped.
+    pub(crate) fn reserve(&self, name: &str) -> Outcome<File> {
+        check_name(name)?;
+        files::try_lock(&self.file(name, "lock"))?.ok_or_else(|| {
+            Failure::refused(format!("another command is just making or changing the profile {name:?}"))
+                .next("Try again when it has ended.")
+        })
+    }
+
+    /// Shows that a profile of this name can be written, before a hub is asked for something that must not get lost.
+    pub(crate) fn check_writable(&self, name: &str) -> Outcome {
+        let probe = self.file(name, "probe");
+        write_secret(&probe, &"-".repeat(PROFILE_BYTES))?;
+        Ok(std::fs::remove_file(probe)?)
+    }
+
+    /// Writes a profile's private key, replacing an older one.
+    pub(crate) fn save_key(&self, name: &str, key: &PrivateKey) -> Outcome {
+        let pem = key.to_pem().map_err(|cause| Failure::refused(cause.to_string()))?;
+        write_secret(&self.key_file(name), &pem)
+    }
+
+    /// Refuses a private key without a profile: it may be the only copy, so it is not overwritten.
+    pub(crate) fn refuse_stray_key(&self, name: &str) -> Outcome {
+        let file = self.key_file(name);
+        if !file.exists() {
+            return Ok(());
+        }
+        let what = format!("there is a private key without a profile: {}", file.display());
+        Err(Failure::refused(what).next("Move it away, or choose another profile name with --as PROFILE."))
+    }
+
+    /// Writes an API key that has no place in its profile to the state folder, which may be on another disk.
+    pub(crate) fn rescue_key(&self, profile: &Profile) -> Option<PathBuf> {
+        let file = self.state.join(format!("{}.key", profile.name));
+        write_secret(&file, &profile.api_key).is_ok().then_some(file)
     }
 
     /// The profile that commands use, if one was chosen.
@@ -177,10 +225,24 @@ impl Profiles {
     }
 }
 
+/// The profile name for an agent's name: what a file name cannot contain becomes `-`.
+pub(crate) fn name_of(agent_name: &str) -> String {
+    let fit = |c: char| if is_name_char(c) { c } else { '-' };
+    let name: String = agent_name.trim().chars().map(fit).collect();
+    name.trim_start_matches('.').to_owned()
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')
+}
+
 /// Profile names are file names: 1 to 64 characters, none of them special to a file system.
 pub(crate) fn check_name(name: &str) -> Outcome {
-    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-    if name.is_empty() || name.chars().count() > 64 || name.starts_with('.') || !name.chars().all(fits) {
+    if name.is_empty()
+        || name.chars().count() > 64
+        || name.starts_with('.')
+        || !name.chars().all(is_name_char)
+    {
         return Err(Failure::usage(format!(
             "{name:?} cannot be the name of a profile: use 1 to 64 letters, digits, -, _, . and +"
         )));

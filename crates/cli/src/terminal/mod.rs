@@ -2,6 +2,7 @@
 //! is printed.
 
 pub(crate) mod progress;
+pub(crate) mod secret;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod time;

@@ -15,6 +15,7 @@ mod bounds;
 mod browsers;
 mod bucket;
 mod budget;
+mod client;
 mod command;
 mod config;
 mod connections;

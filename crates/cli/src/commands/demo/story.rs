@@ -9,18 +9,19 @@ use serde::Serialize;
 use tandem_api::files::{UploadFile, UploadedFile};
 use tandem_api::messages::SendMessage;
 use tandem_api::tasks::{CreateTask, PageQuery, PatchTask, ReplyTask, TaskView};
-use tandem_client::{Client, Error, HubUrl, Method};
+use tandem_client::{Client, Error, Followed, HubUrl, Notice};
 use tandem_core::events::EventKind;
 use tandem_core::text::Unfit;
-use tandem_core::{Status, TaskId};
+use tandem_core::{FileId, Status, TaskId};
 
 use super::cast::{ADA, Actor, BOB, Cast};
-use crate::commands::feed::Feed;
 use crate::exit::{Failure, Outcome};
 use crate::terminal::{Terminal, text};
 
 /// How long an event may take.
 const EVENT_MAX: Duration = Duration::from_secs(20);
+/// Far more than the files of this story.
+const FILE_BYTES_MAX: usize = 64 * 1024;
 const COSTS: &str = "train,84\nhotel,120\nmeals,46\n";
 const SUMMARY: &str = "train,84\nhotel,120\nmeals,46\ntotal,250\n";
 
@@ -91,11 +92,18 @@ impl<'a> Stage<'a> {
         event: EventKind,
         action: impl Future<Output = Result<T, Error>>,
     ) -> Outcome<T> {
-        // Events of earlier steps are in the log already.
-        let mut feed = Feed::from_now(&actor.client).await?;
+        let mut events = actor.client.follow(None);
+        // From its connection on, it has new events only, none of an earlier step.
+        let connected = async {
+            while !matches!(events.next().await?, Followed::Notice(Notice::Connected { .. })) {}
+            Ok::<_, Error>(())
+        };
+        tokio::time::timeout(EVENT_MAX, connected)
+            .await
+            .map_err(|_| Failure::timed_out("no event stream could be opened"))??;
         let started = Instant::now();
         let heard = async {
-            while feed.next().await?.kind.as_str() != event.as_str() {}
+            while events.next_event().await?.kind.as_str() != event.as_str() {}
             Ok(started.elapsed())
         };
         let both = async { tokio::try_join!(action, heard) };
@@ -141,8 +149,9 @@ async fn approve(cast: &Cast, stage: &mut Stage<'_>, task: &TaskId) -> Outcome {
     let messages = bob.messages(task, &PageQuery::default()).await?.items;
     let file =
         messages.iter().find(|message| message.content_type == tandem_core::messages::ContentType::File);
-    let Some(file) = file else { return Err(Failure::refused("the file of the task is not there")) };
-    let bytes = download(&bob, file.content.as_str()).await?;
+    let missing = || Failure::refused("the file of the task is not there");
+    let file = file.ok_or_else(missing)?;
+    let bytes = download(&bob, &file.content.as_str().parse().map_err(|_| missing())?).await?;
     stage.step(BOB.name, &format!("downloads the file: {} bytes", bytes.len())).await
 }
 
@@ -170,7 +179,7 @@ async fn deliver(cast: &Cast, stage: &mut Stage<'_>, task: &TaskId) -> Outcome {
     let result = ReplyTask::new("The trip costs 250 euros in total.".to_owned().try_into().map_err(unfit)?);
     stage.told(&cast.ada, EventKind::TaskUpdated, bob.reply(task, &result)).await?;
     stage.step(BOB.name, "delivers the result: \"The trip costs 250 euros in total.\"").await?;
-    let bytes = download(&ada, file.id.as_str()).await?;
+    let bytes = download(&ada, &file.id).await?;
     if bytes != SUMMARY.as_bytes() {
         return Err(Failure::refused("the file arrived with other content"));
     }
@@ -230,8 +239,8 @@ async fn upload(
     client.upload_json(task, &file).await
 }
 
-async fn download(client: &Client, file: &str) -> Outcome<Vec<u8>> {
-    Ok(client.request(Method::GET, &format!("/files/{file}"), None).await?.to_vec())
+async fn download(client: &Client, file: &FileId) -> Outcome<Vec<u8>> {
+    Ok(client.download_bytes(file, FILE_BYTES_MAX).await?.0.to_vec())
 }
 
 fn unfit(unfit: Unfit) -> Failure {

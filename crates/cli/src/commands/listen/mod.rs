@@ -1,6 +1,7 @@
 //! `tandem listen`: forwards an agent's events to a program on this machine, as the hub's webhooks would. It needs no
 //! public address.
 
+mod feed;
 mod target;
 
 use std::path::PathBuf;
@@ -12,11 +13,11 @@ use tandem_api::events::EventView;
 use tandem_core::webhooks::wants;
 use tandem_seal::webhooks::{body, data};
 
-use super::feed::Feed;
 use super::webhook::{expand, secret};
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
+use feed::Feed;
 use target::{Answer, Delivery, Target};
 
 /// Pauses before an event is sent again. Together they are time enough to start the program.

@@ -1,8 +1,7 @@
 //! The commands for operators, the demo, and forwarded events.
 
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,60 +9,12 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
+use super::{Cli, Ran};
 use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, PATIENCE, eventually};
 use crate::webhooks::{self, Receiver, Reply, mac};
 
-/// A user: a home folder with profiles, and the hub that commands call.
-#[derive(Debug)]
-struct Cli {
-    home: PathBuf,
-    hub: String,
-}
-
-/// A command that has ended.
-#[derive(Debug)]
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
 impl Cli {
-    fn new(hub: &Harness) -> Self {
-        Self::at(&format!("http://{}", hub.client.address))
-    }
-
-    fn at(hub: &str) -> Self {
-        let home = std::env::temp_dir().join(format!("tandem_home_{}", tandem_app::keys::random_hex::<8>()));
-        std::fs::create_dir_all(&home).unwrap();
-        Self { home, hub: hub.to_owned() }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TANDEM_"))
-        {
-            command.env_remove(name);
-        }
-        command
-            .args(arguments)
-            .current_dir(&self.home)
-            .env("HOME", &self.home)
-            .env("XDG_CONFIG_HOME", self.home.join("config"))
-            .env("XDG_STATE_HOME", self.home.join("state"))
-            .env("TANDEM_HUB", &self.hub)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        command
-    }
-
-    async fn run(&self, arguments: &[&str]) -> Ran {
-        ended(self.command(arguments)).await
-    }
-
-    /// With the operator's token in the environment.
+    /// Runs a command with the operator's token in the environment.
     async fn operator(&self, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
         command.env("TANDEM_ADMIN_TOKEN", ADMIN_TOKEN);
@@ -76,23 +27,13 @@ impl Cli {
             "hub = {:?}\nagent_id = {:?}\nagent_name = {:?}\napi_key = {:?}\n",
             self.hub, agent.id, agent.name, agent.key
         );
-        write_private(&self.home.join("config/tandem/agents").join(format!("{name}.toml")), &text);
-    }
-}
-
-impl Drop for Cli {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.home);
+        write_private(&self.config().join("agents").join(format!("{name}.toml")), &text);
     }
 }
 
 async fn ended(mut command: Command) -> Ran {
-    let output = tokio::time::timeout(PATIENCE, command.output()).await.expect("the command ends").unwrap();
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    let output = tokio::time::timeout(PATIENCE * 3, command.output()).await.expect("the command ends");
+    Ran::new(output.unwrap())
 }
 
 fn write_private(path: &Path, text: &str) {
@@ -108,16 +49,6 @@ impl Ran {
     fn ok(self) -> Self {
         assert_eq!(self.code, 0, "{self:?}");
         self
-    }
-
-    #[track_caller]
-    fn failed(&self, code: i32, with: &str) {
-        assert_eq!(self.code, code, "{self:?}");
-        assert!(self.stderr.contains(with), "no {with:?} in {self:?}");
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
     fn lines(&self) -> Vec<Value> {

@@ -1,4 +1,5 @@
-//! An agent's events, one after the other, by long polling.
+//! An agent's events, one after the other, by long polling: a webhook's body has the time of its event, which sockets and
+//! streams do not carry.
 
 use std::collections::VecDeque;
 
@@ -10,7 +11,7 @@ const WAIT_SECONDS: i64 = 50;
 
 /// A place in an agent's event log.
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub(super) struct Feed {
     client: Client,
     cursor: i64,
     read: VecDeque<EventView>,
@@ -18,24 +19,24 @@ pub(crate) struct Feed {
 
 impl Feed {
     /// The events after a cursor.
-    pub(crate) fn after(client: &Client, cursor: i64) -> Self {
+    pub(super) fn after(client: &Client, cursor: i64) -> Self {
         Self { client: client.clone(), cursor, read: VecDeque::new() }
     }
 
     /// Only events that are yet to come.
-    pub(crate) async fn from_now(client: &Client) -> Result<Self, Error> {
+    pub(super) async fn from_now(client: &Client) -> Result<Self, Error> {
         // A cursor beyond the end means the end.
         let page = client.events(&EventsQuery { after: Some(i64::MAX), wait: None }).await?;
         Ok(Self::after(client, page.cursor))
     }
 
     /// The number of the last event that was returned.
-    pub(crate) fn cursor(&self) -> i64 {
+    pub(super) fn cursor(&self) -> i64 {
         self.cursor
     }
 
     /// Waits for the next event. Dropping the future loses none.
-    pub(crate) async fn next(&mut self) -> Result<EventView, Error> {
+    pub(super) async fn next(&mut self) -> Result<EventView, Error> {
         loop {
             if let Some(event) = self.read.pop_front() {
                 self.cursor = event.id;

@@ -1,0 +1,300 @@
+//! `tandem file`: files of tasks, and the files that other commands send.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use tandem_api::files::UploadedFile;
+use tandem_api::messages::MessageView;
+use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_client::{DownloadOptions, Upload};
+use tandem_core::FileId;
+
+use super::complete::tasks;
+use super::pages::Extent;
+use super::{Common, Session};
+use crate::exit::{Failure, Outcome};
+use crate::terminal::table::Table;
+use crate::terminal::{progress, text, time};
+
+/// Bytes that decide whether a file of unknown type is text.
+const SNIFFED_BYTES: u64 = 64 * 1024;
+
+/// The largest file of a hub.
+const FILE_BYTES_MAX: usize = 50 * 1024 * 1024;
+
+/// Arguments of `tandem file`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tandem file up @ report.pdf             send a file on the last task
+  tandem file list @
+  tandem file down file_01k2abc           into the current folder, under its own name
+  tandem file down file_01k2abc -o - | less
+  tandem file down file_01k2abc --task @  a file of an encrypted task")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: FileCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum FileCommand {
+    /// Send files on a task
+    Up {
+        /// The task: id, beginning of an id, or @
+        #[arg(value_name = "TASK", add = tasks())]
+        task: String,
+        /// The files
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Download a file
+    Down(Down),
+    /// List the files of a task
+    List {
+        /// The task: id, beginning of an id, or @
+        #[arg(value_name = "TASK", add = tasks())]
+        task: String,
+    },
+    /// Delete a file that you sent
+    Delete {
+        /// The file's id
+        #[arg(value_name = "FILE_ID")]
+        file: FileId,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Down {
+    /// The file's id, from `tandem task show` or `tandem file list`
+    #[arg(value_name = "FILE_ID")]
+    file: FileId,
+    /// Where to write it; - is standard output [default: its own name, in this folder]
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    overwrite: bool,
+    /// The task it belongs to; needed for encrypted files
+    #[arg(long, value_name = "TASK", add = tasks())]
+    task: Option<String>,
+}
+
+/// Runs one of the commands.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    Session::run(common, async |session| match &arguments.command {
+        FileCommand::Up { task, files } => {
+            check_files(files)?;
+            let task = session.client.task(&session.task_id(task).await?).await?;
+            session.remember(&task.id);
+            for uploaded in upload_all(&session, &task, files).await? {
+                session.terminal.result(&uploaded, |terminal| {
+                    terminal.line(&format!("{}  {}", uploaded.id, text::line(uploaded.filename.as_str())))
+                })?;
+            }
+            Ok(())
+        }
+        FileCommand::Down(down) => download(&session, down).await,
+        FileCommand::List { task } => list(&session, task).await,
+        FileCommand::Delete { file } => {
+            let deleted = session.client.delete_file(file).await?;
+            session.terminal.result(&deleted, |terminal| terminal.done(&format!("Deleted {file}.")))
+        }
+    })
+}
+
+/// Refuses files that cannot be read, before anything is sent.
+pub(crate) fn check_files(files: &[PathBuf]) -> Outcome {
+    for path in files {
+        let unreadable =
+            |cause: std::io::Error| Failure::usage(format!("cannot read {}: {cause}", path.display()));
+        let metadata = File::open(path).and_then(|file| file.metadata()).map_err(unreadable)?;
+        if !metadata.is_file() {
+            return Err(Failure::usage(format!("{} is not a file", path.display())));
+        }
+    }
+    Ok(())
+}
+
+/// Sends files on a task, each with a progress bar. On an encrypted task they are sealed first.
+pub(crate) async fn upload_all(
+    session: &Session,
+    task: &TaskView,
+    files: &[PathBuf],
+) -> Outcome<Vec<UploadedFile>> {
+    let mut uploaded = Vec::new();
+    for path in files {
+        let name = file_name(path)?;
+        let mime_type = mime_type(path);
+        if task.encrypted {
+            let bytes = tokio::fs::read(path).await?;
+            let spinner = progress::spinner(&session.terminal, &format!("Sealing and sending {name}"));
+            uploaded.push(session.client.upload_sealed(task, &name, mime_type, bytes).await?);
+            spinner.finish_and_clear();
+        } else {
+            let size = tokio::fs::metadata(path).await?.len();
+            let bar = progress::bytes(&session.terminal, &name, size);
+            let upload = Upload { path: path.clone(), filename: name, mime_type: mime_type.to_owned() };
+            uploaded.push(session.client.upload(&task.id, &upload, |sent| bar.set_position(sent)).await?);
+            bar.finish_and_clear();
+        }
+    }
+    Ok(uploaded)
+}
+
+fn file_name(path: &Path) -> Outcome<String> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.map(ToOwned::to_owned)
+        .ok_or_else(|| Failure::usage(format!("the name of {} is not valid UTF-8", path.display())))
+}
+
+/// The media type by the name, or plain text if the content is text.
+fn mime_type(path: &Path) -> &'static str {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("").to_lowercase();
+    match extension.as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "json" => "application/json",
+        "csv" => "text/csv",
+        _ if is_text(path) => "text/plain",
+        _ => "application/octet-stream",
+    }
+}
+
+fn is_text(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SNIFFED_BYTES).read_to_end(&mut beginning));
+    let valid = match std::str::from_utf8(&beginning) {
+        Ok(_) => true,
+        // Only the last character may be cut off.
+        Err(error) => error.error_len().is_none() && beginning.len() as u64 == SNIFFED_BYTES,
+    };
+    read.is_ok() && valid && !beginning.contains(&0)
+}
+
+/// The messages of a task that carry files, oldest first.
+async fn file_messages(session: &Session, task: &TaskView) -> Outcome<Vec<MessageView>> {
+    let (client, id) = (&session.client, &task.id);
+    let all =
+        Extent::whole().read(|query: PageQuery| async move { client.messages(id, &query).await }).await?;
+    let mut files: Vec<MessageView> =
+        all.items.into_iter().filter(|message| message.file.is_some()).collect();
+    files.sort_by_key(|message| message.created_at);
+    Ok(files)
+}
+
+async fn list(session: &Session, named: &str) -> Outcome {
+    let task = session.client.task(&session.task_id(named).await?).await?;
+    session.remember(&task.id);
+    let files = file_messages(session, &task).await?;
+    if session.terminal.json {
+        return files.iter().try_for_each(|message| session.terminal.json_line(message));
+    }
+    let mut table = Table::new(&["file", "name", "type", "size", "from", "sent"], 1);
+    for message in &files {
+        let Some(file) = &message.file else { continue };
+        table.row([
+            message.content.as_str(),
+            file.filename.as_str(),
+            file.mime_type.as_str(),
+            &time::bytes(u64::try_from(file.size_bytes).unwrap_or(0)),
+            message.sender_agent_name.as_ref().map_or("", |name| name.as_str()),
+            &time::relative(message.created_at, time::now()),
+        ]);
+    }
+    table.print(&session.terminal, "This task has no files.")
+}
+
+async fn download(session: &Session, down: &Down) -> Outcome {
+    match &down.task {
+        None => download_plain(session, down).await,
+        Some(named) => {
+            let task = session.client.task(&session.task_id(named).await?).await?;
+            if !task.encrypted {
+                return download_plain(session, down).await;
+            }
+            let files = file_messages(session, &task).await?;
+            let message = files.iter().find(|message| message.content.as_str() == down.file.as_str());
+            let message = message.ok_or_else(|| {
+                Failure::not_found(format!("task {} has no file {}", task.id, down.file))
+                    .next("`tandem file list TASK` shows its files.")
+            })?;
+            let spinner = progress::spinner(&session.terminal, "Downloading and opening");
+            let opened = session.client.download_sealed(&task, message).await?;
+            spinner.finish_and_clear();
+            write_opened(session, down, &opened.filename, &opened.bytes)
+        }
+    }
+}
+
+/// Downloads a file as the hub stores it.
+async fn download_plain(session: &Session, down: &Down) -> Outcome {
+    use std::io::Write as _;
+    if down.output.as_deref() == Some(Path::new("-")) {
+        let (bytes, _) = session.client.download_bytes(&down.file, FILE_BYTES_MAX).await?;
+        std::io::stdout().write_all(&bytes)?;
+        return Ok(());
+    }
+    let bar = progress::bytes(&session.terminal, down.file.as_str(), 0);
+    let show = |done: u64, total: Option<u64>| {
+        bar.set_length(total.unwrap_or(done));
+        bar.set_position(done);
+    };
+    // The name is known only after the download, so it goes to a file named by the id first.
+    let path = down.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.part", down.file)));
+    let options = DownloadOptions { overwrite: down.overwrite || down.output.is_none() };
+    let got = session.client.download(&down.file, &path, options, show).await?;
+    bar.finish_and_clear();
+    let own_name = got.filename.as_deref().and_then(plain_name).unwrap_or_else(|| down.file.to_string());
+    if down.output.is_some() {
+        return saved(session, &path, &own_name, got.size_bytes);
+    }
+    if got.filename.as_deref() == Some(tandem_seal::CLEAR_FILENAME) {
+        let _ = std::fs::remove_file(&path);
+        return Err(Failure::refused("the file is encrypted")
+            .next(format!("Name its task: `tandem file down {} --task TASK`.", down.file)));
+    }
+    let target = PathBuf::from(&own_name);
+    if target.exists() && !down.overwrite {
+        let _ = std::fs::remove_file(&path);
+        return Err(Failure::refused(format!("{} exists already", text::line(&own_name)))
+            .next("Give --overwrite, or another name with -o PATH."));
+    }
+    std::fs::rename(&path, &target)?;
+    saved(session, &target, &own_name, got.size_bytes)
+}
+
+/// A file name from elsewhere: no folders, no hidden file, nothing that a terminal interprets.
+fn plain_name(name: &str) -> Option<String> {
+    let last = name.rsplit(['/', '\\']).next()?.trim_start_matches('.');
+    let plain: String = last.chars().filter(|c| !c.is_control()).collect();
+    (!plain.trim().is_empty()).then_some(plain)
+}
+
+fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Outcome {
+    use std::io::Write as _;
+    if down.output.as_deref() == Some(Path::new("-")) {
+        std::io::stdout().write_all(bytes)?;
+        return Ok(());
+    }
+    let path = down.output.clone().unwrap_or_else(|| PathBuf::from(name));
+    let failed =
+        |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).create_new(!down.overwrite);
+    options.open(&path).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
+    saved(session, &path, name, bytes.len() as u64)
+}
+
+fn saved(session: &Session, path: &Path, name: &str, bytes: u64) -> Outcome {
+    let shown = path.display().to_string();
+    let view = serde_json::json!({ "path": shown, "filename": name, "sizeBytes": bytes });
+    session
+        .terminal
+        .result(&view, |terminal| terminal.line(&format!("{}  {}", text::line(&shown), time::bytes(bytes))))
+}

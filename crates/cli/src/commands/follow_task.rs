@@ -1,0 +1,102 @@
+//! Follows one task: prints what happens to it until it ends, or until it needs its sender.
+
+use std::time::Duration;
+
+use tandem_api::messages::MessageView;
+use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_client::{Followed, Notice, StreamEvent};
+use tandem_core::events::EventKind;
+use tandem_core::{MessageId, Status, TaskId};
+use tokio::time::{Instant, timeout_at};
+
+use super::Session;
+use super::task_view::{print_message, status_line, trust_words};
+use crate::exit::{Failure, Outcome};
+use crate::terminal::text;
+
+/// When following ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// The task has ended.
+    Ended,
+    /// The task has ended or waits for the caller.
+    EndedOrNeedsMe,
+}
+
+/// How long following may take without a time limit of the user's: as good as for ever.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// Follows a task with the events after a cursor. Returns it as it is at the end, in the clear.
+pub(crate) async fn follow_task(
+    session: &Session,
+    id: &TaskId,
+    after: i64,
+    until: Until,
+    limit: Option<Duration>,
+) -> Outcome<TaskView> {
+    let deadline = Instant::now() + limit.unwrap_or(FOR_EVER);
+    let mut stream = session.client.follow(Some(after));
+    let mut task = session.client.task(id).await?;
+    loop {
+        if is_over(session, &task, until) {
+            return Ok(session.client.open_task(task).await.view);
+        }
+        let followed = timeout_at(deadline, stream.next()).await.map_err(|_| {
+            Failure::timed_out(format!("the task is still {}", task.status.as_str()))
+                .next(format!("Go on with `tandem task watch {id}`."))
+        })??;
+        match followed {
+            Followed::Notice(Notice::Lost { cause, .. }) => {
+                session.terminal.note(&format!("connection lost, trying again: {}", text::line(&cause)));
+            }
+            Followed::Event(event) if event.task_id.as_ref() == Some(id) => {
+                print_event(session, &task, &event).await?;
+                task = session.client.task(id).await?;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_over(session: &Session, task: &TaskView, until: Until) -> bool {
+    let me = session.profile.as_ref().map(|profile| &profile.agent_id);
+    let is_initiator = me.is_none_or(|me| *me == task.initiator_agent_id);
+    let needs_me = is_initiator && matches!(task.status, Status::InputRequired | Status::AuthRequired);
+    task.status.is_terminal() || (until == Until::EndedOrNeedsMe && needs_me)
+}
+
+async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) -> Outcome {
+    let terminal = &session.terminal;
+    if terminal.json {
+        return terminal.json_line(&super::events::event_json(event));
+    }
+    let fields = event.fields();
+    if event.kind == EventKind::MessageCreated.into() {
+        let Some(message) = find_message(session, task, fields.message_id.as_ref()).await? else {
+            return Ok(());
+        };
+        let opened = session.client.open_messages(task, vec![message]).await;
+        return opened
+            .iter()
+            .try_for_each(|message| print_message(terminal, &message.view, &trust_words(&message.trust)));
+    }
+    if let Some(status) = fields.status {
+        let reason = fields.reason.as_ref().map(|reason| text::line(reason.as_str()));
+        return terminal.line(&status_line(terminal, status, reason.as_deref()));
+    }
+    if event.kind == EventKind::TaskStalled.into() {
+        return terminal.line("the worker has gone silent");
+    }
+    Ok(())
+}
+
+/// A message by its id. It is one of the newest, because its event has just arrived.
+async fn find_message(
+    session: &Session,
+    task: &TaskView,
+    id: Option<&MessageId>,
+) -> Outcome<Option<MessageView>> {
+    let newest = PageQuery { limit: Some(50), cursor: None };
+    let page = session.client.messages(&task.id, &newest).await?;
+    Ok(page.into_iter().find(|message| Some(&message.id) == id))
+}

@@ -1,0 +1,68 @@
+//! `tandem message`: a message on a task, or to an agent.
+
+use clap::Args;
+use tandem_api::error::Code;
+use tandem_api::messages::{MessageView, SendMessage, SendToAgent};
+use tandem_api::tasks::TasksQuery;
+use tandem_core::AgentId;
+use tandem_core::text::Body;
+
+use super::complete::tasks;
+use super::input::{checked, text_or_stdin};
+use super::{Common, Session};
+use crate::exit::{Failure, Outcome};
+
+/// Arguments of `tandem message`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tandem message @ \"The third quarter\"
+  tandem message bob \"Any news?\"          on the newest open task with bob
+  echo \"long text\" | tandem message task_01k2abc -")]
+pub(crate) struct Arguments {
+    /// A task (id, beginning of an id starting with task_, or @) or an agent
+    #[arg(value_name = "TASK|AGENT", add = tasks())]
+    to: String,
+    /// The message; - reads it from standard input
+    #[arg(value_name = "TEXT")]
+    text: String,
+}
+
+/// Sends the message.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    Session::run(common, async |session| {
+        let body: Body = checked("TEXT", text_or_stdin(&arguments.text)?)?;
+        let is_task = arguments.to == "@" || arguments.to.starts_with("task_");
+        let sent = if is_task {
+            let task = session.client.task(&session.task_id(&arguments.to).await?).await?;
+            session.client.say(&task, SendMessage::new(body)).await?
+        } else {
+            let agent = session.agent(&arguments.to).await?.connected.agent_id;
+            to_agent(&session, &agent, body).await?
+        };
+        session.remember(&sent.task_id);
+        session.terminal.result(&sent, |terminal| terminal.done(&format!("Sent on {}.", sent.task_id)))
+    })
+}
+
+/// Sends to the newest open task with an agent. The hub chooses it, unless it is encrypted and the hub refuses plain
+/// text on it.
+async fn to_agent(session: &Session, agent: &AgentId, body: Body) -> Outcome<MessageView> {
+    let plain = SendToAgent::new(checked("AGENT", agent.to_string())?, body.clone());
+    match session.client.send_to_agent(&plain).await {
+        Ok(sent) => Ok(sent),
+        Err(error) if error.is_not_found() => {
+            Err(Failure::not_found("there is no open task with that agent")
+                .next("Start one: `tandem send AGENT TITLE`."))
+        }
+        Err(error) if error.code() == Some(Code::Validation) => {
+            let query = TasksQuery { with: Some(agent.clone()), limit: Some(100), ..TasksQuery::default() };
+            let page = session.client.tasks(&query).await?;
+            match page.into_iter().find(|task| task.encrypted && task.status.is_live()) {
+                Some(task) => Ok(session.client.say(&task, SendMessage::new(body)).await?),
+                None => Err(error.into()),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,81 @@
+//! Lists over several pages.
+
+use std::future::Future;
+
+use clap::Args;
+use serde::Serialize;
+use tandem_api::tasks::PageQuery;
+use tandem_client::{Error, Page};
+
+use crate::exit::Outcome;
+use crate::terminal::Terminal;
+use crate::terminal::table::Table;
+
+/// Items per request.
+const PAGE: usize = 500;
+
+/// How much of a list to print.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Extent {
+    /// Print at most this many
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Print the whole list
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+}
+
+/// Part of a list.
+#[derive(Debug)]
+pub(crate) struct Listed<T> {
+    pub(crate) items: Vec<T>,
+    /// Whether there is more than was asked for.
+    pub(crate) has_more: bool,
+}
+
+impl Extent {
+    /// The whole list.
+    pub(crate) fn whole() -> Self {
+        Self { limit: 0, all: true }
+    }
+
+    /// Reads as many pages as needed.
+    pub(crate) async fn read<T, F>(self, mut page: impl FnMut(PageQuery) -> F) -> Result<Listed<T>, Error>
+    where
+        F: Future<Output = Result<Page<T>, Error>>,
+    {
+        let wanted = if self.all { usize::MAX } else { self.limit as usize };
+        let mut items: Vec<T> = Vec::new();
+        let mut cursor = None;
+        loop {
+            let limit = (wanted - items.len()).min(PAGE);
+            let next = page(PageQuery { limit: i64::try_from(limit).ok(), cursor }).await?;
+            items.extend(next.items);
+            cursor = next.next;
+            if cursor.is_none() || items.len() >= wanted {
+                return Ok(Listed { items, has_more: cursor.is_some() });
+            }
+        }
+    }
+}
+
+impl<T: Serialize> Listed<T> {
+    /// Prints the items: one line of JSON each, or a table.
+    pub(crate) fn print(
+        &self,
+        terminal: &Terminal,
+        mut table: Table,
+        mut row: impl FnMut(&mut Table, &T),
+        when_empty: &str,
+    ) -> Outcome {
+        if terminal.json {
+            return self.items.iter().try_for_each(|item| terminal.json_line(item));
+        }
+        self.items.iter().for_each(|item| row(&mut table, item));
+        table.print(terminal, when_empty)?;
+        if self.has_more {
+            terminal.note("There are more: --limit N or --all.");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! `tandem pair`: connects two agents with a short code.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use clap::Args;
+use qrcode::QrCode;
+use qrcode::render::unicode::Dense1x2;
+use tandem_api::connections::{ConnectedView, ConnectionView, PairingCodeView, RedeemCode};
+use tandem_api::events::EventsQuery;
+use tandem_core::events::EventKind;
+use tandem_seal::PublicKey;
+
+use super::input::checked;
+use super::{Common, Session};
+use crate::exit::{Failure, Outcome};
+use crate::terminal::{Terminal, text, time};
+
+/// Arguments of `tandem pair`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tandem pair                             make a code, show it, and wait until somebody redeems it
+  tandem pair BLUE-TIGER-4231             redeem a code that another owner gave you
+  tandem pair --no-wait --json            only make a code, for a script")]
+pub(crate) struct Arguments {
+    /// The code to redeem; leave it out to make one
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+    /// Do not wait until the code is redeemed
+    #[arg(long, conflicts_with = "code")]
+    no_wait: bool,
+    /// Do not draw a QR code
+    #[arg(long)]
+    no_qr: bool,
+}
+
+/// Makes or redeems a code.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    Session::run(common, async |session| match &arguments.code {
+        Some(code) => redeem(&session, code).await,
+        None => offer(&session, arguments).await,
+    })
+}
+
+async fn redeem(session: &Session, code: &str) -> Outcome {
+    // People type codes with spaces and in any case.
+    let typed = code.trim().replace([' ', '_'], "-");
+    let code = RedeemCode { code: checked("the code", typed)? };
+    let connected = session.client.redeem_pairing_code(&code).await.map_err(|error| {
+        let unknown = error.is_not_found();
+        let failure = Failure::from(error);
+        if unknown {
+            failure.next("Codes end after ten minutes and work once. Ask for a new one.")
+        } else {
+            failure
+        }
+    })?;
+    session.terminal.result(&connected, |terminal| introduce(terminal, &connected))
+}
+
+/// Shows who was connected, so that two people can compare.
+fn introduce(terminal: &Terminal, connected: &ConnectedView) -> Outcome {
+    let name = text::line(connected.agent_name.as_str());
+    terminal.line(&format!("Connected with {}", terminal.bold(&name)))?;
+    terminal.line(&format!("  Id           {}", connected.agent_id))?;
+    if let Some(description) = &connected.description {
+        terminal.line(&format!("  Description  {}", text::line(description.as_str())))?;
+    }
+    let key = connected.public_key.as_ref().and_then(|key| PublicKey::from_pem(key.as_str()).ok());
+    match key {
+        Some(key) => terminal.line(&format!("  Fingerprint  {}", key.fingerprint().words()))?,
+        None => terminal.line("  Fingerprint  none: this agent has no key for encryption")?,
+    }
+    terminal.note("Is it the agent you meant? Compare the fingerprint with its owner; `tandem connections remove` ends it.");
+    terminal.note(&format!("Next: tandem send {} \"What to do\"", shell_word(&name)));
+    Ok(())
+}
+
+fn shell_word(name: &str) -> String {
+    if name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)) {
+        name.to_owned()
+    } else {
+        format!("{name:?}")
+    }
+}
+
+async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
+    let terminal = &session.terminal;
+    // Where the log ends now: the connection will be an event behind it.
+    let before = session.client.updates().await?.cursor;
+    let offer = session.client.create_pairing_code().await?;
+    if arguments.no_wait {
+        return terminal.result(&offer, |terminal| terminal.line(offer.code.as_str()));
+    }
+    if terminal.json {
+        terminal.json_line(&offer)?;
+    } else {
+        show_code(session, &offer, arguments.no_qr)?;
+    }
+    let connection = wait_for_connection(session, &offer, before).await?;
+    terminal.result(&connection, |terminal| introduce(terminal, &connection.connected))
+}
+
+fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome {
+    let terminal = &session.terminal;
+    let code = offer.code.as_str();
+    if terminal.interactive && !no_qr && !terminal.quiet {
+        // The address of a page that redeems the code; the fragment never reaches a log.
+        let link = format!("{}/pair#{code}", session.client.hub());
+        if let Ok(drawn) = QrCode::new(link) {
+            terminal.line(&drawn.render::<Dense1x2>().quiet_zone(true).build())?;
+        }
+    }
+    terminal.line(&format!("Pairing code  {}", terminal.bold(code)))?;
+    terminal.note(&format!(
+        "Give it to the owner of the other agent, who runs: tandem pair {code} --hub {}",
+        session.client.hub()
+    ));
+    Ok(())
+}
+
+/// Waits until the code is redeemed. Shows the time that is left.
+async fn wait_for_connection(
+    session: &Session,
+    offer: &PairingCodeView,
+    mut cursor: i64,
+) -> Outcome<ConnectionView> {
+    let progress = Countdown { shown: session.terminal.progress };
+    loop {
+        let left = offer.expires_at.ms_since(time::now()) / 1_000;
+        if left <= 0 {
+            progress.clear();
+            return Err(Failure::timed_out("nobody redeemed the code before it ended")
+                .next("Make a new one with `tandem pair`."));
+        }
+        progress.show(left);
+        let page =
+            session.client.events(&EventsQuery { after: Some(cursor), wait: Some(left.min(5)) }).await?;
+        cursor = page.cursor;
+        let connected = page.events.iter().find(|event| event.kind == EventKind::AgentConnected.into());
+        if let Some(event) = connected.cloned() {
+            progress.clear();
+            let id = event.typed().data.connection_id;
+            let connections = session.connections().await?;
+            let found = connections.into_iter().find(|one| Some(&one.connected.connection_id) == id.as_ref());
+            return found.ok_or_else(|| Failure::refused("the connection was ended again at once"));
+        }
+        if page.events.is_empty() {
+            continue;
+        }
+        // Other events came in; do not ask for the next page in a loop without pause.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The line with the time that is left.
+struct Countdown {
+    shown: bool,
+}
+
+impl Countdown {
+    fn show(&self, seconds: i64) {
+        if self.shown {
+            let _ = write!(std::io::stderr(), "\rWaiting … {}:{:02} left ", seconds / 60, seconds % 60);
+        }
+    }
+
+    fn clear(&self) {
+        if self.shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! `tandem send`: gives another agent a task.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use tandem_api::tasks::{CreateTask, TaskView};
+use tandem_core::Status;
+use tandem_core::tasks::Priority;
+use tandem_core::text::Within;
+
+use super::complete::connected_agents;
+use super::file::{check_files, upload_all};
+use super::follow_task::{Until, follow_task};
+use super::input::{checked, text_or_stdin};
+use super::task_view::{print_quoted, status_line};
+use super::{Common, Session};
+use crate::exit::{Failure, Outcome};
+use crate::terminal::{text, time};
+
+/// Arguments of `tandem send`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tandem send bob \"Summarise the sales report\" --file sales.csv --wait
+  tandem send bob \"Review the API\" --text \"Only breaking changes\" --review --ttl 1h
+  git diff | tandem send bob \"Review this diff\" --text - --encrypt")]
+pub(crate) struct Arguments {
+    /// The receiver: alias, name or id of a connected agent
+    #[arg(value_name = "AGENT", add = connected_agents())]
+    agent: String,
+    /// What to do, in one line
+    #[arg(value_name = "TITLE")]
+    title: String,
+    /// The whole description; - reads it from standard input
+    #[arg(long, short, value_name = "TEXT")]
+    text: Option<String>,
+    /// A file to send with it; may be repeated
+    #[arg(long = "file", short, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Encrypt end to end: the hub cannot read title, texts and files
+    #[arg(long, short)]
+    encrypt: bool,
+    /// You accept the result yourself before the task is completed
+    #[arg(long)]
+    review: bool,
+    /// Let it expire if nobody takes it within this time: 90s, 10m, 1h
+    #[arg(long, value_name = "TIME", value_parser = time::seconds)]
+    ttl: Option<i64>,
+    /// Ask for a sign of life in this interval while it is worked on
+    #[arg(long, value_name = "TIME", value_parser = time::seconds)]
+    lease: Option<i64>,
+    /// high, normal or low
+    #[arg(long, value_name = "PRIORITY", value_parser = priority)]
+    priority: Option<Priority>,
+    /// Make a draft, which only you see until `tandem task publish`
+    #[arg(long, conflicts_with_all = ["wait", "files"])]
+    draft: bool,
+    /// Wait until it ends or needs you, and print what happens
+    #[arg(long, short)]
+    wait: bool,
+    /// Stop waiting after this time, with exit code 5
+    #[arg(long, value_name = "TIME", requires = "wait", value_parser = time::duration)]
+    timeout: Option<Duration>,
+}
+
+/// Sends the task.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    Session::run(common, async |session| {
+        check_files(&arguments.files)?;
+        let mut task = CreateTask::new(
+            checked("AGENT", arguments.agent.clone())?,
+            checked("TITLE", arguments.title.clone())?,
+        );
+        if let Some(text) = &arguments.text {
+            task.description = Some(checked("--text", text_or_stdin(text)?)?);
+        }
+        task.requires_review = arguments.review.then_some(true);
+        task.draft = arguments.draft.then_some(true);
+        task.priority = arguments.priority;
+        task.ttl_seconds = within("--ttl", arguments.ttl)?;
+        task.lease_seconds = within("--lease", arguments.lease)?;
+        let receiver = session.agent(&arguments.agent).await?.connected.agent_id;
+        // Where the log ends now: everything about the task comes after it.
+        let before = if arguments.wait { Some(session.client.updates().await?.cursor) } else { None };
+        let sent = if arguments.encrypt {
+            session.client.create_encrypted_task(task, &receiver).await?
+        } else {
+            task.target_agent_id = checked("AGENT", receiver.to_string())?;
+            session.client.create_task(&task).await?
+        };
+        session.remember(&sent.id);
+        session.terminal.result(&sent, |terminal| {
+            let to = text::line(sent.target_agent_name.as_str());
+            let lock = if sent.encrypted { ", encrypted" } else { "" };
+            terminal.line(&format!(
+                "{}  to {to}{lock}  {}",
+                sent.id,
+                status_line(terminal, sent.status, None)
+            ))
+        })?;
+        upload_all(&session, &sent, &arguments.files).await?;
+        match before {
+            Some(cursor) => finish(&session, &sent, cursor, arguments.timeout).await,
+            None => Ok(()),
+        }
+    })
+}
+
+fn priority(word: &str) -> Result<Priority, String> {
+    Priority::try_from(word.to_owned()).map_err(|unfit| unfit.0)
+}
+
+fn within<const MIN: i64, const MAX: i64>(
+    name: &str,
+    seconds: Option<i64>,
+) -> Outcome<Option<Within<MIN, MAX>>> {
+    let Some(seconds) = seconds else { return Ok(None) };
+    let wrong = |_| Failure::usage(format!("{name} must be {MIN} to {MAX} seconds"));
+    Ok(Some(Within::try_from(seconds).map_err(wrong)?))
+}
+
+/// Waits for the end and prints the result. The exit code says whether the task was completed.
+async fn finish(session: &Session, sent: &TaskView, cursor: i64, limit: Option<Duration>) -> Outcome {
+    let task = follow_task(session, &sent.id, cursor, Until::EndedOrNeedsMe, limit).await?;
+    let terminal = &session.terminal;
+    terminal.result(&task, |terminal| match &task.result {
+        Some(result) => {
+            terminal.line(&terminal.bold("Result"))?;
+            print_quoted(terminal, &text::lines(result.as_str()))
+        }
+        None => Ok(()),
+    })?;
+    match task.status {
+        Status::Completed => Ok(()),
+        Status::InputRequired | Status::AuthRequired => {
+            terminal.note(
+                "It waits for you: `tandem message @ \"…\"` answers, `tandem task accept @` completes it.",
+            );
+            Ok(())
+        }
+        ended => {
+            let why = task
+                .status_reason
+                .as_ref()
+                .map_or(String::new(), |why| format!(": {}", text::line(why.as_str())));
+            Err(Failure::refused(format!("the task was not completed; it is {}{why}", ended.as_str()))
+                .next("`tandem task show @` has the details, `tandem task retry @` starts it again."))
+        }
+    }
+}

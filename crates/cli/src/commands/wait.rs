@@ -1,0 +1,97 @@
+//! `tandem wait`: blocks until something arrives for the agent.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use clap::Args;
+use tandem_api::events::EventType;
+use tandem_client::Followed;
+use tandem_core::events::EventKind;
+use tokio::time::{Instant, timeout_at};
+
+use super::events::{event_json, event_line, notice_line};
+use super::{Common, Session};
+use crate::exit::{Failure, Outcome};
+use crate::terminal::time;
+
+/// Arguments of `tandem wait`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It continues after the event that the last `tandem wait` of this profile printed, so nothing is missed in between. The
+first one waits for new events. Receipts (message.read, message.acknowledged) do not end it.
+
+Exit codes: 0 a new task · 10 a message · 11 a task that needs approval · 12 a task that changed
+            13 a broadcast · 14 anything else · 5 nothing within --timeout
+
+Examples:
+  tandem wait
+  tandem wait --timeout 10m || echo \"exit code $?\"
+  while tandem wait; do tandem inbox; done")]
+pub(crate) struct Arguments {
+    /// Stop after this time, with exit code 5
+    #[arg(long, value_name = "TIME", value_parser = time::duration)]
+    timeout: Option<Duration>,
+    /// Only wait for these event types, such as task.created; may be repeated
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+}
+
+/// As good as for ever.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// Waits, prints the event, and ends the process with the exit code of its kind.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    Session::run(common, async |session| {
+        let mut state = session.state();
+        let after = match state.seen_cursor {
+            Some(cursor) => cursor,
+            None => session.client.updates().await?.cursor,
+        };
+        let deadline = Instant::now() + arguments.timeout.unwrap_or(FOR_EVER);
+        let mut stream = session.client.follow(Some(after));
+        let event = loop {
+            let followed = timeout_at(deadline, stream.next()).await.map_err(|_| {
+                Failure::timed_out("nothing arrived in time")
+                    .next("`tandem inbox` shows what is already there.")
+            })??;
+            match followed {
+                Followed::Event(event) if ends(arguments, &event.kind) => break event,
+                Followed::Event(_) => {}
+                Followed::Notice(notice) => session.terminal.note(&notice_line(&notice)),
+            }
+        };
+        if session.profile.is_some() {
+            state.seen_cursor = Some(event.cursor);
+            if let Some(task) = &event.task_id {
+                state.set_last_task(task);
+            }
+            state.write();
+        }
+        if session.terminal.json {
+            session.terminal.json_line(&event_json(&event))?;
+        } else {
+            session.terminal.line(event_line(&event).trim_start())?;
+        }
+        std::io::stdout().flush()?;
+        // The only command whose success has several exit codes.
+        std::process::exit(exit_code(&event.kind))
+    })
+}
+
+fn ends(arguments: &Arguments, kind: &EventType) -> bool {
+    if !arguments.types.is_empty() {
+        return arguments.types.iter().any(|wanted| wanted == kind.as_str());
+    }
+    !matches!(kind, EventType::Logged(EventKind::MessageRead | EventKind::MessageAcknowledged))
+}
+
+fn exit_code(kind: &EventType) -> i32 {
+    match kind {
+        EventType::Logged(EventKind::TaskCreated) => 0,
+        EventType::Logged(EventKind::MessageCreated) => 10,
+        EventType::Logged(EventKind::TaskApprovalRequired) => 11,
+        EventType::Logged(EventKind::TaskUpdated) => 12,
+        EventType::Logged(EventKind::BroadcastCreated) => 13,
+        _ => 14,
+    }
+}

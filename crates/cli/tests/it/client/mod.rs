@@ -1,0 +1,3 @@
+//! The client library, against a hub of the test.
+
+mod sealed;

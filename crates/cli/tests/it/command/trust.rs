@@ -1,0 +1,50 @@
+//! `tandem trust`: comparing and accepting the public keys of others.
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::{Cli, foreign_key, mode};
+use crate::harness::{Db, Harness};
+
+#[rstest]
+#[tokio::test]
+async fn a_changed_key_is_shown_and_has_to_be_accepted(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::new(&hub);
+    cli.register("ada").await;
+    let text = std::fs::read_to_string(cli.config().join("agents/ada.toml")).unwrap();
+    let key = text.lines().find_map(|line| line.strip_prefix("api_key = ")).unwrap().trim_matches('"');
+    let old = std::fs::read_to_string(super::TEST_KEY_FILE).unwrap();
+    let old = tandem_seal::PublicKey::from_pem(&old).unwrap();
+    let bob = hub.agent_with(json!({ "name": "bob", "publicKey": old.to_pem() })).await;
+    let code = bob.post_empty("/pair/generate").await.text("code");
+    let connect = json!({ "code": code });
+    hub.client.send("POST", "/pair/connect", Some(key), Some(connect)).await.ok(201);
+
+    cli.run(&["trust", "eve"]).await.failed(3, "tandem connections");
+    let ran = cli.ok(&["trust", "bob"]).await;
+    assert!(ran.stdout.contains(&old.fingerprint().words()) && ran.stdout.contains("not yet"), "{ran:?}");
+    assert_eq!(cli.json(&["trust", "bob"]).await["state"], "new", "looking pins nothing");
+    cli.ok(&["trust", "bob", "--accept"]).await;
+    assert_eq!(mode(&cli.config().join("agents/ada.pins")), 0o600);
+    assert_eq!(cli.json(&["trust", "bob"]).await["state"], "same");
+
+    let new = tandem_seal::PrivateKey::from_pem(&foreign_key()).unwrap().public().clone();
+    let sql = format!("update agents set public_key = '{}' where id = '{}'", new.to_pem(), bob.id);
+    hub.place.execute(&sql);
+    let ran = cli.run(&["trust", "bob"]).await;
+    ran.failed(1, "--accept");
+    for key in [&old, &new] {
+        assert!(ran.stdout.contains(&key.fingerprint().words()), "{ran:?}");
+    }
+    let view = cli.json(&["trust", "bob", "--accept"]).await;
+    assert_eq!((&view["state"], &view["accepted"]), (&json!("changed"), &json!(true)));
+    assert_eq!(
+        (&view["pinned"], &view["presented"]),
+        (&json!(old.fingerprint().hex()), &json!(new.fingerprint().hex()))
+    );
+    assert_eq!(cli.json(&["trust", "bob"]).await["state"], "same");
+    // A damaged file is an error, not a clean slate.
+    std::fs::write(cli.config().join("agents/ada.pins"), "{").unwrap();
+    cli.run(&["trust", "bob"]).await.failed(1, "ada.pins");
+}

@@ -1,0 +1,297 @@
+//! Downloads to a file or into memory, resumed where the connection broke.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, RANGE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use tandem_core::FileId;
+use tokio::fs::{self, File, OpenOptions};
+use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
+
+use super::{Attempts, file_error};
+use crate::call::{Method, random_key};
+use crate::{Client, Error};
+
+/// How a file is downloaded.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DownloadOptions {
+    /// Replace a file that exists.
+    pub overwrite: bool,
+}
+
+/// A file that was downloaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Downloaded {
+    /// The name that its uploader gave it. It is a text of another agent, and no path.
+    pub filename: Option<String>,
+    /// The media type.
+    pub mime_type: Option<String>,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+impl Client {
+    /// Downloads a file. `progress` is called with the bytes so far and the size.
+    ///
+    /// The bytes go to a temporary file in the same folder, which gets its name when it is complete. A lost connection
+    /// is not the end: the download is resumed for as long as there was some progress in the last three minutes. A file
+    /// that exists is not replaced unless `options` say so.
+    ///
+    /// ```no_run
+    /// # use tandem_client::{Client, DownloadOptions};
+    /// # async fn example(client: Client, file: tandem_core::FileId) -> anyhow::Result<()> {
+    /// let to = std::path::Path::new("report.pdf");
+    /// let got = client.download(&file, to, DownloadOptions::default(), |_, _| {}).await?;
+    /// println!("{} bytes", got.size_bytes);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn download(
+        &self,
+        file: &FileId,
+        to: &Path,
+        options: DownloadOptions,
+        progress: impl FnMut(u64, Option<u64>),
+    ) -> Result<Downloaded, Error> {
+        if !options.overwrite && fs::symlink_metadata(to).await.is_ok() {
+            return Err(exists(to));
+        }
+        let temporary = Temporary::beside(to);
+        let created = OpenOptions::new().write(true).create_new(true).open(&temporary.0).await;
+        let created = created.map_err(|cause| file_error("cannot create", &temporary.0, cause))?;
+        let mut sink = Sink::File(created, temporary.0.clone());
+        let downloaded = self.fetch(file, &mut sink, progress).await?;
+        if let Sink::File(written, _) = &mut sink {
+            written.sync_all().await.map_err(|cause| file_error("cannot write", &temporary.0, cause))?;
+        }
+        temporary.rename(to, options.overwrite).await?;
+        Ok(downloaded)
+    }
+
+    /// Downloads a file into memory. It is refused if it is larger than `max` bytes.
+    pub async fn download_bytes(&self, file: &FileId, max: usize) -> Result<(Bytes, Downloaded), Error> {
+        let mut sink = Sink::Memory(Vec::new(), max);
+        let downloaded = self.fetch(file, &mut sink, |_, _| {}).await?;
+        match sink {
+            Sink::Memory(bytes, _) => Ok((bytes.into(), downloaded)),
+            Sink::File(..) => Ok((Bytes::new(), downloaded)),
+        }
+    }
+
+    /// Reads a file until it is complete.
+    async fn fetch(
+        &self,
+        file: &FileId,
+        sink: &mut Sink,
+        mut progress: impl FnMut(u64, Option<u64>),
+    ) -> Result<Downloaded, Error> {
+        let (mut attempts, mut done) = (Attempts::new(self), 0);
+        loop {
+            let advanced = |bytes: u64, size: u64| {
+                attempts.progressed();
+                progress(bytes, Some(size));
+            };
+            match self.fetch_from(file, &mut done, sink, advanced).await {
+                Ok(downloaded) => return Ok(downloaded),
+                Err(failure) => attempts.wait_after(self, failure).await?,
+            }
+        }
+    }
+
+    /// Reads what is missing of a file. Files never change, so that their parts always fit.
+    async fn fetch_from(
+        &self,
+        file: &FileId,
+        done: &mut u64,
+        sink: &mut Sink,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Downloaded, Error> {
+        let mut request = self.head(&Method::GET, &format!("/files/{file}"))?;
+        if *done > 0
+            && let Ok(range) = HeaderValue::try_from(format!("bytes={done}-"))
+        {
+            request.headers_mut().insert(RANGE, range);
+        }
+        let answering = tokio::time::timeout(crate::client::SILENCE_MAX, self.send(request));
+        let answer = answering.await.map_err(|_| self.timed_out(crate::client::SILENCE_MAX))?;
+        let (response, connection) = answer?;
+        let (parts, mut body) = response.into_parts();
+        let (start, size) = extent(parts.status, &parts.headers)
+            .ok_or_else(|| self.not_a_hub("a file without its size".to_owned()))?;
+        if start != *done {
+            // The hub sends all of it again.
+            sink.restart().await?;
+            *done = 0;
+        }
+        if start > 0 && start != *done {
+            return Err(self.not_a_hub("another part of the file than was asked for".to_owned()));
+        }
+        sink.check(size)?;
+        progress(*done, size);
+        while let Some(piece) = self.next_frame(&mut body).await? {
+            sink.write(&piece).await?;
+            *done += piece.len() as u64;
+            progress(*done, size);
+        }
+        if *done != size {
+            let cause = format!("{done} of {size} bytes arrived");
+            return Err(Error::Lost { hub: self.hub().to_string(), cause });
+        }
+        sink.flush().await?;
+        self.put_back(connection);
+        let mime_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        Ok(Downloaded {
+            filename: filename(&parts.headers),
+            mime_type: mime_type.map(ToOwned::to_owned),
+            size_bytes: size,
+        })
+    }
+}
+
+/// With which byte an answer begins, and how many the whole file has.
+fn extent(status: StatusCode, headers: &HeaderMap) -> Option<(u64, u64)> {
+    let text = |name| headers.get(name)?.to_str().ok();
+    if status != StatusCode::PARTIAL_CONTENT {
+        return Some((0, text(CONTENT_LENGTH)?.parse().ok()?));
+    }
+    let (part, size) = text(CONTENT_RANGE)?.strip_prefix("bytes ")?.split_once('/')?;
+    Some((part.split_once('-')?.0.parse().ok()?, size.parse().ok()?))
+}
+
+/// The file name in `Content-Disposition`.
+fn filename(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(CONTENT_DISPOSITION)?.to_str().ok()?;
+    if let Some((_, encoded)) = text.split_once("filename*=UTF-8''") {
+        let encoded = encoded.split(';').next().unwrap_or_default().trim();
+        return percent_decoded(encoded);
+    }
+    let (_, quoted) = text.split_once("filename=\"")?;
+    Some(quoted.split('"').next().unwrap_or_default().to_owned())
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = rest.get(2..)?;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Where the bytes go.
+enum Sink {
+    File(File, PathBuf),
+    /// With the size limit.
+    Memory(Vec<u8>, usize),
+}
+
+impl Sink {
+    fn check(&self, size: u64) -> Result<(), Error> {
+        match self {
+            Self::Memory(_, max) if size > *max as u64 => Err(Error::TooLarge { size, max: *max as u64 }),
+            Self::Memory(..) | Self::File(..) => Ok(()),
+        }
+    }
+
+    async fn write(&mut self, piece: &[u8]) -> Result<(), Error> {
+        match self {
+            Self::File(file, path) => {
+                file.write_all(piece).await.map_err(|cause| file_error("cannot write", path, cause))
+            }
+            // The answer may be longer than it said.
+            Self::Memory(bytes, max) if bytes.len() + piece.len() > *max => {
+                Err(Error::TooLarge { size: (bytes.len() + piece.len()) as u64, max: *max as u64 })
+            }
+            Self::Memory(bytes, _) => {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            }
+        }
+    }
+
+    async fn flush(&mut self) -> Result<(), Error> {
+        match self {
+            Self::File(file, path) => {
+                file.flush().await.map_err(|cause| file_error("cannot write", path, cause))
+            }
+            Self::Memory(..) => Ok(()),
+        }
+    }
+
+    async fn restart(&mut self) -> Result<(), Error> {
+        match self {
+            Self::File(file, path) => {
+                let emptied = async {
+                    file.set_len(0).await?;
+                    file.seek(io::SeekFrom::Start(0)).await
+                };
+                emptied.await.map(|_| ()).map_err(|cause| file_error("cannot write", path, cause))
+            }
+            Self::Memory(bytes, _) => {
+                bytes.clear();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A file that is removed unless it gets its final name.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn beside(to: &Path) -> Self {
+        let name = to.file_name().map_or_else(|| "download".into(), |name| name.to_string_lossy());
+        // A long name with an ending may be too long for the file system.
+        let name: String = name.chars().take(40).collect();
+        Self(to.with_file_name(format!(".{name}.{}.part", random_key())))
+    }
+
+    async fn rename(self, to: &Path, overwrite: bool) -> Result<(), Error> {
+        let named = if overwrite { fs::rename(&self.0, to).await } else { self.link(to).await };
+        named.map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => exists(to),
+            _ => file_error("cannot write", to, cause),
+        })?;
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // A name that is not yet on the disk is lost with the power. Not every system can synchronise a folder.
+        if let Ok(folder) = File::open(folder).await {
+            let _ = folder.sync_all().await;
+        }
+        Ok(())
+    }
+
+    /// Gives the file its name, unless a file with that name has appeared.
+    async fn link(&self, to: &Path) -> io::Result<()> {
+        match fs::hard_link(&self.0, to).await {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
+                // The file system has no hard links.
+                if fs::symlink_metadata(to).await.is_ok() {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                fs::rename(&self.0, to).await
+            }
+            linked => linked,
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // It is gone if it was renamed.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn exists(path: &Path) -> Error {
+    let cause = io::Error::new(io::ErrorKind::AlreadyExists, "a file with this name exists");
+    file_error("cannot write", path, cause)
+}

@@ -1,0 +1,61 @@
+//! Files, streamed: never as a whole in memory, with progress, and repeated or resumed after a lost connection.
+
+mod download;
+mod upload;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::backoff::Backoff;
+use crate::{Client, Error};
+
+pub use download::{DownloadOptions, Downloaded};
+pub use upload::Upload;
+
+/// How long a transfer is repeated without any progress. More than a call: a network that is gone for a minute must
+/// not cost the work of an hour.
+const PATIENCE: Duration = Duration::from_secs(3 * 60);
+/// Interrupted attempts of one transfer. A network may take bytes that never arrive, which looks like progress.
+const ATTEMPTS_MAX: u32 = 30;
+
+/// Whether a transfer is tried again.
+#[derive(Debug)]
+struct Attempts {
+    patience: Duration,
+    progress_at: Instant,
+    backoff: Backoff,
+    interrupted: u32,
+}
+
+impl Attempts {
+    fn new(client: &Client) -> Self {
+        let patience = client.patience();
+        // A caller that wants no repetition gets none here either.
+        let patience = if patience.is_zero() { patience } else { patience.max(PATIENCE) };
+        Self { patience, progress_at: Instant::now(), backoff: Backoff::default(), interrupted: 0 }
+    }
+
+    /// Notes that bytes have moved.
+    fn progressed(&mut self) {
+        self.progress_at = Instant::now();
+        self.backoff.reset();
+    }
+
+    /// Waits before the next attempt. Returns the failure if there is to be none.
+    async fn wait_after(&mut self, client: &Client, failure: Error) -> Result<(), Error> {
+        if !matches!(failure, Error::Unreachable { .. }) {
+            self.interrupted += 1;
+        }
+        let Some(pause) = client.pause_after(&failure, true, &mut self.backoff) else { return Err(failure) };
+        if self.interrupted > ATTEMPTS_MAX || self.progress_at.elapsed() + pause > self.patience {
+            return Err(failure);
+        }
+        tokio::time::sleep(pause).await;
+        Ok(())
+    }
+}
+
+/// An error of a file on this machine.
+fn file_error(what: &str, path: &Path, cause: std::io::Error) -> Error {
+    Error::File { what: format!("{what} {}", path.display()), cause }
+}

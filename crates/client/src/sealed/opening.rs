@@ -1,0 +1,314 @@
+//! Opening what other agents have sealed. Content counts as verified only if the sender's pinned key has signed it; what
+//! cannot be opened stays as it is, with the reason.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use tandem_api::actor::Actor;
+use tandem_api::messages::MessageView;
+use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_api::text::{Author, PeerContent, PeerText, PeerToken, WrappedKeys};
+use tandem_core::files::safe_name;
+use tandem_core::messages::ContentType;
+use tandem_core::{AgentId, FileId, TaskId};
+use tandem_seal::{CLEAR_FILENAME, Description, Envelope, File, Message, PublicKey, Sealed, from_stored};
+
+use super::sending::{TRANSFER_MAX, blocking, describe};
+use crate::call::Call;
+use crate::{Client, Error};
+
+/// File ids are shorter than this, sealed content is longer.
+const FILE_ID_CHARS_MAX: usize = 30;
+/// Contents that are opened at the same time.
+const AT_ONCE: usize = 4;
+
+/// A view with its content in the clear, as far as it could be opened.
+#[derive(Debug, Clone)]
+pub struct Opened<T> {
+    /// The view. Where the content was opened, keys and signature are null.
+    pub view: T,
+    /// What is known about its content.
+    pub trust: Trust,
+}
+
+/// What is known about a content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// It was not encrypted. The hub could have read or written it, on an encrypted task too.
+    Plain,
+    /// It was encrypted, and the sender's pinned key has signed it.
+    Verified,
+    /// It is an encrypted file: opened and verified when it is downloaded. The content type of the message is `file`.
+    Unopened,
+    /// It is encrypted and could not be opened or verified. The reason may contain names that others chose.
+    Unreadable(String),
+}
+
+/// A file with its real name, type and content; the sender's pinned key has signed it.
+#[derive(Debug, Clone)]
+pub struct OpenedFile {
+    /// The name that the sender gave it, without folders and control characters.
+    pub filename: String,
+    /// The media type that the sender gave it.
+    pub mime_type: String,
+    /// The content.
+    pub bytes: Vec<u8>,
+}
+
+impl Client {
+    /// Opens title, description and result of a task. Give the view as the hub sent it. What cannot be opened stays as
+    /// it is. A plain task stays as it is.
+    pub async fn open_task(&self, task: TaskView) -> Opened<TaskView> {
+        let mut opened = self.open_description(task).await;
+        let Some(sealed) = opened.view.result.as_ref().filter(|_| opened.view.encrypted) else {
+            return opened;
+        };
+        match self.open_result(&opened.view, sealed.as_str()).await {
+            Ok(clear) => {
+                let by = self.author(&opened.view.target_agent_id);
+                opened.view.result = Some(PeerContent::Prose(PeerText::new(by, clear.body)));
+            }
+            Err(why) if opened.trust == Trust::Verified => opened.trust = Trust::Unreadable(reason(&why)),
+            Err(_) => {}
+        }
+        opened
+    }
+
+    /// Opens title and description of a task, without its result. It needs no call if the initiator's key is pinned.
+    pub async fn open_description(&self, mut task: TaskView) -> Opened<TaskView> {
+        if !task.encrypted {
+            return Opened { view: task, trust: Trust::Plain };
+        }
+        let trust = match self.description_of(&task).await {
+            Ok(clear) => {
+                let by = self.author(&task.initiator_agent_id);
+                task.title = PeerText::new(by, clear.title);
+                task.description = describe(clear.description, |text| PeerText::new(by, text));
+                task.description_keys = None;
+                task.sender_signature = None;
+                Trust::Verified
+            }
+            Err(why) => Trust::Unreadable(reason(&why)),
+        };
+        Opened { view: task, trust }
+    }
+
+    async fn description_of(&self, task: &TaskView) -> Result<Description, Error> {
+        self.peer_of(task)?;
+        let content = task.description.as_ref().map_or("", PeerContent::as_str);
+        let sealed = sealed(content, task.description_keys.as_ref(), task.sender_signature.as_ref())?;
+        self.open_by(&task.id, &task.initiator_agent_id, sealed).await
+    }
+
+    /// The task has no keys and signature for its result; they are with the message that delivered it.
+    async fn open_result(&self, task: &TaskView, content: &str) -> Result<Message, Error> {
+        let mut query = PageQuery { limit: Some(1_000), cursor: None };
+        loop {
+            let page = self.messages(&task.id, &query).await?;
+            if let Some(reply) = page.items.iter().rev().find(|message| message.content.as_str() == content) {
+                let sealed = sealed(content, reply.encrypted_keys.as_ref(), reply.sender_signature.as_ref())?;
+                return self.open_by(&task.id, &task.target_agent_id, sealed).await;
+            }
+            match page.next {
+                Some(next) => query.cursor = Some(next),
+                None => return Err(unreadable("the message with the keys of the result is gone")),
+            }
+        }
+    }
+
+    /// Opens the messages of a task. Give the views as the hub sent them.
+    pub async fn open_messages(
+        &self,
+        task: &TaskView,
+        messages: Vec<MessageView>,
+    ) -> Vec<Opened<MessageView>> {
+        // The senders' keys first, so that none is asked for twice.
+        let mut keys: HashMap<AgentId, Result<PublicKey, String>> = HashMap::new();
+        for sender in messages.iter().filter_map(sealed_by) {
+            if !keys.contains_key(sender) {
+                let key = self.participant_key(task, sender).await;
+                keys.insert(sender.clone(), key.map_err(|why| reason(&why)));
+            }
+        }
+        let open = |message: MessageView| self.open_message(&task.id, &keys, message);
+        let opened: Vec<_> = stream::iter(messages).map(open).buffered(AT_ONCE).collect().await;
+        let mut shown = Vec::with_capacity(opened.len());
+        let mut changed: HashMap<AgentId, Option<String>> = HashMap::new();
+        for (mut one, forged) in opened {
+            if let Some(sender) = sealed_by(&one.view).filter(|_| forged).cloned() {
+                // One question per sender, however many of its messages fail.
+                if !changed.contains_key(&sender) {
+                    let why = self.changed_key(&sender).await.map(|why| reason(&why));
+                    changed.insert(sender.clone(), why);
+                }
+                if let Some(Some(why)) = changed.get(&sender) {
+                    one.trust = Trust::Unreadable(why.clone());
+                }
+            }
+            shown.push(one);
+        }
+        shown
+    }
+
+    /// Opens one message. Also returns whether its signature was wrong.
+    async fn open_message(
+        &self,
+        task: &TaskId,
+        keys: &HashMap<AgentId, Result<PublicKey, String>>,
+        mut message: MessageView,
+    ) -> (Opened<MessageView>, bool) {
+        if message.content_type != ContentType::Encrypted {
+            return (Opened { view: message, trust: Trust::Plain }, false);
+        }
+        if is_file_id(message.content.as_str()) {
+            message.content_type = ContentType::File;
+            return (Opened { view: message, trust: Trust::Unopened }, false);
+        }
+        let Some((sender, key)) = sealed_by(&message).and_then(|sender| keys.get_key_value(sender)) else {
+            return (Opened { view: message, trust: Trust::Unreadable("it has no sender".into()) }, false);
+        };
+        let opened = match key {
+            Ok(key) => self.message_by(task, key, &message).await,
+            Err(why) => Err(unreadable(why)),
+        };
+        let forged = matches!(&opened, Err(Error::Seal(tandem_seal::Error::Signature(_))));
+        let trust = match opened {
+            Ok(clear) => {
+                message.content = PeerContent::Prose(PeerText::new(self.author(sender), clear.body));
+                message.content_type = match clear.content_type {
+                    tandem_seal::ContentType::Text => ContentType::Text,
+                    tandem_seal::ContentType::Json => ContentType::Json,
+                };
+                message.encrypted_keys = None;
+                message.sender_signature = None;
+                Trust::Verified
+            }
+            Err(why) => Trust::Unreadable(reason(&why)),
+        };
+        (Opened { view: message, trust }, forged)
+    }
+
+    async fn message_by(
+        &self,
+        task: &TaskId,
+        sender: &PublicKey,
+        message: &MessageView,
+    ) -> Result<Message, Error> {
+        let sealed = sealed(
+            message.content.as_str(),
+            message.encrypted_keys.as_ref(),
+            message.sender_signature.as_ref(),
+        )?;
+        self.open_with(task, sender.clone(), sealed).await
+    }
+
+    /// Downloads the file of a message on an encrypted task, verifies and opens it. The message may be as the hub sent
+    /// it or as [`open_messages`](Self::open_messages) returned it.
+    pub async fn download_sealed(&self, task: &TaskView, message: &MessageView) -> Result<OpenedFile, Error> {
+        let content = message.content.as_str();
+        let file: FileId = match content.parse() {
+            Ok(file) if is_file_id(content) => file,
+            _ => return Err(unreadable("the message has no encrypted file")),
+        };
+        let sender = match &message.sender_agent_id {
+            Actor::Agent(sender) => sender,
+            Actor::System => return Err(unreadable("it has no sender")),
+        };
+        // The key before the file: without it the download is of no use.
+        self.participant_key(task, sender).await?;
+        let (_, bytes) = self.answer(&Call::get(format!("/files/{file}")).waiting(TRANSFER_MAX)).await?;
+        let content = from_stored(&bytes);
+        drop(bytes);
+        let sealed = sealed(&content, message.encrypted_keys.as_ref(), message.sender_signature.as_ref())?;
+        let opened: File = self.open_by(&task.id, sender, sealed).await?;
+        Ok(OpenedFile {
+            filename: safe_name(&opened.filename).unwrap_or_else(|| CLEAR_FILENAME.to_owned()),
+            mime_type: opened.mime_type,
+            bytes: opened.data,
+        })
+    }
+
+    /// The key of a sender that has a part in the task.
+    async fn participant_key(&self, task: &TaskView, sender: &AgentId) -> Result<PublicKey, Error> {
+        self.peer_of(task)?;
+        if *sender != task.initiator_agent_id && *sender != task.target_agent_id {
+            return Err(unreadable("its sender has no part in the task"));
+        }
+        self.key_for_opening(sender).await
+    }
+
+    /// Opens what `sender` sealed, and says so if its signature fails because its key has changed.
+    async fn open_by<E: Envelope + Send + 'static>(
+        &self,
+        task: &TaskId,
+        sender: &AgentId,
+        sealed: Sealed,
+    ) -> Result<E, Error> {
+        let key = self.key_for_opening(sender).await?;
+        match self.open_with(task, key, sealed).await {
+            Err(Error::Seal(why @ tandem_seal::Error::Signature(_))) => {
+                Err(self.changed_key(sender).await.unwrap_or(Error::Seal(why)))
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open_with<E: Envelope + Send + 'static>(
+        &self,
+        task: &TaskId,
+        sender: PublicKey,
+        sealed: Sealed,
+    ) -> Result<E, Error> {
+        let keyring = self.keyring()?;
+        let (key, me, task) = (Arc::clone(keyring.key()?), keyring.agent().clone(), task.clone());
+        blocking(move || E::open(task.as_str(), &sealed, (me.as_str(), &key), &sender)).await
+    }
+
+    /// The error that says so, if the hub presents another key for an agent than the pinned one.
+    async fn changed_key(&self, agent: &AgentId) -> Option<Error> {
+        if self.keyring().ok()?.agent() == agent {
+            return None;
+        }
+        self.key_for_sealing(agent).await.err().filter(|error| matches!(error, Error::KeyChanged { .. }))
+    }
+
+    /// The author that an agent is to the caller.
+    fn author(&self, writer: &AgentId) -> Author {
+        self.keyring.as_ref().map_or(Author::Peer, |keyring| Author::of(writer, keyring.agent()))
+    }
+}
+
+/// The agent that claims to have sealed a message.
+fn sealed_by(message: &MessageView) -> Option<&AgentId> {
+    match &message.sender_agent_id {
+        Actor::Agent(agent) if message.content_type == ContentType::Encrypted => Some(agent),
+        _ => None,
+    }
+}
+
+fn is_file_id(content: &str) -> bool {
+    content.len() < FILE_ID_CHARS_MAX
+}
+
+fn sealed(content: &str, keys: Option<&WrappedKeys>, signature: Option<&PeerToken>) -> Result<Sealed, Error> {
+    let (Some(keys), Some(signature)) = (keys, signature) else {
+        return Err(unreadable("its keys or its signature are missing"));
+    };
+    let keys: BTreeMap<String, String> =
+        serde_json::from_str(keys.as_str()).map_err(|_| unreadable("its wrapped keys are malformed"))?;
+    Ok(Sealed { content: content.to_owned(), keys, signature: signature.as_str().to_owned() })
+}
+
+fn unreadable(why: &str) -> Error {
+    Error::Unreadable(why.to_owned())
+}
+
+/// The reason alone, for a view that says by itself that it cannot be opened.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Unreadable(why) => why.clone(),
+        error => error.to_string(),
+    }
+}
