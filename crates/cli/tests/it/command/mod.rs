@@ -2,6 +2,7 @@
 
 mod accounts;
 mod lost;
+mod ops;
 mod trust;
 
 use std::path::{Path, PathBuf};
