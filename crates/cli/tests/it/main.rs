@@ -15,6 +15,7 @@ mod bounds;
 mod browsers;
 mod bucket;
 mod budget;
+mod client;
 mod config;
 mod connections;
 mod crash;
