@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use tandem_client::Client;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Common;
 use super::operator::OperatorOptions;
@@ -17,6 +17,9 @@ use crate::exit::{Failure, Outcome};
 use crate::terminal::Terminal;
 use figures::{Figures, Observer};
 use screen::Screen;
+
+/// The first reading comes early, but not at once: a rate needs some time.
+const FIRST_AFTER: Duration = Duration::from_millis(500);
 
 /// Arguments of `tandem top`.
 #[derive(Debug, Args)]
@@ -87,7 +90,7 @@ async fn draw(observer: &mut Observer, client: &Client, every: Duration, termina
     let mut terminate = signal(SignalKind::terminate())?;
     let mut resized = signal(SignalKind::window_change())?;
     let mut screen = Screen::open()?;
-    let mut tick = interval(every);
+    let mut tick = interval_at(Instant::now() + every.min(FIRST_AFTER), every);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut shown: Option<Result<Figures, String>> = None;
     loop {
