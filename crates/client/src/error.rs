@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tandem_api::error::{Code, ErrorBody};
-use tandem_core::AgentId;
+use tandem_core::{AgentId, TaskId};
 use tandem_seal::Fingerprint;
 
 /// Why a call failed.
@@ -94,6 +94,11 @@ pub enum Error {
     /// Content could not be sealed, or a key could not be read.
     #[error(transparent)]
     Seal(#[from] tandem_seal::Error),
+    /// The hub presents an encrypted task as a plain one.
+    #[error(
+        "{0} was created as an encrypted task, but the hub now presents it as a plain one; nothing was sent"
+    )]
+    PresentedAsPlain(TaskId),
     /// Sealed content could not be opened, or is not by the agent that it claims.
     #[error("the encrypted content cannot be opened: {0}")]
     Unreadable(String),

@@ -47,5 +47,5 @@ pub use hub_url::{HubUrl, NotAHubUrl};
 pub use page::Page;
 pub use probe::{HubProbe, PushProbe};
 pub use proof_of_work::solve;
-pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust};
+pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust, is_encrypted};
 pub use stream::{EventStream, Followed, Notice, StreamEvent, Transport};

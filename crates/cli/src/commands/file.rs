@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use tandem_api::files::UploadedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::{DownloadOptions, Upload};
+use tandem_client::{DownloadOptions, Upload, is_encrypted};
 use tandem_core::FileId;
 
 use super::complete::tasks;
@@ -127,7 +127,7 @@ pub(crate) async fn upload_all(
     for path in files {
         let name = file_name(path)?;
         let mime_type = mime_type(path);
-        if task.encrypted {
+        if is_encrypted(task)? {
             let bytes = tokio::fs::read(path).await?;
             let spinner = progress::spinner(&session.terminal, &format!("Sealing and sending {name}"));
             uploaded.push(session.client.upload_sealed(task, &name, mime_type, bytes).await?);

@@ -31,3 +31,4 @@ pub use keyring::Keyring;
 pub use opening::{Opened, OpenedFile, Trust};
 pub use peers::PeerKey;
 pub use pins::Pins;
+pub use sending::is_encrypted;

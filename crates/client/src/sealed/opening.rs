@@ -15,7 +15,7 @@ use tandem_core::messages::ContentType;
 use tandem_core::{AgentId, FileId, TaskId};
 use tandem_seal::{CLEAR_FILENAME, Description, Envelope, File, Message, PublicKey, Sealed, from_stored};
 
-use super::sending::{TRANSFER_MAX, blocking, describe};
+use super::sending::{TRANSFER_MAX, blocking, describe, is_encrypted};
 use crate::call::Call;
 use crate::{Client, Error};
 
@@ -78,8 +78,10 @@ impl Client {
 
     /// Opens title and description of a task, without its result. It needs no call if the initiator's key is pinned.
     pub async fn open_description(&self, mut task: TaskView) -> Opened<TaskView> {
-        if !task.encrypted {
-            return Opened { view: task, trust: Trust::Plain };
+        match is_encrypted(&task) {
+            Ok(true) => {}
+            Ok(false) => return Opened { view: task, trust: Trust::Plain },
+            Err(why) => return Opened { view: task, trust: Trust::Unreadable(reason(&why)) },
         }
         let trust = match self.description_of(&task).await {
             Ok(clear) => {

@@ -62,7 +62,7 @@ impl Client {
 
     /// Sends a message on a task: sealed if the task is encrypted. The answer contains the content in the clear.
     pub async fn say(&self, task: &TaskView, message: SendMessage) -> Result<MessageView, Error> {
-        let Some(content_type) = clear_type(task, message.content_type) else {
+        let Some(content_type) = clear_type(task, message.content_type)? else {
             return self.send_message(&task.id, &message).await;
         };
         let clear: String = message.content.into();
@@ -82,7 +82,7 @@ impl Client {
     /// Delivers the result of a task, as its target: sealed if the task is encrypted. The answer contains the content
     /// in the clear.
     pub async fn deliver(&self, task: &TaskView, reply: ReplyTask) -> Result<RepliedView, Error> {
-        let Some(content_type) = clear_type(task, reply.content_type) else {
+        let Some(content_type) = clear_type(task, reply.content_type)? else {
             return self.reply(&task.id, &reply).await;
         };
         let clear: String = reply.content.into();
@@ -181,11 +181,21 @@ pub(super) fn describe(text: String, by: impl Fn(String) -> PeerText) -> Option<
 }
 
 /// How the content is to be sealed; `None` if it goes out as it is: the task is plain, or the content is sealed already.
-fn clear_type(task: &TaskView, given: Option<ContentType>) -> Option<ContentType> {
-    match given.unwrap_or(ContentType::Text) {
-        content_type @ (ContentType::Text | ContentType::Json) => task.encrypted.then_some(content_type),
+fn clear_type(task: &TaskView, given: Option<ContentType>) -> Result<Option<ContentType>, Error> {
+    let is_encrypted = is_encrypted(task)?;
+    Ok(match given.unwrap_or(ContentType::Text) {
+        content_type @ (ContentType::Text | ContentType::Json) => is_encrypted.then_some(content_type),
         ContentType::File | ContentType::Encrypted => None,
+    })
+}
+
+/// Whether content for a task must be sealed. An error if its id says that it is encrypted, but the hub says that it is
+/// not: then nothing may be sent in the clear.
+pub fn is_encrypted(task: &TaskView) -> Result<bool, Error> {
+    if !task.encrypted && task.id.as_str().starts_with(SEALED_ID) {
+        return Err(Error::PresentedAsPlain(task.id.clone()));
     }
+    Ok(task.encrypted)
 }
 
 /// Shows a message of the caller in the clear.
@@ -204,9 +214,13 @@ fn sealed_file_size(filename: &str, mime_type: &str, bytes: usize) -> u64 {
     u64::try_from(all).unwrap_or(u64::MAX)
 }
 
-/// An id of the same form as the hub's. The signature covers it, so the hub cannot make it.
+/// The beginning of the ids of encrypted tasks. The hub says whether a task is encrypted, but it cannot change an id that
+/// both parties know and that signatures cover; so a task with this id is never treated as a plain one.
+const SEALED_ID: &str = "task_sealed_";
+
+/// An id for an encrypted task. The signature covers it, so the hub cannot make it.
 fn new_task_id() -> Result<TaskId, Error> {
-    let id = format!("task_{}", &random_key()[..24]);
+    let id = format!("{SEALED_ID}{}", &random_key()[..24]);
     id.parse().map_err(|_| Error::Unreadable(format!("{id} is no task id")))
 }
 

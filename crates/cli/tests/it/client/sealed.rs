@@ -365,3 +365,18 @@ fn a_damaged_pins_file_is_never_empty() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(matches!(Pins::at(file), Err(Error::Pins { .. })));
 }
+
+/// A hub that presents an encrypted task as a plain one gets nothing in the clear.
+#[tokio::test]
+async fn an_encrypted_task_is_never_treated_as_plain() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let mut presented = pair.task().await;
+    presented.encrypted = false;
+    let said = pair.bob.say(&presented, SendMessage::new(body(SECRET))).await;
+    assert!(matches!(said, Err(Error::PresentedAsPlain(_))), "{said:?}");
+    let delivered = pair.bob.deliver(&presented, ReplyTask::new(body(SECRET))).await;
+    assert!(matches!(delivered, Err(Error::PresentedAsPlain(_))), "{delivered:?}");
+    let task = presented.id.clone();
+    assert!(unreadable(&pair.bob.open_task(presented).await).contains("plain"));
+    assert!(messages(&pair.bob, &task).await.is_empty());
+}
