@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection, without a pool or a library on top.
+//! One connection to a hub or to the baseline.
 
 use std::net::SocketAddr;
 
@@ -6,31 +6,18 @@ use anyhow::{Context as _, bail};
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper::body::Bytes;
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 
 /// An open connection.
-pub(super) struct Connection {
-    sender: SendRequest<Full<Bytes>>,
-}
+pub(super) struct Connection(tandem_client::Connection);
 
 impl Connection {
     pub(super) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(address).await.with_context(|| format!("cannot reach {address}"))?;
-        stream.set_nodelay(true)?;
-        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-        // It ends with its sender; a failure shows in the requests.
-        tokio::spawn(async move {
-            let _ = connection.await;
-        });
-        Ok(Self { sender })
+        Ok(Self(tandem_client::Connection::open(&format!("http://{address}").parse()?).await?))
     }
 
     /// Sends a request and reads the answer to its end.
     pub(super) async fn ask(&mut self, request: Request<Full<Bytes>>) -> anyhow::Result<(u16, Bytes)> {
-        self.sender.ready().await?;
-        let response = self.sender.send_request(request).await?;
+        let response = self.0.send(request).await?;
         let status = response.status().as_u16();
         Ok((status, response.into_body().collect().await?.to_bytes()))
     }

@@ -63,6 +63,16 @@ impl Failure {
         self
     }
 
+    /// What happened.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// The next step, if one is known.
+    pub(crate) fn next_step(&self) -> Option<&str> {
+        self.next.as_deref()
+    }
+
     /// The error as JSON: the hub's own body, or one of the same shape.
     pub(crate) fn json(&self) -> serde_json::Value {
         let body = match &self.body {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
+use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -118,10 +119,12 @@ impl Connection {
     /// Sends a request as it is and returns the head of the answer.
     pub async fn send<B>(&mut self, request: Request<B>) -> Result<Response<Incoming>, hyper::Error>
     where
-        B: hyper::body::Body<Data = Bytes, Error = io::Error> + Send + 'static,
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         self.sender.ready().await?;
-        self.sender.send_request(request.map(UnsyncBoxBody::new)).await
+        let boxed = request.map(|body| UnsyncBoxBody::new(body.map_err(io::Error::other)));
+        self.sender.send_request(boxed).await
     }
 
     /// Waits until the connection can take a request. False if it has ended.

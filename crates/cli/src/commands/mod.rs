@@ -6,15 +6,19 @@ mod block;
 mod complete;
 mod connections;
 mod context;
+mod demo;
 mod discover;
+mod doctor;
 mod events;
 mod file;
 mod follow_task;
 mod inbox;
 mod input;
+mod listen;
 mod login;
 mod logout;
 mod message;
+mod metrics;
 mod network;
 mod operator;
 mod pages;
@@ -27,8 +31,10 @@ mod session;
 pub(crate) mod shell;
 mod task;
 mod task_view;
+mod top;
 mod trust;
 mod wait;
+mod webhook;
 mod whoami;
 
 use clap::{Args, Subcommand};
@@ -124,6 +130,16 @@ pub(crate) enum ClientCommand {
     Export(account::ExportArguments),
     /// See and change agents, credits and settings of a hub, as its operator
     Admin(admin::Arguments),
+    /// Watch a hub at work: agents, tasks, requests, memory
+    Top(top::Arguments),
+    /// Check this machine, the hub and the way between them; every problem with its fix
+    Doctor(doctor::Arguments),
+    /// Watch two scripted agents pair, send a task, approve, ask, answer and deliver
+    Demo(demo::Arguments),
+    /// Forward your events to a program on this machine, as signed webhooks
+    Listen(listen::Arguments),
+    /// Set your webhook, test it and look at its deliveries
+    Webhook(webhook::Arguments),
 }
 
 /// Runs a command.
@@ -157,5 +173,10 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
         ClientCommand::Usage(arguments) => account::usage(&arguments, common),
         ClientCommand::Export(arguments) => account::export(&arguments, common),
         ClientCommand::Admin(arguments) => admin::run(&arguments, common),
+        ClientCommand::Top(arguments) => top::run(&arguments, common),
+        ClientCommand::Doctor(arguments) => doctor::run(&arguments, common),
+        ClientCommand::Demo(arguments) => demo::run(&arguments, common),
+        ClientCommand::Listen(arguments) => listen::run(arguments, common),
+        ClientCommand::Webhook(arguments) => webhook::run(arguments, common),
     }
 }

@@ -23,14 +23,14 @@ use crate::harness::{Agent, Db, Harness, Place, eventually};
 #[derive(Debug, Clone)]
 pub struct Got {
     headers: hyper::HeaderMap,
-    body: String,
+    pub body: String,
 }
 
 impl Got {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
-    fn header(&self, name: &str) -> &str {
+    pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap()
     }
 }
@@ -118,7 +118,7 @@ pub async fn deliveries(agent: &Agent) -> Vec<Value> {
     agent.get("/webhooks/deliveries").await.ok(200).as_array().unwrap().clone()
 }
 
-fn mac(key: &[u8], text: &str) -> Vec<u8> {
+pub fn mac(key: &[u8], text: &str) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
 }
 

@@ -19,7 +19,7 @@ pub struct StreamEvent {
     pub kind: EventType,
     /// The task it is about.
     pub task_id: Option<TaskId>,
-    /// The agent that caused it; `None` if the hub did.
+    /// The agent that caused it, for the types of events that say so.
     pub from_agent_id: Option<AgentId>,
     /// All fields of the event as JSON: the same text as `data` in [`EventView`].
     pub data: Box<RawValue>,
@@ -125,13 +125,9 @@ pub(super) fn parse_frame(text: &str) -> Result<Frame, serde_json::Error> {
 
 /// Converts an event of the log.
 pub(super) fn from_log(event: EventView) -> Result<Received, serde_json::Error> {
-    let hash = serde_json::from_str::<Fields<'_>>(event.data.get())?.hash();
-    let event = StreamEvent {
-        cursor: event.id,
-        kind: event.kind,
-        task_id: event.task_id,
-        from_agent_id: event.from_agent_id,
-        data: event.data,
-    };
+    let fields: Fields<'_> = serde_json::from_str(event.data.get())?;
+    let hash = fields.hash();
+    let (task_id, from_agent_id) = (fields.task_id, fields.from_agent_id);
+    let event = StreamEvent { cursor: event.id, kind: event.kind, task_id, from_agent_id, data: event.data };
     Ok(Received { event, hash })
 }

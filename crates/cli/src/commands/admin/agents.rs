@@ -5,7 +5,7 @@ use tandem_api::tasks::PageQuery;
 use tandem_client::Client;
 use tandem_core::AgentId;
 
-use super::lists::agent_row;
+use super::lists::{AGENT, agent_row};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::table::Table;
 use crate::terminal::{Terminal, text};
@@ -33,7 +33,7 @@ pub(super) async fn change(
         }
     };
     terminal.result(&agent, |terminal| {
-        let mut table = Table::new(&["id", "name", "reach", "seen", "credits", "charged", "suspended"], 1);
+        let mut table = Table::new(&AGENT, 1);
         table.row(agent_row(&agent));
         table.print(terminal, "")
     })

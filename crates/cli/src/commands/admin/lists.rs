@@ -1,35 +1,20 @@
 //! The operator's lists, page by page.
 
-use clap::Args;
-use serde::Serialize;
-use tandem_api::admin::{AdminAgent, AdminEventsQuery};
-use tandem_api::tasks::PageQuery;
-use tandem_client::{Client, Error, Page};
+use tandem_api::admin::{AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask};
+use tandem_client::Client;
 
+use crate::commands::pages::Extent;
 use crate::exit::Outcome;
 use crate::terminal::table::Table;
 use crate::terminal::{Terminal, time};
 
-/// The hub's largest page.
-const PAGE_MAX: usize = 500;
+/// The columns of agents.
+pub(super) const AGENT: [&str; 7] = ["id", "name", "reach", "seen", "credits", "charged", "suspended"];
 
-/// How much of a list to show.
-#[derive(Debug, Args)]
-pub(super) struct ListOptions {
-    /// Show this many entries
-    #[arg(long, value_name = "N", default_value_t = 50, conflicts_with = "all")]
-    limit: usize,
-    /// Show all entries
-    #[arg(long)]
-    all: bool,
-}
-
-pub(super) async fn agents(client: &Client, list: &ListOptions, terminal: &Terminal) -> Outcome {
-    let header = &["id", "name", "reach", "seen", "credits", "charged", "suspended"];
-    let mut table = Table::new(header, 1);
-    list.read(terminal, async |page| client.admin_agents(&page).await, |agent| table.row(agent_row(&agent)))
-        .await?;
-    list.print(&table, terminal, "There are no agents yet.")
+pub(super) async fn agents(client: &Client, extent: Extent, terminal: &Terminal) -> Outcome {
+    let listed = extent.read(async |page| client.admin_agents(&page).await).await?;
+    let row = |table: &mut Table, agent: &AdminAgent| table.row(agent_row(agent));
+    listed.print(terminal, Table::new(&AGENT, 1), row, "There are no agents yet.")
 }
 
 /// An agent as a row.
@@ -46,9 +31,9 @@ pub(super) fn agent_row(agent: &AdminAgent) -> [String; 7] {
     ]
 }
 
-pub(super) async fn tasks(client: &Client, list: &ListOptions, terminal: &Terminal) -> Outcome {
-    let mut table = Table::new(&["id", "status", "from", "to", "attempt", "messages", "created"], 2);
-    let row = |task: tandem_api::admin::AdminTask| {
+pub(super) async fn tasks(client: &Client, extent: Extent, terminal: &Terminal) -> Outcome {
+    let table = Table::new(&["id", "status", "from", "to", "attempt", "messages", "created"], 2);
+    let row = |table: &mut Table, task: &AdminTask| {
         table.row([
             task.id.to_string(),
             task.status.as_str().to_owned(),
@@ -59,38 +44,37 @@ pub(super) async fn tasks(client: &Client, list: &ListOptions, terminal: &Termin
             task.created_at.to_string(),
         ]);
     };
-    list.read(terminal, async |page| client.admin_tasks(&page).await, row).await?;
-    list.print(&table, terminal, "There are no tasks yet.")
+    let listed = extent.read(async |page| client.admin_tasks(&page).await).await?;
+    listed.print(terminal, table, row, "There are no tasks yet.")
 }
 
 pub(super) async fn events(
     client: &Client,
     query: &AdminEventsQuery,
-    list: &ListOptions,
+    extent: Extent,
     terminal: &Terminal,
 ) -> Outcome {
-    let mut table = Table::new(&["agent", "number", "type", "task", "from", "written"], 0);
-    let row = |event: tandem_api::admin::AdminEvent| {
+    let table = Table::new(&["agent", "number", "type", "task", "from", "written"], 0);
+    let row = |table: &mut Table, event: &AdminEvent| {
         table.row([
             event.agent_id.to_string(),
             event.id.to_string(),
             event.kind.as_str().to_owned(),
-            event.task_id.map(|id| id.to_string()).unwrap_or_default(),
-            event.from_agent_id.map(|id| id.to_string()).unwrap_or_default(),
+            event.task_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            event.from_agent_id.as_ref().map(ToString::to_string).unwrap_or_default(),
             event.created_at.to_string(),
         ]);
     };
-    let fetch = async |page: PageQuery| {
+    let fetch = async |page: tandem_api::tasks::PageQuery| {
         let query = AdminEventsQuery { limit: page.limit, cursor: page.cursor, ..query.clone() };
         client.admin_events(&query).await
     };
-    list.read(terminal, fetch, row).await?;
-    list.print(&table, terminal, "There are no events yet.")
+    extent.read(fetch).await?.print(terminal, table, row, "There are no events yet.")
 }
 
-pub(super) async fn deliveries(client: &Client, list: &ListOptions, terminal: &Terminal) -> Outcome {
-    let mut table = Table::new(&["id", "agent", "event", "state", "attempts", "answer", "created"], 1);
-    let row = |delivery: tandem_api::admin::AdminDelivery| {
+pub(super) async fn deliveries(client: &Client, extent: Extent, terminal: &Terminal) -> Outcome {
+    let table = Table::new(&["id", "agent", "event", "state", "attempts", "answer", "created"], 1);
+    let row = |table: &mut Table, delivery: &AdminDelivery| {
         table.row([
             delivery.id.to_string(),
             delivery.agent_id.to_string(),
@@ -101,43 +85,6 @@ pub(super) async fn deliveries(client: &Client, list: &ListOptions, terminal: &T
             delivery.created_at.to_string(),
         ]);
     };
-    list.read(terminal, async |page| client.admin_deliveries(&page).await, row).await?;
-    list.print(&table, terminal, "There are no deliveries yet.")
-}
-
-impl ListOptions {
-    /// Reads pages until there are enough entries. With `--json` each is printed as it arrives, otherwise `row` takes it.
-    async fn read<T: Serialize>(
-        &self,
-        terminal: &Terminal,
-        mut fetch: impl AsyncFnMut(PageQuery) -> Result<Page<T>, Error>,
-        mut row: impl FnMut(T),
-    ) -> Outcome {
-        let mut left = if self.all { usize::MAX } else { self.limit };
-        let mut cursor = None;
-        while left > 0 {
-            let limit = i64::try_from(left.min(PAGE_MAX)).ok();
-            let page = fetch(PageQuery { limit, cursor }).await?;
-            for item in page.items.into_iter().take(left) {
-                left -= 1;
-                if terminal.json {
-                    terminal.json_line(&item)?;
-                } else {
-                    row(item);
-                }
-            }
-            match page.next {
-                Some(next) => cursor = Some(next),
-                None => return Ok(()),
-            }
-        }
-        if cursor.is_some() {
-            terminal.note("There are more: --limit N or --all shows them.");
-        }
-        Ok(())
-    }
-
-    fn print(&self, table: &Table, terminal: &Terminal, when_empty: &str) -> Outcome {
-        if terminal.json { Ok(()) } else { table.print(terminal, when_empty) }
-    }
+    let listed = extent.read(async |page| client.admin_deliveries(&page).await).await?;
+    listed.print(terminal, table, row, "There are no deliveries yet.")
 }

@@ -11,11 +11,11 @@ use tandem_core::credits::Usd;
 
 use super::Common;
 use super::operator::OperatorOptions;
+use super::pages::Extent;
 use super::session::block_on;
 use crate::exit::Outcome;
 use crate::terminal::table::Table;
 use crate::terminal::{Terminal, time};
-use lists::ListOptions;
 
 /// Arguments of `tandem admin`.
 #[derive(Debug, Args)]
@@ -38,16 +38,16 @@ enum AdminCommand {
     Overview,
     /// List the agents: how they can be reached, their credits, who is suspended
     #[command(after_help = "Examples:\n  tandem admin agents\n  tandem admin agents --all --json")]
-    Agents(ListOptions),
+    Agents(Extent),
     /// List the tasks without their content, newest first
     #[command(after_help = "Examples:\n  tandem admin tasks --limit 20")]
-    Tasks(ListOptions),
+    Tasks(Extent),
     /// List the events in the logs without their content, newest first
     #[command(after_help = "Examples:\n  tandem admin events --of ada --limit 20")]
     Events(EventsArguments),
     /// List the webhook deliveries without address and content, newest first
     #[command(after_help = "Examples:\n  tandem admin deliveries --limit 20")]
-    Deliveries(ListOptions),
+    Deliveries(Extent),
     /// Show the settings in force, without secrets
     #[command(after_help = "Examples:\n  tandem admin settings\n  tandem admin settings --json | jq .listen")]
     Settings,
@@ -55,7 +55,8 @@ enum AdminCommand {
     #[command(after_help = "Examples:\n  tandem admin credits ada 2.50")]
     Credits {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
         /// The new balance, with up to six decimals
         #[arg(value_parser = dollars)]
         amount: Usd,
@@ -64,19 +65,22 @@ enum AdminCommand {
     #[command(after_help = "Examples:\n  tandem admin suspend agent_01kz")]
     Suspend {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
     },
     /// Let a suspended agent in again
     #[command(after_help = "Examples:\n  tandem admin resume agent_01kz")]
     Resume {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
     },
     /// Set whether tasks for an agent cost their senders credits
     #[command(after_help = "Examples:\n  tandem admin charge ada on")]
     Charge {
         /// Id, beginning of an id, or name
-        agent: String,
+        #[arg(value_name = "AGENT")]
+        named: String,
         #[arg(value_enum)]
         to: Switch,
     },
@@ -88,7 +92,7 @@ struct EventsArguments {
     #[arg(long, value_name = "AGENT")]
     of: Option<String>,
     #[command(flatten)]
-    list: ListOptions,
+    extent: Extent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -111,28 +115,28 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     block_on(async {
         match &arguments.command {
             AdminCommand::Overview => overview(&client, &terminal).await,
-            AdminCommand::Agents(list) => lists::agents(&client, list, &terminal).await,
-            AdminCommand::Tasks(list) => lists::tasks(&client, list, &terminal).await,
+            AdminCommand::Agents(extent) => lists::agents(&client, *extent, &terminal).await,
+            AdminCommand::Tasks(extent) => lists::tasks(&client, *extent, &terminal).await,
             AdminCommand::Events(events) => {
                 let agent_id = match &events.of {
                     Some(named) => Some(agents::find(&client, named).await?.id),
                     None => None,
                 };
                 let query = AdminEventsQuery { agent_id, limit: None, cursor: None };
-                lists::events(&client, &query, &events.list, &terminal).await
+                lists::events(&client, &query, events.extent, &terminal).await
             }
-            AdminCommand::Deliveries(list) => lists::deliveries(&client, list, &terminal).await,
+            AdminCommand::Deliveries(extent) => lists::deliveries(&client, *extent, &terminal).await,
             AdminCommand::Settings => settings(&client, &terminal).await,
-            AdminCommand::Credits { agent, amount } => {
+            AdminCommand::Credits { named, amount } => {
                 let terms = PatchAgentTerms { credits: Some(*amount), ..PatchAgentTerms::default() };
-                agents::change(&client, agent, &terms, &terminal).await
+                agents::change(&client, named, &terms, &terminal).await
             }
-            AdminCommand::Suspend { agent } => suspend(&client, agent, true, &terminal).await,
-            AdminCommand::Resume { agent } => suspend(&client, agent, false, &terminal).await,
-            AdminCommand::Charge { agent, to } => {
+            AdminCommand::Suspend { named } => suspend(&client, named, true, &terminal).await,
+            AdminCommand::Resume { named } => suspend(&client, named, false, &terminal).await,
+            AdminCommand::Charge { named, to } => {
                 let costs_credits = Some(*to == Switch::On);
                 let terms = PatchAgentTerms { costs_credits, ..PatchAgentTerms::default() };
-                agents::change(&client, agent, &terms, &terminal).await
+                agents::change(&client, named, &terms, &terminal).await
             }
         }
     })
@@ -166,7 +170,7 @@ async fn overview(client: &Client, terminal: &Terminal) -> Outcome {
             table.row([&format!("tasks {status}"), &count.to_string()]);
         }
         for (name, count) in &overview.store {
-            table.row([&format!("store {}", name.replace('_', " ")), &count.to_string()]);
+            table.row([&format!("store {name}"), &count.to_string()]);
         }
         table.print(terminal, "")
     })

@@ -1,3 +1,31 @@
-//! The client library, against a hub of the test.
+//! The client library against real hubs, bad networks and servers that misbehave.
 
+mod files;
+mod relay;
+mod retries;
+mod routes;
 mod sealed;
+mod stream;
+mod stream_network;
+mod stream_restore;
+
+use std::net::SocketAddr;
+
+use serde_json::Value;
+use tandem_client::Client;
+
+use crate::harness::Agent;
+
+/// A client of the hub at this address.
+pub fn client_at(address: SocketAddr, key: &str) -> Client {
+    Client::new(format!("http://{address}").parse().unwrap()).unwrap().with_key(key)
+}
+
+pub fn client_of(agent: &Agent) -> Client {
+    client_at(agent.client.address, &agent.key)
+}
+
+/// A wire type from its JSON.
+pub fn wire<T: serde::de::DeserializeOwned>(json: Value) -> T {
+    serde_json::from_value(json).unwrap()
+}

@@ -3,6 +3,7 @@
 mod accounts;
 mod files;
 mod lost;
+mod ops;
 mod readme;
 mod trust;
 

@@ -1,0 +1,159 @@
+//! `tandem doctor`: checks this machine, the hub and the way between them. It changes nothing and writes to nobody.
+
+mod hub;
+mod machine;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anstyle::AnsiColor;
+use clap::Args;
+use serde::Serialize;
+use tandem_client::Client;
+
+use super::session::{block_on, hub_of};
+use super::{Common, Session};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::profiles::Profiles;
+use crate::terminal::{Terminal, text};
+
+/// Arguments of `tandem doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tandem doctor                      check the current agent and its hub
+  tandem doctor --agent bob --json
+  tandem doctor --data /srv/tandem   on the machine of the hub: also its disk
+
+It exits with 0 if all is well or there are only warnings, with 1 if there is a problem, and with 4 if the hub cannot be
+reached.")]
+pub(crate) struct Arguments {
+    /// The data folder of a hub on this machine, whose disk is checked too
+    #[arg(long, value_name = "FOLDER", env = "TANDEM_DATA", default_value = "./tandem-data")]
+    data: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Ok,
+    Warning,
+    Problem,
+}
+
+impl Level {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+
+    fn colour(self) -> AnsiColor {
+        match self {
+            Self::Ok => AnsiColor::Green,
+            Self::Warning => AnsiColor::Yellow,
+            Self::Problem => AnsiColor::Red,
+        }
+    }
+}
+
+/// The result of one check.
+#[derive(Debug, Clone, Serialize)]
+struct Finding {
+    check: &'static str,
+    level: Level,
+    detail: String,
+    fix: Option<String>,
+}
+
+/// What was found.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    findings: Vec<Finding>,
+    /// Whether there is no problem.
+    ok: bool,
+    #[serde(skip)]
+    unreachable: bool,
+}
+
+impl Report {
+    fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
+        self.findings.push(Finding { check, level: Level::Ok, detail: detail.into(), fix: None });
+    }
+
+    fn warning(&mut self, check: &'static str, detail: impl Into<String>, fix: impl Into<String>) {
+        let fix = Some(fix.into());
+        self.findings.push(Finding { check, level: Level::Warning, detail: detail.into(), fix });
+    }
+
+    fn problem(&mut self, check: &'static str, detail: impl Into<String>, fix: impl Into<String>) {
+        let fix = Some(fix.into());
+        self.findings.push(Finding { check, level: Level::Problem, detail: detail.into(), fix });
+    }
+
+    /// A failure as a problem, with its next step as the fix.
+    fn failure(&mut self, check: &'static str, failure: &Failure, otherwise: &str) {
+        let fix = failure.next_step().unwrap_or(otherwise).to_owned();
+        self.problem(check, failure.what().to_owned(), fix);
+    }
+
+    fn problems(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.level == Level::Problem).count()
+    }
+
+    fn print(&self, terminal: &Terminal) -> Outcome {
+        for finding in &self.findings {
+            let (detail, fix) =
+                (text::line(&finding.detail), finding.fix.as_deref().map(text::line).unwrap_or_default());
+            if !terminal.interactive {
+                let word = finding.level.word();
+                terminal.line(&format!("{word}\t{}\t{detail}\t{fix}", finding.check))?;
+                continue;
+            }
+            let word = terminal.colour(&format!("{:<8}", finding.level.word()), finding.level.colour());
+            terminal.line(&format!("{word} {:<11} {detail}", finding.check))?;
+            if !fix.is_empty() {
+                terminal.line(&format!("{:21}Fix: {fix}", ""))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs `tandem doctor`.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let terminal = common.terminal();
+    let mut report = Report::default();
+    let profiles = Profiles::of_user()?;
+    machine::check_profiles(&mut report, &profiles);
+    let session = machine::check_profile(&mut report, &profiles, common);
+    let hub = match &session {
+        Some(session) => session.client.hub().clone(),
+        None => hub_of(common, None)?,
+    };
+    block_on(async {
+        // Without a key: the hub refuses every request of a suspended agent, and of a wrong key.
+        let guest = Client::new(hub)?.with_patience(Duration::ZERO);
+        if hub::check(&mut report, &guest).await
+            && let Some(Session { client, profile, .. }) = session
+        {
+            let client = client.with_patience(Duration::ZERO);
+            hub::check_agent(&mut report, &client, &profiles, profile.as_ref()).await;
+        }
+        Ok(())
+    })?;
+    machine::check_disk(&mut report, profiles.folder(), "disk", "the profiles");
+    if arguments.data.is_dir() {
+        machine::check_disk(&mut report, &arguments.data, "hub disk", "the hub's data");
+    }
+    report.ok = report.problems() == 0;
+    terminal.result(&report, |terminal| report.print(terminal))?;
+    match (report.unreachable, report.problems()) {
+        (_, 0) => Ok(()),
+        (true, _) => Err(Failure::new(Exit::Unreachable, "the hub cannot be reached")),
+        (false, 1) => Err(Failure::refused("there is a problem")),
+        (false, count) => Err(Failure::refused(format!("there are {count} problems"))),
+    }
+}

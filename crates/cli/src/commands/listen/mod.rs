@@ -1,0 +1,179 @@
+//! `tandem listen`: forwards an agent's events to a program on this machine, as the hub's webhooks would. It needs no
+//! public address.
+
+mod feed;
+mod target;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde::Serialize;
+use tandem_api::events::EventView;
+use tandem_core::webhooks::wants;
+use tandem_seal::webhooks::{body, data};
+
+use super::webhook::{expand, secret};
+use super::{Common, Session};
+use crate::exit::{Failure, Outcome};
+use crate::terminal::text;
+use feed::Feed;
+use target::{Answer, Delivery, Target};
+
+/// Pauses before an event is sent again. Together they are time enough to start the program.
+const PAUSES_SECONDS: [u64; 5] = [1, 2, 4, 8, 15];
+/// How often an event is sent to a program that answers, but not with success.
+const ANSWERED_TRIES: usize = 3;
+/// How long an unreachable hub is waited for.
+const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
+
+/// Arguments of `tandem listen`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tandem listen --forward-to localhost:8080/hook
+  tandem listen --forward-to localhost:8080/hook --events 'task.*,message.created'
+  SECRET=$(tandem listen --print-secret)        to verify the signatures
+
+Each event arrives as a POST that is built and signed like a webhook of the hub. After a restart it continues with the
+first event that was not forwarded.")]
+pub(crate) struct Arguments {
+    /// The address of your program
+    #[arg(long, value_name = "URL", required_unless_present = "print_secret")]
+    forward_to: Option<Target>,
+    /// Only these events, such as task.*,message.created [default: all]
+    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+    events: Vec<String>,
+    /// Sign with the secret in this file [default: one of the profile's own, which stays the same]
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
+    /// Print the secret of the signatures and end
+    #[arg(long, conflicts_with = "forward_to")]
+    print_secret: bool,
+    /// Start after this event number [default: after the last forwarded event; the first time, with new events]
+    #[arg(long, value_name = "NUMBER")]
+    after: Option<i64>,
+}
+
+/// One line per event: what became of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Forwarded<'a> {
+    event: &'a str,
+    cursor: i64,
+    task_id: Option<String>,
+    status: Option<u16>,
+    error: Option<String>,
+    attempts: usize,
+    duration_ms: u128,
+}
+
+/// Runs `tandem listen`.
+pub(crate) fn run(arguments: Arguments, common: &Common) -> Outcome {
+    Session::run(common, async |session| {
+        let secret = match &arguments.secret_file {
+            Some(file) => Some(secret::from_file(file)?),
+            None => secret::of_profile(&session)?,
+        };
+        let secret = secret.ok_or_else(|| {
+            Failure::usage("TANDEM_KEY has no profile that could keep a secret")
+                .next("Give --secret-file FILE.")
+        })?;
+        let Some(target) = &arguments.forward_to else { return session.terminal.line(secret.as_str()) };
+        forward(&session, &arguments, target, secret.as_str()).await
+    })
+}
+
+async fn forward(session: &Session, arguments: &Arguments, target: &Target, secret: &str) -> Outcome {
+    let filter = expand(&arguments.events)?;
+    let client = session.client.clone().with_patience(PATIENCE);
+    let agent = session.client.profile().await?.id;
+    let mut state = session.state();
+    let mut feed = match arguments.after.or(state.forwarded_cursor) {
+        Some(cursor) => Feed::after(&client, cursor),
+        None => Feed::from_now(&client).await?,
+    };
+    let mut remember = |cursor: i64| {
+        state.forwarded_cursor = Some(cursor);
+        if session.profile.is_some() {
+            state.write();
+        }
+    };
+    remember(feed.cursor());
+    session.terminal.note(&format!("Forwarding events of {agent} to {target}. Ctrl-C ends it."));
+    loop {
+        let event = feed.next().await?;
+        let kind = event.kind.as_str();
+        if wants(&filter, kind) {
+            let data = data(kind, event.data.get(), event.id);
+            let delivery = Delivery {
+                // The same at every attempt, also after a restart: the program can drop repetitions.
+                id: format!("listen_{agent}_{}", event.id),
+                body: body(agent.as_str(), kind, event.created_at, data),
+            };
+            send(session, target, secret, &event, &delivery).await?;
+        }
+        remember(event.id);
+    }
+}
+
+/// Sends one event until the program takes it. A program that is not there ends the command, so that no event is lost; one
+/// that refuses an event does not block those after it.
+async fn send(
+    session: &Session,
+    target: &Target,
+    secret: &str,
+    event: &EventView,
+    delivery: &Delivery,
+) -> Outcome {
+    let mut pauses = PAUSES_SECONDS.into_iter();
+    for attempts in 1.. {
+        let started = Instant::now();
+        let answer = target.send(secret, delivery).await;
+        let (status, error) = match &answer {
+            Answer::Status(status) => (Some(*status), None),
+            Answer::Failed(cause) => (None, Some(cause.clone())),
+        };
+        let forwarded = Forwarded {
+            event: event.kind.as_str(),
+            cursor: event.id,
+            task_id: event.task_id.as_ref().map(ToString::to_string),
+            status,
+            error,
+            attempts,
+            duration_ms: started.elapsed().as_millis(),
+        };
+        print(session, &forwarded)?;
+        match answer {
+            Answer::Status(200..=299) => return Ok(()),
+            Answer::Status(_) if attempts >= ANSWERED_TRIES => {
+                session.terminal.note(&format!("Gave up event {} after {attempts} attempts.", event.id));
+                return Ok(());
+            }
+            _ => {}
+        }
+        let Some(pause) = pauses.next() else {
+            return Err(Failure::timed_out(format!("{target} did not answer {attempts} times"))
+                .next("Start your program, then run the command again: it continues with this event."));
+        };
+        tokio::time::sleep(Duration::from_secs(pause)).await;
+    }
+    Ok(())
+}
+
+fn print(session: &Session, forwarded: &Forwarded<'_>) -> Outcome {
+    session.terminal.result(forwarded, |terminal| {
+        let answer = match (forwarded.status, &forwarded.error) {
+            (Some(status), _) => status.to_string(),
+            (None, Some(error)) => text::line(error),
+            (None, None) => String::new(),
+        };
+        let about = forwarded.task_id.as_deref().map(text::line).unwrap_or_default();
+        let (event, cursor, ms) = (text::line(forwarded.event), forwarded.cursor, forwarded.duration_ms);
+        if terminal.interactive {
+            terminal.line(format!("{cursor:>6}  {event:<24} {answer:<5} {ms:>5} ms  {about}").trim_end())
+        } else {
+            terminal.line(&format!("{cursor}\t{event}\t{answer}\t{ms}\t{about}"))
+        }
+    })
+}

@@ -1,0 +1,189 @@
+//! Repetition of calls, against a server that answers as it is told to.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rstest::rstest;
+use serde_json::json;
+use tandem_api::error::Code;
+use tandem_client::{Client, Error};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::{client_at, wire};
+
+/// What the server does with a request.
+#[derive(Debug, Clone)]
+enum Answer {
+    /// Sends this text.
+    Send(String),
+    /// Closes the connection.
+    Close,
+}
+
+fn json_answer(status: &str, headers: &str, body: serde_json::Value) -> Answer {
+    let body = body.to_string();
+    Answer::Send(format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()))
+}
+
+fn refusal(status: &str, headers: &str, code: &str) -> Answer {
+    json_answer(status, headers, json!({ "error": "not now", "code": code }))
+}
+
+fn healthy() -> Answer {
+    json_answer("200 OK", "", json!({ "status": "ok", "version": "1" }))
+}
+
+/// An answer to a pairing code.
+fn paired() -> Answer {
+    json_answer("200 OK", "", json!({ "code": "BLUE-TIGER-4231", "expiresAt": "2030-01-01T00:00:00.000Z" }))
+}
+
+/// A server that gives these answers, and the last one for ever.
+#[derive(Debug)]
+struct Server {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    async fn start(answers: &[Answer]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (seen, answers) = (Arc::clone(&requests), answers.to_vec());
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(serve(stream, Arc::clone(&seen), answers.clone()));
+            }
+        });
+        Self { address, requests }
+    }
+
+    fn client(&self) -> Client {
+        client_at(self.address, "tdm_key")
+    }
+
+    fn count(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+
+    /// The idempotency keys of all requests.
+    fn keys(&self) -> Vec<String> {
+        let requests = self.requests.lock().unwrap();
+        let key = |head: &String| {
+            let line = head.lines().find_map(|line| line.strip_prefix("idempotency-key: "));
+            line.unwrap_or_default().to_owned()
+        };
+        requests.iter().map(key).collect()
+    }
+}
+
+async fn serve(mut stream: TcpStream, seen: Arc<Mutex<Vec<String>>>, answers: Vec<Answer>) {
+    let mut received = Vec::new();
+    loop {
+        while !received.windows(4).any(|part| part == b"\r\n\r\n") {
+            let mut part = [0; 4096];
+            match stream.read(&mut part).await {
+                Ok(length @ 1..) => received.extend_from_slice(&part[..length]),
+                _ => return,
+            }
+        }
+        let number = {
+            let mut seen = seen.lock().unwrap();
+            seen.push(String::from_utf8_lossy(&received).to_lowercase());
+            seen.len() - 1
+        };
+        received.clear();
+        match answers.get(number).or(answers.last()).unwrap() {
+            Answer::Send(text) => stream.write_all(text.as_bytes()).await.unwrap(),
+            Answer::Close => return,
+        }
+    }
+}
+
+#[rstest]
+#[case::busy(refusal("503 Unavailable", "retry-after: 1\r\n", "unavailable"), 1_000)]
+#[case::limited(refusal("429 Too Many", "retry-after: 1\r\n", "rate_limited"), 1_000)]
+#[case::lost(Answer::Close, 0)]
+#[case::proxy(Answer::Send("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 6\r\n\r\n<html>".into()), 0)]
+#[tokio::test]
+async fn a_call_is_repeated_with_the_same_key(#[case] failure: Answer, #[case] at_least_ms: u64) {
+    let server = Server::start(&[healthy(), failure.clone(), failure, paired()]).await;
+    let client = server.client();
+    client.health().await.unwrap();
+    let started = Instant::now();
+    client.create_pairing_code().await.unwrap();
+    assert!(started.elapsed() >= Duration::from_millis(2 * at_least_ms), "Retry-After counts");
+    let keys = server.keys();
+    assert_eq!(keys.len(), 4);
+    assert!(keys[1].len() >= 32 && keys[1] == keys[2] && keys[2] == keys[3], "{keys:?}");
+    client.create_pairing_code().await.unwrap();
+    assert_ne!(server.keys()[4], keys[3], "another call has another key");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_call_gives_up_in_time() {
+    let server = Server::start(&[healthy(), Answer::Close]).await;
+    let client = server.client().with_patience(Duration::from_secs(1));
+    client.health().await.unwrap();
+    let started = Instant::now();
+    let error = client.create_pairing_code().await.unwrap_err();
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(2) && server.count() > 2);
+    // A wait that does not fit is not begun.
+    let later = refusal("503 Unavailable", "retry-after: 100\r\n", "unavailable");
+    let server = Server::start(&[later]).await;
+    let started = Instant::now();
+    let error = server.client().health().await.unwrap_err();
+    assert_eq!(error.code(), Some(Code::Unavailable));
+    let Error::Refused(refused) = error else { panic!() };
+    assert_eq!(refused.retry_after, Some(Duration::from_secs(100)));
+    assert!(started.elapsed() < Duration::from_secs(2) && server.count() == 1);
+    // Without patience there is one attempt.
+    let server = Server::start(&[Answer::Close]).await;
+    server.client().with_patience(Duration::ZERO).health().await.unwrap_err();
+    assert_eq!(server.count(), 1);
+}
+
+/// The lost answer would have held the key, and a second agent would be there.
+#[rstest]
+#[tokio::test]
+async fn a_registration_without_an_answer_is_not_repeated() {
+    let server = Server::start(&[healthy(), Answer::Close]).await;
+    let client = server.client();
+    client.health().await.unwrap();
+    let error = client.register(&wire(json!({ "name": "Ada" }))).await.unwrap_err();
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    client.rotate_key().await.unwrap_err();
+    assert_eq!(server.count(), 3);
+    assert_eq!(server.keys()[1..], ["", ""]);
+    // One that was refused has not taken effect.
+    let limited = refusal("429 Too Many", "retry-after: 0\r\n", "rate_limited");
+    let server = Server::start(&[limited, refusal("400 Bad Request", "", "validation")]).await;
+    let error = server.client().register(&wire(json!({ "name": "Ada" }))).await.unwrap_err();
+    assert_eq!((error.code(), server.count()), (Some(Code::Validation), 2));
+}
+
+#[rstest]
+#[tokio::test]
+async fn refusals_and_strangers_are_not_asked_again() {
+    let html = Answer::Send("HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n<html></html>".into());
+    let server = Server::start(&[html]).await;
+    let error = server.client().health().await.unwrap_err();
+    assert!(matches!(error, Error::NotAHub { .. }) && server.count() == 1, "{error}");
+    let server = Server::start(&[refusal("409 Conflict", "x-request-id: r1\r\n", "id_taken")]).await;
+    let error = server.client().create_pairing_code().await.unwrap_err();
+    assert_eq!((error.code(), server.count()), (Some(Code::IdTaken), 1));
+    let Error::Refused(refused) = error else { panic!() };
+    assert_eq!((refused.status, refused.request_id.as_deref()), (409, Some("r1")));
+    // Nobody there, and nobody was there before: no reason to wait.
+    let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let started = Instant::now();
+    let error = client_at(gone, "tdm_key").health().await.unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(2));
+}

@@ -1,0 +1,120 @@
+//! The event stream when the hub is restored from an older backup.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+use rstest::rstest;
+use serde_json::json;
+use tandem_client::{Followed, Notice, Transport};
+
+use super::client_at;
+use super::relay::{Mode, Relay};
+use super::stream::{cursors_to, is_quiet, next, notice};
+use crate::backup::{Shelf, tandem};
+use crate::harness::{Agent, Db, Harness, Place};
+
+/// A hub with a backup of its past, and a stream that has read beyond that.
+struct Restored {
+    relay: Relay,
+    stream: tandem_client::EventStream,
+    hub: Harness,
+    ada: Agent,
+    bob: Agent,
+}
+
+const IN_BACKUP: i64 = 51;
+const READ: i64 = 101;
+
+/// Reads 101 events of which 51 are in the backup, and starts the hub from the backup. The network is still down.
+async fn restored(db: Db, transport: Transport) -> Restored {
+    let (shelf, place) = (Shelf::new(), Arc::new(Place::new(db)));
+    let start = async |place: &Arc<Place>, now| {
+        Harness::start_at(Arc::clone(place), place.config(), Arc::new(AtomicI64::new(now))).await
+    };
+    let hub = start(&place, 1_800_000_000_000).await;
+    let (ada, bob) = hub.pair().await;
+    let relay = Relay::start(hub.client.address).await;
+    let mut stream = client_at(relay.address, &bob.key).follow(Some(0)).only(transport);
+    hub.fill(&ada, &bob, 50, None).await;
+    let archive = shelf.file("hub.tar");
+    let made = tandem(&place, &["backup", archive.to_str().unwrap()]).await;
+    assert!(made.status.success(), "{made:?}");
+    hub.fill(&ada, &bob, 50, None).await;
+    let read = cursors_to(&mut stream, READ, &mut Vec::new()).await;
+    assert_eq!(read, (1..=READ).collect::<Vec<_>>());
+    relay.set(Mode::Down);
+    drop(hub);
+    let place = Arc::new(Place::new(db));
+    let restored = tandem(&place, &["restore", archive.to_str().unwrap()]).await;
+    assert!(restored.status.success(), "{restored:?}");
+    let hub = start(&place, 1_800_000_100_000).await;
+    relay.lead_to(hub.client.address);
+    let moved = |agent: Agent| Agent { client: hub.client.clone(), ..agent };
+    let (ada, bob) = (moved(ada), moved(bob));
+    Restored { relay, stream, hub, ada, bob }
+}
+
+/// The new events are fewer than those that were lost, as many, or more.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_after_a_restore_arrive_once(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
+    #[values(10, 50, 120)] new: i64,
+) {
+    let Restored { relay, mut stream, hub, ada, bob } = restored(db, transport).await;
+    hub.fill(&ada, &bob, usize::try_from(new).unwrap(), None).await;
+    relay.set(Mode::Pass);
+    let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
+    assert_eq!(stream.cursor(), Some(IN_BACKUP));
+    let mut received = Vec::new();
+    while received.len() < usize::try_from(new).unwrap() {
+        match next(&mut stream).await {
+            Followed::Event(event) => received.push((json!(event.cursor), json!(event.task_id))),
+            Followed::Notice(notice) => assert!(matches!(notice, Notice::Connected { .. }), "{notice:?}"),
+        }
+    }
+    let log = bob.events().await;
+    let expected = log.iter().skip(usize::try_from(IN_BACKUP).unwrap());
+    let expected: Vec<_> = expected.map(|event| (event["id"].clone(), event["taskId"].clone())).collect();
+    assert_eq!(received, expected);
+    // Then as ever, over another cut.
+    relay.cut();
+    let task = ada.task(&bob).await;
+    let mut notices = Vec::new();
+    let event = super::stream::event(&mut stream, &mut notices).await;
+    assert_eq!((event.cursor, event.task_id.unwrap().as_str()), (IN_BACKUP + new + 1, task.as_str()));
+    assert!(!notices.iter().any(|notice| matches!(notice, Notice::Rewound { .. })), "{notices:?}");
+    is_quiet(&mut stream).await;
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restore_is_reported_before_anything_new_happens(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
+) {
+    let Restored { relay, mut stream, hub: _hub, ada, bob } = restored(db, transport).await;
+    relay.set(Mode::Pass);
+    let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
+    notice(&mut stream, |notice| matches!(notice, Notice::Connected { cursor: IN_BACKUP, .. })).await;
+    is_quiet(&mut stream).await;
+    ada.task(&bob).await;
+    assert_eq!(super::stream::event(&mut stream, &mut Vec::new()).await.cursor, IN_BACKUP + 1);
+}
+
+/// A stream that begins with a cursor has read nothing itself, and still notices.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stored_cursor_is_compared_too(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let Restored { relay, hub, ada, bob, .. } = restored(db, Transport::WebSocket).await;
+    relay.set(Mode::Pass);
+    // Beyond the end of the log.
+    let mut stream = client_at(relay.address, &bob.key).follow(Some(READ));
+    let rewound = notice(&mut stream, |_| true).await;
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
+    hub.fill(&ada, &bob, 3, None).await;
+    assert_eq!(cursors_to(&mut stream, IN_BACKUP + 3, &mut Vec::new()).await, [52, 53, 54]);
+}
