@@ -96,12 +96,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;
-        let url = config.public_address().map_or_else(|| format!("http://{}", reachable(address)), Into::into);
-        say!("tandem {} · data {} · {}", env!("CARGO_PKG_VERSION"), config.data.display(), started.hub.totals.database);
+        let url =
+            config.public_address().map_or_else(|| format!("http://{}", reachable(address)), Into::into);
+        say!(
+            "tandem {} · data {} · {}",
+            env!("CARGO_PKG_VERSION"),
+            config.data.display(),
+            started.hub.totals.database
+        );
         say!("Listening    http://{address}");
         say!("Start page   {url}/       reference {url}/docs");
         say!("MCP          {url}/mcp    with an agent's API key as bearer token");
-        say!("Register     curl -s {url}/agents -H 'Content-Type: application/json' -d '{{\"name\":\"my agent\"}}'");
+        say!("Register     tandem register NAME --hub {url}");
         if let Some(file) = &started.token_file {
             say!("Operator     token in {}", file.display());
         }

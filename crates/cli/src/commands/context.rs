@@ -15,6 +15,7 @@ use crate::terminal::{Terminal, text};
 Examples:
   tandem context list
   tandem context use bob                   commands now act as bob
+  tandem context key my-claude             its API key, for the header of a tool
   tandem context remove old-agent --yes")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -44,6 +45,16 @@ enum ContextCommand {
     /// Show the profile that commands act as, and where its files are
     #[command(after_help = "Examples:\n  tandem context show")]
     Show,
+    /// Print a profile's API key, for a tool that has to send it itself
+    #[command(after_help = "\
+Examples:
+  export CLAUDE_TANDEM_KEY=$(tandem context key my-claude)
+
+Whoever has the key is the agent. Give each tool an agent of its own; `tandem rotate` ends a key that leaked.")]
+    Key {
+        /// A profile of `tandem context list` [default: the one that commands act as]
+        name: Option<String>,
+    },
 }
 
 /// Lists, chooses or removes profiles.
@@ -68,6 +79,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             logout::remove(&profiles, &terminal, name, *yes)
         }
         ContextCommand::Show => show(&profiles, &terminal, common.agent.as_deref()),
+        ContextCommand::Key { name } => {
+            let profile = profiles.select(name.as_deref().or(common.agent.as_deref()))?;
+            if terminal.interactive {
+                terminal.warn("This is a secret: whoever has it is the agent. Clear the screen afterwards.");
+            }
+            let view = json!({ "profile": profile.name, "apiKey": profile.api_key });
+            terminal.result(&view, |terminal| terminal.line(&profile.api_key))
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
 use tandem_client::{DownloadOptions, Upload, is_encrypted};
 use tandem_core::FileId;
+use tandem_core::messages::ContentType;
 
 use super::complete::tasks;
 use super::pages::Extent;
@@ -76,7 +77,7 @@ struct Down {
     /// Replace an existing file
     #[arg(long)]
     overwrite: bool,
-    /// The task it belongs to; needed for encrypted files
+    /// The task it belongs to, for encrypted files [default: the last one]
     #[arg(long, value_name = "TASK", add = tasks())]
     task: Option<String>,
 }
@@ -89,9 +90,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             let task = session.client.task(&session.task_id(task).await?).await?;
             session.remember(&task.id);
             for uploaded in upload_all(&session, &task, files).await? {
-                session.terminal.result(&uploaded, |terminal| {
-                    terminal.line(&format!("{}  {}", uploaded.id, text::line(uploaded.filename.as_str())))
-                })?;
+                session.terminal.result(&uploaded, |terminal| terminal.line(&sent_line(&uploaded)))?;
             }
             Ok(())
         }
@@ -143,6 +142,11 @@ pub(crate) async fn upload_all(
     Ok(uploaded)
 }
 
+/// A file that was sent, in one line.
+pub(crate) fn sent_line(file: &UploadedFile) -> String {
+    format!("{}  {}", file.id, text::line(file.filename.as_str()))
+}
+
 fn file_name(path: &Path) -> Outcome<String> {
     let name = path.file_name().and_then(|name| name.to_str());
     name.map(ToOwned::to_owned)
@@ -182,10 +186,18 @@ async fn file_messages(session: &Session, task: &TaskView) -> Outcome<Vec<Messag
     let (client, id) = (&session.client, &task.id);
     let all =
         Extent::whole().read(|query: PageQuery| async move { client.messages(id, &query).await }).await?;
-    let mut files: Vec<MessageView> =
-        all.items.into_iter().filter(|message| message.file.is_some()).collect();
+    let mut files: Vec<MessageView> = all.items.into_iter().filter(announces_file).collect();
     files.sort_by_key(|message| message.created_at);
     Ok(files)
+}
+
+/// Whether a message announces a file: then its content is the file's id, on an encrypted task too.
+fn announces_file(message: &MessageView) -> bool {
+    match message.content_type {
+        ContentType::File => true,
+        ContentType::Encrypted => message.content.as_str().starts_with("file_"),
+        ContentType::Text | ContentType::Json => false,
+    }
 }
 
 async fn list(session: &Session, named: &str) -> Outcome {
@@ -195,14 +207,10 @@ async fn list(session: &Session, named: &str) -> Outcome {
     if session.terminal.json {
         return files.iter().try_for_each(|message| session.terminal.json_line(message));
     }
-    let mut table = Table::new(&["file", "name", "type", "size", "from", "sent"], 1);
+    let mut table = Table::new(&["file", "from", "sent"], 1);
     for message in &files {
-        let Some(file) = &message.file else { continue };
         table.row([
             message.content.as_str(),
-            file.filename.as_str(),
-            file.mime_type.as_str(),
-            &time::bytes(u64::try_from(file.size_bytes).unwrap_or(0)),
             message.sender_agent_name.as_ref().map_or("", |name| name.as_str()),
             &time::relative(message.created_at, time::now()),
         ]);
@@ -211,62 +219,92 @@ async fn list(session: &Session, named: &str) -> Outcome {
 }
 
 async fn download(session: &Session, down: &Down) -> Outcome {
-    match &down.task {
-        None => download_plain(session, down).await,
-        Some(named) => {
-            let task = session.client.task(&session.task_id(named).await?).await?;
-            if !task.encrypted {
-                return download_plain(session, down).await;
-            }
-            let files = file_messages(session, &task).await?;
-            let message = files.iter().find(|message| message.content.as_str() == down.file.as_str());
-            let message = message.ok_or_else(|| {
-                Failure::not_found(format!("task {} has no file {}", task.id, down.file))
-                    .next("`tandem file list TASK` shows its files.")
-            })?;
-            let spinner = progress::spinner(&session.terminal, "Downloading and opening");
-            let opened = session.client.download_sealed(&task, message).await?;
-            spinner.finish_and_clear();
-            write_opened(session, down, &opened.filename, &opened.bytes)
-        }
+    let Some(named) = &down.task else { return download_plain(session, down).await };
+    let task = session.client.task(&session.task_id(named).await?).await?;
+    if !task.encrypted {
+        return download_plain(session, down).await;
     }
+    let message = find_announcement(session, &task, &down.file).await?.ok_or_else(|| {
+        Failure::not_found(format!("task {} has no file {}", task.id, down.file))
+            .next("`tandem file list TASK` shows its files.")
+    })?;
+    download_sealed(session, down, &task, &message).await
 }
 
-/// Downloads a file as the hub stores it.
+async fn find_announcement(
+    session: &Session,
+    task: &TaskView,
+    file: &FileId,
+) -> Outcome<Option<MessageView>> {
+    let files = file_messages(session, task).await?;
+    Ok(files.into_iter().find(|message| message.content.as_str() == file.as_str()))
+}
+
+async fn download_sealed(session: &Session, down: &Down, task: &TaskView, message: &MessageView) -> Outcome {
+    let spinner = progress::spinner(&session.terminal, "Downloading and opening");
+    let opened = session.client.download_sealed(task, message).await?;
+    spinner.finish_and_clear();
+    write_opened(session, down, &opened.filename, &opened.bytes)
+}
+
+/// Downloads an encrypted file without a task's name: it usually belongs to the last task.
+async fn download_of_last_task(session: &Session, down: &Down) -> Outcome {
+    if let Some(last) = session.state().last_task() {
+        let task = session.client.task(last).await?;
+        let message = find_announcement(session, &task, &down.file).await?;
+        if let Some(message) = message.filter(|_| task.encrypted) {
+            return download_sealed(session, down, &task, &message).await;
+        }
+    }
+    Err(Failure::refused("the file is encrypted")
+        .next(format!("Name its task: `tandem file down {} --task TASK`.", down.file)))
+}
+
+/// Downloads a file as the hub stores it. An encrypted one is of no use like that.
 async fn download_plain(session: &Session, down: &Down) -> Outcome {
     use std::io::Write as _;
+    let is_sealed = |name: Option<&str>| name == Some(tandem_seal::CLEAR_FILENAME);
     if down.output.as_deref() == Some(Path::new("-")) {
-        let (bytes, _) = session.client.download_bytes(&down.file, FILE_BYTES_MAX).await?;
+        let (bytes, got) = session.client.download_bytes(&down.file, FILE_BYTES_MAX).await?;
+        if is_sealed(got.filename.as_deref()) {
+            return download_of_last_task(session, down).await;
+        }
         std::io::stdout().write_all(&bytes)?;
         return Ok(());
+    }
+    if let Some(output) = &down.output {
+        refuse_existing(down, output)?;
     }
     let bar = progress::bytes(&session.terminal, down.file.as_str(), 0);
     let show = |done: u64, total: Option<u64>| {
         bar.set_length(total.unwrap_or(done));
         bar.set_position(done);
     };
-    // The name is known only after the download, so it goes to a file named by the id first.
-    let path = down.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.part", down.file)));
-    let options = DownloadOptions { overwrite: down.overwrite || down.output.is_none() };
-    let got = session.client.download(&down.file, &path, options, show).await?;
+    // What it is and its name are known only after the download, so it goes to a file named by the id first.
+    let part = down.output.clone().unwrap_or_default().with_file_name(format!("{}.part", down.file));
+    let options = DownloadOptions { overwrite: true };
+    let got = session.client.download(&down.file, &part, options, show).await?;
     bar.finish_and_clear();
+    if is_sealed(got.filename.as_deref()) {
+        let _ = std::fs::remove_file(&part);
+        return download_of_last_task(session, down).await;
+    }
     let own_name = got.filename.as_deref().and_then(plain_name).unwrap_or_else(|| down.file.to_string());
-    if down.output.is_some() {
-        return saved(session, &path, &own_name, got.size_bytes);
+    let target = down.output.clone().unwrap_or_else(|| PathBuf::from(&own_name));
+    let moved = refuse_existing(down, &target).and_then(|()| Ok(std::fs::rename(&part, &target)?));
+    if let Err(failure) = moved {
+        let _ = std::fs::remove_file(&part);
+        return Err(failure);
     }
-    if got.filename.as_deref() == Some(tandem_seal::CLEAR_FILENAME) {
-        let _ = std::fs::remove_file(&path);
-        return Err(Failure::refused("the file is encrypted")
-            .next(format!("Name its task: `tandem file down {} --task TASK`.", down.file)));
-    }
-    let target = PathBuf::from(&own_name);
-    if target.exists() && !down.overwrite {
-        let _ = std::fs::remove_file(&path);
-        return Err(Failure::refused(format!("{} exists already", text::line(&own_name)))
-            .next("Give --overwrite, or another name with -o PATH."));
-    }
-    std::fs::rename(&path, &target)?;
     saved(session, &target, &own_name, got.size_bytes)
+}
+
+fn refuse_existing(down: &Down, target: &Path) -> Outcome {
+    if down.overwrite || std::fs::symlink_metadata(target).is_err() {
+        return Ok(());
+    }
+    Err(Failure::refused(format!("{} exists already", text::line(&target.display().to_string())))
+        .next("Give --overwrite, or another name with -o PATH."))
 }
 
 /// A file name from elsewhere: no folders, no hidden file, nothing that a terminal interprets.

@@ -26,36 +26,58 @@ pub(crate) enum Until {
 /// How long following may take without a time limit of the user's: as good as for ever.
 const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// Follows a task with the events after a cursor. Returns it as it is at the end, in the clear.
+/// How long to wait for the events of an end that the task already shows.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
+
+/// A task that was followed to its end.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    /// The task as it is now, in the clear.
+    pub(crate) task: TaskView,
+    /// The text of the last message that was printed.
+    pub(crate) last_text: Option<String>,
+}
+
+/// Follows a task with the events after a cursor, and prints them.
 pub(crate) async fn follow_task(
     session: &Session,
     id: &TaskId,
     after: i64,
     until: Until,
     limit: Option<Duration>,
-) -> Outcome<TaskView> {
+) -> Outcome<Ending> {
     let deadline = Instant::now() + limit.unwrap_or(FOR_EVER);
     let mut stream = session.client.follow(Some(after));
     let mut task = session.client.task(id).await?;
+    let mut last_text = None;
+    let mut is_told = is_over(session, &task, until);
     loop {
-        if is_over(session, &task, until) {
-            return Ok(session.client.open_task(task).await.view);
+        // The task can be ahead of its events: what led to the end is printed first.
+        let is_over = is_over(session, &task, until);
+        if is_over && is_told {
+            break;
         }
-        let followed = timeout_at(deadline, stream.next()).await.map_err(|_| {
-            Failure::timed_out(format!("the task is still {}", task.status.as_str()))
-                .next(format!("Go on with `tandem task watch {id}`."))
-        })??;
-        match followed {
+        let limit = if is_over { deadline.min(Instant::now() + LAST_EVENTS) } else { deadline };
+        let Ok(followed) = timeout_at(limit, stream.next()).await else {
+            if is_over {
+                break;
+            }
+            return Err(Failure::timed_out(format!("the task is still {}", task.status.as_str()))
+                .next(format!("Go on with `tandem task watch {id}`.")));
+        };
+        match followed? {
             Followed::Notice(Notice::Lost { cause, .. }) => {
                 session.terminal.note(&format!("connection lost, trying again: {}", text::line(&cause)));
             }
             Followed::Event(event) if event.task_id.as_ref() == Some(id) => {
-                print_event(session, &task, &event).await?;
+                last_text = print_event(session, &task, &event).await?.or(last_text);
                 task = session.client.task(id).await?;
+                is_told = event.fields().status == Some(task.status);
             }
             _ => {}
         }
     }
+    Ok(Ending { task: session.client.open_task(task).await.view, last_text })
 }
 
 fn is_over(session: &Session, task: &TaskView, until: Until) -> bool {
@@ -65,29 +87,32 @@ fn is_over(session: &Session, task: &TaskView, until: Until) -> bool {
     task.status.is_terminal() || (until == Until::EndedOrNeedsMe && needs_me)
 }
 
-async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) -> Outcome {
+/// Prints an event. Returns the text of a message.
+async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) -> Outcome<Option<String>> {
     let terminal = &session.terminal;
     if terminal.json {
-        return terminal.json_line(&super::events::event_json(event));
+        terminal.json_line(&super::events::event_json(event))?;
+        return Ok(None);
     }
     let fields = event.fields();
     if event.kind == EventKind::MessageCreated.into() {
         let Some(message) = find_message(session, task, fields.message_id.as_ref()).await? else {
-            return Ok(());
+            return Ok(None);
         };
-        let opened = session.client.open_messages(task, vec![message]).await;
-        return opened
-            .iter()
-            .try_for_each(|message| print_message(terminal, &message.view, &trust_words(&message.trust)));
+        let mut last_text = None;
+        for message in session.client.open_messages(task, vec![message]).await {
+            print_message(terminal, &message.view, &trust_words(&message.trust))?;
+            last_text = Some(message.view.content.as_str().to_owned());
+        }
+        return Ok(last_text);
     }
     if let Some(status) = fields.status {
         let reason = fields.reason.as_ref().map(|reason| text::line(reason.as_str()));
-        return terminal.line(&status_line(terminal, status, reason.as_deref()));
+        terminal.line(&status_line(terminal, status, reason.as_deref()))?;
+    } else if event.kind == EventKind::TaskStalled.into() {
+        terminal.line("the worker has gone silent")?;
     }
-    if event.kind == EventKind::TaskStalled.into() {
-        return terminal.line("the worker has gone silent");
-    }
-    Ok(())
+    Ok(None)
 }
 
 /// A message by its id. It is one of the newest, because its event has just arrived.

@@ -42,6 +42,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let query = PageQuery { limit: Some(i64::from(arguments.limit)), cursor: None };
         let inbox = session.client.inbox(&query).await?;
+        let only = only_task(&inbox.items);
+        if let Some(task) = only.and_then(|item| item.task_id.as_ref()) {
+            session.remember(task);
+        }
         let terminal = &session.terminal;
         if terminal.json {
             return inbox.items.iter().try_for_each(|item| terminal.json_line(item));
@@ -62,8 +66,21 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         if inbox.has_more {
             terminal.note("There is more: --limit N.");
         }
+        if let Some(item) = only.filter(|_| session.profile.is_some()) {
+            terminal.note(match item.kind {
+                InboxKind::Task => "Next: tandem task show @   or   tandem task accept @",
+                InboxKind::Approval => "Next: tandem task show @   or   tandem task approve @",
+                InboxKind::Messages | InboxKind::Broadcast => "Next: tandem task show @ --unread",
+            });
+        }
         Ok(())
     })
+}
+
+/// The first item, if all items are about one task: then `@` can only mean that one.
+fn only_task(items: &[InboxItem]) -> Option<&InboxItem> {
+    let first = items.first().filter(|first| first.task_id.is_some())?;
+    items.iter().all(|item| item.task_id == first.task_id).then_some(first)
 }
 
 fn what(item: &InboxItem) -> String {

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Do not wait until the code is redeemed
     #[arg(long, conflicts_with = "code")]
     no_wait: bool,
-    /// Do not draw a QR code
+    /// Do not draw a QR code; a hub on this machine has none
     #[arg(long)]
     no_qr: bool,
 }
@@ -72,8 +72,10 @@ fn introduce(terminal: &Terminal, connected: &ConnectedView) -> Outcome {
         Some(key) => terminal.line(&format!("  Fingerprint  {}", key.fingerprint().words()))?,
         None => terminal.line("  Fingerprint  none: this agent has no key for encryption")?,
     }
-    terminal.note("Is it the agent you meant? Compare the fingerprint with its owner; `tandem connections remove` ends it.");
-    terminal.note(&format!("Next: tandem send {} \"What to do\"", shell_word(&name)));
+    let word = shell_word(&name);
+    terminal.note("Compare the fingerprint with the owner of the other agent.");
+    terminal.note(&format!("If it differs: tandem connections remove {word}"));
+    terminal.note(&format!("Next: tandem send {word} \"What to do\""));
     Ok(())
 }
 
@@ -105,7 +107,9 @@ async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
 fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome {
     let terminal = &session.terminal;
     let code = offer.code.as_str();
-    if terminal.interactive && !no_qr && !terminal.quiet {
+    // A phone cannot reach a hub that listens on this machine only.
+    let reachable = !session.client.hub().is_local();
+    if terminal.interactive && reachable && !no_qr && !terminal.quiet {
         // The address of a page that redeems the code; the fragment never reaches a log.
         let link = format!("{}/pair#{code}", session.client.hub());
         if let Ok(drawn) = QrCode::new(link) {
@@ -114,7 +118,7 @@ fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome
     }
     terminal.line(&format!("Pairing code  {}", terminal.bold(code)))?;
     terminal.note(&format!(
-        "Give it to the owner of the other agent, who runs: tandem pair {code} --hub {}",
+        "Give it to the owner of the other agent, who runs:\n  tandem pair {code} --hub {}",
         session.client.hub()
     ));
     Ok(())

@@ -10,8 +10,8 @@ use tandem_core::tasks::Priority;
 use tandem_core::text::Within;
 
 use super::complete::connected_agents;
-use super::file::{check_files, upload_all};
-use super::follow_task::{Until, follow_task};
+use super::file::{check_files, sent_line, upload_all};
+use super::follow_task::{Ending, Until, follow_task};
 use super::input::{checked, text_or_stdin};
 use super::task_view::{print_quoted, status_line};
 use super::{Common, Session};
@@ -99,7 +99,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
                 status_line(terminal, sent.status, None)
             ))
         })?;
-        upload_all(&session, &sent, &arguments.files).await?;
+        let files = upload_all(&session, &sent, &arguments.files).await?;
+        files.iter().try_for_each(|file| session.terminal.done(&sent_line(file)))?;
         match before {
             Some(cursor) => finish(&session, &sent, cursor, arguments.timeout).await,
             None => Ok(()),
@@ -122,14 +123,16 @@ fn within<const MIN: i64, const MAX: i64>(
 
 /// Waits for the end and prints the result. The exit code says whether the task was completed.
 async fn finish(session: &Session, sent: &TaskView, cursor: i64, limit: Option<Duration>) -> Outcome {
-    let task = follow_task(session, &sent.id, cursor, Until::EndedOrNeedsMe, limit).await?;
+    let Ending { task, last_text } =
+        follow_task(session, &sent.id, cursor, Until::EndedOrNeedsMe, limit).await?;
     let terminal = &session.terminal;
     terminal.result(&task, |terminal| match &task.result {
-        Some(result) => {
+        // Usually the result has just been printed as the last message.
+        Some(result) if last_text.as_deref() != Some(result.as_str()) => {
             terminal.line(&terminal.bold("Result"))?;
             print_quoted(terminal, &text::lines(result.as_str()))
         }
-        None => Ok(()),
+        _ => Ok(()),
     })?;
     match task.status {
         Status::Completed => Ok(()),

@@ -101,6 +101,7 @@ fn delivery(task: &TaskView, now: Timestamp) -> String {
     let furthest = steps.into_iter().find_map(|(word, at)| Some((word, at?)));
     let Some((word, at)) = furthest else { return "not yet published".to_owned() };
     let ahead = match task.delivery.ahead {
+        Some(1) => ", 1 task before it".to_owned(),
         Some(ahead) if ahead > 0 => format!(", {ahead} tasks before it"),
         _ => String::new(),
     };

@@ -1,7 +1,7 @@
 //! Profiles: the agents of this user, one file each, in the configuration folder.
 //!
 //! `agents/NAME.toml` contains the API key, so it has mode 0600 and is refused if others could read it. Next to it are
-//! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first seen, and
+//! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first used, and
 //! `NAME.whsec`, the secret of its webhooks. `current` names the profile that commands use. What a profile remembers
 //! between commands (the last task, cursors) is in the state folder.
 

@@ -77,6 +77,11 @@ impl Terminal {
         }
     }
 
+    /// A warning, which no option leaves out.
+    pub(crate) fn warn(&self, line: &str) {
+        let _ = writeln!(io::stderr(), "{}", self.colour(line, AnsiColor::Yellow));
+    }
+
     /// A confirmation: printed like a result, but left out with `--quiet` and `--json`.
     pub(crate) fn done(&self, line: &str) -> Outcome {
         if self.quiet || self.json { Ok(()) } else { self.line(line) }

@@ -21,6 +21,8 @@ pub(crate) fn steps(terminal: &Terminal, what: &str, total: u64) -> ProgressBar 
 /// A spinner for work of unknown length.
 pub(crate) fn spinner(terminal: &Terminal, what: &str) -> ProgressBar {
     let spinner = ProgressBar::with_draw_target(None, target(terminal));
+    // Without a style, a bar of unknown length is drawn as an empty bar without its message.
+    spinner.set_style(ProgressStyle::default_spinner());
     spinner.set_message(what.to_owned());
     spinner.enable_steady_tick(Duration::from_millis(120));
     spinner

@@ -63,8 +63,8 @@ fn the_first_steps_work_three_times_in_a_minute(#[values(Db::Sqlite)] db: Db) {
     // The default, which most tests turn off.
     serve.args(["--set", "rate_limit_register_max=5"]);
     let hub = Process::start(serve);
-    let steps = commands("README.md").replace("HUB=http://127.0.0.1:3000\n", "");
-    let promised = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let steps = commands("docs/curl.md").replace("HUB=http://127.0.0.1:3000\n", "");
+    let promised = std::fs::read_to_string(root().join("docs/curl.md")).unwrap();
     let promised = promised.split("It prints:\n\n```\n").nth(1).unwrap().split("```").next().unwrap();
     assert!(promised.contains("Sales rose by 4 percent.\ncompleted\n"), "{promised}");
     for _ in 0..3 {

@@ -10,7 +10,7 @@ use tandem_api::tasks::{
 use tandem_core::{Approval, Status};
 
 use super::super::complete::{connected_agents, statuses, tasks};
-use super::super::file::upload_all;
+use super::super::file::{sent_line, upload_all};
 use super::super::input::{checked, confirm, text_or_stdin};
 use super::super::task_view::status_line;
 use super::Session;
@@ -203,7 +203,8 @@ pub(super) async fn accept(session: &Session, arguments: &Accept) -> Outcome {
 pub(super) async fn reply(session: &Session, arguments: &Reply) -> Outcome {
     let body = checked("TEXT", text_or_stdin(&arguments.text)?)?;
     let task = find(session, &arguments.task).await?;
-    upload_all(session, &task, &arguments.files).await?;
+    let files = upload_all(session, &task, &arguments.files).await?;
+    files.iter().try_for_each(|file| session.terminal.done(&sent_line(file)))?;
     let outcome = arguments.failed.then_some(ReplyOutcome::Failed);
     let replied = session.client.deliver(&task, ReplyTask { outcome, ..ReplyTask::new(body) }).await?;
     session.terminal.result(&replied, |terminal| {

@@ -114,6 +114,6 @@ pub(super) async fn watch(session: &Session, arguments: &WatchArguments) -> Outc
     let id = session.task_id(&arguments.task).await?;
     session.remember(&id);
     let cursor = session.client.updates().await?.cursor;
-    let task = follow_task(session, &id, cursor, Until::Ended, arguments.timeout).await?;
+    let task = follow_task(session, &id, cursor, Until::Ended, arguments.timeout).await?.task;
     session.terminal.result(&task, |terminal| print_task(terminal, &task))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use super::readme::terminal::{Running, plain};
 use super::{Cli, Ran, mode};
 use crate::harness::{Db, Harness};
 
@@ -279,4 +280,33 @@ async fn the_profile_on_the_hub_can_be_changed(#[values(Db::Sqlite, Db::Postgres
     let human = cli.ok(&["profile", "show"]).await;
     no_secret(&human, &api_key(&cli, "ada"));
     assert!(human.stdout.contains("Discoverable yes"), "{human:?}");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_key_is_printed_only_by_the_command_that_is_for_it(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::new(&hub);
+    cli.register("ada").await;
+    cli.register("bob").await;
+    let ran = cli.ok(&["context", "key", "ada"]).await;
+    // For `$(…)`: the key, and no warning where no terminal shows it.
+    assert_eq!((ran.stdout, ran.stderr), (format!("{}\n", api_key(&cli, "ada")), String::new()));
+    me(&hub, ran_key(&cli, &["context", "key"]).await.trim()).await.ok(200);
+    assert_eq!(ran_key(&cli, &["context", "key"]).await.trim(), api_key(&cli, "bob"));
+    assert_eq!(ran_key(&cli, &["context", "key", "--agent", "ada"]).await.trim(), api_key(&cli, "ada"));
+    let view = cli.json(&["context", "key", "ada"]).await;
+    assert_eq!(view, json!({ "profile": "ada", "apiKey": api_key(&cli, "ada") }));
+    cli.run(&["context", "key", "eve"]).await.failed(3, "no profile");
+    // On a screen it comes with a warning, which --quiet does not leave out.
+    let (_, screen) = Running::start(cli.command(&["context", "key", "ada", "--quiet"]).into_std()).end();
+    let lines = plain(&screen);
+    assert!(lines[0].starts_with("This is a secret") && lines[1] == api_key(&cli, "ada"), "{lines:?}");
+    for other in [&["context", "show"][..], &["context", "list"], &["whoami"], &["profile", "show"]] {
+        no_secret(&cli.ok(other).await, &api_key(&cli, "bob"));
+    }
+}
+
+async fn ran_key(cli: &Cli, arguments: &[&str]) -> String {
+    cli.ok(arguments).await.stdout
 }

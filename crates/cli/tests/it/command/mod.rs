@@ -1,8 +1,10 @@
 //! The command line as a person uses it: the built binary, in a home of its own, against a hub of the test.
 
 mod accounts;
+mod files;
 mod lost;
 mod ops;
+mod readme;
 mod trust;
 
 use std::path::{Path, PathBuf};
