@@ -111,8 +111,8 @@ fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome
     let reachable = !session.client.hub().is_local();
     if terminal.interactive && reachable && !no_qr && !terminal.quiet {
         // The address of a page that redeems the code; the fragment never reaches a log.
-        let link = format!("{}/pair#{code}", session.client.hub());
-        if let Ok(drawn) = QrCode::new(link) {
+        let command = format!("tandem pair {code} --hub {}", session.client.hub());
+        if let Ok(drawn) = QrCode::new(command) {
             terminal.line(&drawn.render::<Dense1x2>().quiet_zone(true).build())?;
         }
     }
