@@ -194,14 +194,42 @@ impl Client {
         request: Request<Body>,
     ) -> Result<(Response<Incoming>, Connection), Error> {
         let (response, connection) = self.pool.send(request).await?;
-        self.reached.store(true, Ordering::Relaxed);
         if response.status().is_success() {
+            self.reached.store(true, Ordering::Relaxed);
             return Ok((response, connection));
         }
+        let refusal = self.refused(response).await?;
+        self.pool.put_back(connection);
+        Err(refusal)
+    }
+
+    /// Sends a call once, over this connection and no other. `None` if the connection has ended.
+    pub(crate) async fn call_over<T: DeserializeOwned>(
+        &self,
+        connection: &mut Connection,
+        call: &Call,
+    ) -> Result<Option<T>, Error> {
+        if !connection.is_ready().await {
+            return Ok(None);
+        }
+        let response = match connection.try_send(self.http_request(call)?).await {
+            Ok(response) => response,
+            Err(unanswered) if unanswered.unsent.is_some() => return Ok(None),
+            Err(unanswered) => return Err(self.lost(&unanswered.cause)),
+        };
+        if !response.status().is_success() {
+            return Err(self.refused(response).await?);
+        }
+        let bytes = self.read(response.into_body()).await?;
+        self.parse(&bytes).map(Some)
+    }
+
+    /// Reads a refusal.
+    async fn refused(&self, response: Response<Incoming>) -> Result<Error, Error> {
+        self.reached.store(true, Ordering::Relaxed);
         let (parts, body) = response.into_parts();
         let bytes = self.read(body).await?;
-        self.pool.put_back(connection);
-        Err(self.refusal(parts.status, &parts.headers, &bytes))
+        Ok(self.refusal(parts.status, &parts.headers, &bytes))
     }
 
     /// Returns a connection whose answer has been read to its end.

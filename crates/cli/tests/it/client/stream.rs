@@ -190,12 +190,11 @@ async fn a_hundred_thousand_events_arrive_once_and_in_order() {
     let mut stream = client_of(&bob).follow(Some(0));
     let started = Instant::now();
     let reading = async {
-        let mut expected = 1;
-        while expected <= EVENTS {
-            let event = stream.next_event().await.unwrap();
-            assert_eq!(event.cursor, expected);
-            expected += 1;
+        let mut notices = Vec::new();
+        for expected in 1..=EVENTS {
+            assert_eq!(event(&mut stream, &mut notices).await.cursor, expected);
         }
+        assert_eq!(notices, [Notice::Connected { transport: Transport::WebSocket, cursor: 0 }]);
     };
     let writing = async {
         for _ in 0..50 {

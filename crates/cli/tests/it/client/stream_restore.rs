@@ -25,8 +25,8 @@ struct Restored {
 const IN_BACKUP: i64 = 51;
 const READ: i64 = 101;
 
-/// Reads 101 events of which 51 are in the backup, and starts the hub from the backup. The network is still down.
-async fn restored(db: Db, transport: Transport) -> Restored {
+/// Reads 101 events of which 51 are in the backup, and starts the hub from the backup. The network is still out.
+async fn restored(db: Db, transport: Transport, outage: Mode) -> Restored {
     let (shelf, place) = (Shelf::new(), Arc::new(Place::new(db)));
     let start = async |place: &Arc<Place>, now| {
         Harness::start_at(Arc::clone(place), place.config(), Arc::new(AtomicI64::new(now))).await
@@ -42,7 +42,7 @@ async fn restored(db: Db, transport: Transport) -> Restored {
     hub.fill(&ada, &bob, 50, None).await;
     let read = cursors_to(&mut stream, READ, &mut Vec::new()).await;
     assert_eq!(read, (1..=READ).collect::<Vec<_>>());
-    relay.set(Mode::Down);
+    relay.set(outage);
     drop(hub);
     let place = Arc::new(Place::new(db));
     let restored = tandem(&place, &["restore", archive.to_str().unwrap()]).await;
@@ -62,7 +62,7 @@ async fn events_after_a_restore_arrive_once(
     #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
     #[values(10, 50, 120)] new: i64,
 ) {
-    let Restored { relay, mut stream, hub, ada, bob } = restored(db, transport).await;
+    let Restored { relay, mut stream, hub, ada, bob } = restored(db, transport, Mode::Down).await;
     hub.fill(&ada, &bob, usize::try_from(new).unwrap(), None).await;
     relay.set(Mode::Pass);
     let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
@@ -95,7 +95,7 @@ async fn a_restore_is_reported_before_anything_new_happens(
     #[values(Db::Sqlite, Db::Postgres)] db: Db,
     #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
 ) {
-    let Restored { relay, mut stream, hub: _hub, ada, bob } = restored(db, transport).await;
+    let Restored { relay, mut stream, hub: _hub, ada, bob } = restored(db, transport, Mode::Down).await;
     relay.set(Mode::Pass);
     let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
     assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
@@ -105,11 +105,30 @@ async fn a_restore_is_reported_before_anything_new_happens(
     assert_eq!(super::stream::event(&mut stream, &mut Vec::new()).await.cursor, IN_BACKUP + 1);
 }
 
+/// The last answer of the old hub is held up by the network until the new one runs, so no connection is lost.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_late_answer_of_the_old_hub_hides_nothing(
+    #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
+    #[values(0, 50, 120)] new: usize,
+) {
+    let Restored { relay, mut stream, hub, ada, bob } = restored(Db::Sqlite, transport, Mode::Stall).await;
+    hub.fill(&ada, &bob, new, None).await;
+    relay.set(Mode::Pass);
+    let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
+    ada.task(&bob).await;
+    let last = IN_BACKUP + i64::try_from(new).unwrap() + 1;
+    let cursors = cursors_to(&mut stream, last, &mut Vec::new()).await;
+    assert_eq!(cursors, (IN_BACKUP + 1..=last).collect::<Vec<_>>());
+    is_quiet(&mut stream).await;
+}
+
 /// A stream that begins with a cursor has read nothing itself, and still notices.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stored_cursor_is_compared_too(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let Restored { relay, hub, ada, bob, .. } = restored(db, Transport::WebSocket).await;
+    let Restored { relay, hub, ada, bob, .. } = restored(db, Transport::WebSocket, Mode::Down).await;
     relay.set(Mode::Pass);
     // Beyond the end of the log.
     let mut stream = client_at(relay.address, &bob.key).follow(Some(READ));
