@@ -10,7 +10,7 @@ use tandem_core::{MessageId, Status, TaskId};
 use tokio::time::{Instant, timeout_at};
 
 use super::Session;
-use super::task_view::{print_message, status_line, trust_words};
+use super::task_view::{file_infos, print_message, status_line};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
 
@@ -76,9 +76,11 @@ async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) ->
             return Ok(());
         };
         let opened = session.client.open_messages(task, vec![message]).await;
+        let files = file_infos(&session.client, opened.iter().map(|message| &message.view), 1).await;
         return opened
             .iter()
-            .try_for_each(|message| print_message(terminal, &message.view, &trust_words(&message.trust)));
+            .zip(&files)
+            .try_for_each(|(message, file)| print_message(terminal, task, message, file.as_ref()));
     }
     if let Some(status) = fields.status {
         let reason = fields.reason.as_ref().map(|reason| text::line(reason.as_str()));

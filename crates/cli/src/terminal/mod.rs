@@ -53,6 +53,11 @@ impl Terminal {
         if self.interactive { self.width.clamp(20, 120) } else { WIDTH }
     }
 
+    /// Safe text in lines that fit the terminal, each with an indent in front; in a pipe as it is.
+    pub(crate) fn wrapped(&self, text: &str, indent: &str) -> String {
+        if self.interactive { text::wrap(text, self.width, indent) } else { format!("{indent}{text}") }
+    }
+
     /// A result: the view as one line of JSON, or what `human` prints.
     pub(crate) fn result(&self, view: &impl Serialize, human: impl FnOnce(&Self) -> Outcome) -> Outcome {
         if self.json { self.json_line(view) } else { human(self) }
