@@ -159,7 +159,10 @@ impl From<Error> for Failure {
         let mut failure =
             Self { exit, what: without_codes(text::lines(&error.to_string())), next, body: None };
         if let Error::Refused(refusal) = error {
-            if let Some(nexts) = refusal.body.next_statuses.as_ref().filter(|nexts| !nexts.is_empty()) {
+            let nexts = refusal.body.next_statuses.as_ref();
+            // A wrong argument is not put right by another status.
+            let is_about_status = !matches!(refusal.body.code, Code::Validation | Code::TooLarge);
+            if let Some(nexts) = nexts.filter(|nexts| is_about_status && !nexts.is_empty()) {
                 let words: Vec<&str> = nexts.iter().map(|status| status.as_str()).collect();
                 failure.next.get_or_insert_with(|| format!("Possible now: {}.", words.join(", ")));
             }

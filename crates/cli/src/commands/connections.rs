@@ -58,8 +58,8 @@ enum ConnectionCommand {
         /// Alias, id or name of the agent
         #[arg(value_name = "AGENT", add = connected_agents())]
         agent: String,
-        /// auto: tasks come in at once; require: they wait for your approval; default: as your profile says
-        #[arg(value_name = "RULE")]
+        /// auto: tasks come in at once; require: they wait for you; default: as your profile says
+        #[arg(value_name = "RULE", hide_possible_values = true)]
         rule: RuleArgument,
     },
     /// End a connection; its live tasks are cancelled

@@ -95,9 +95,7 @@ pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
 
 /// A field of a task; a long value continues below itself.
 fn named(terminal: &Terminal, name: &str, value: &str) -> String {
-    let indent = " ".repeat(15);
-    let value = terminal.wrapped(value, &indent);
-    format!("  {name:<12} {}", value.trim_start())
+    format!("  {name:<12} {}", terminal.beside(15, value))
 }
 
 /// How far the task has come to its target, as the hub has observed it.

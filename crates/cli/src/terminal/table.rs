@@ -62,9 +62,8 @@ impl Table {
                 to.line("")?;
             }
             for (name, cell) in self.header.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
-                let value = text::wrap(cell, to.width(), &" ".repeat(label_width));
                 let label = format!("{:<label_width$}", name.to_uppercase());
-                to.line(&format!("{}{}", to.dim(&label), value.get(label_width..).unwrap_or_default()))?;
+                to.line(&format!("{}{}", to.dim(&label), to.beside(label_width, cell)))?;
             }
         }
         Ok(())

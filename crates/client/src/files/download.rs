@@ -47,7 +47,8 @@ impl Client {
             Err(failure) => return Err(failure),
         };
         let (_, size) = extent(StatusCode::OK, &headers)
-            .ok_or_else(|| self.not_a_hub("a file without its size".to_owned()))?;
+            .filter(|_| headers.contains_key(CONTENT_DISPOSITION))
+            .ok_or_else(|| self.not_a_hub("a file without its name or size".to_owned()))?;
         Ok(info(&headers, size))
     }
 
