@@ -37,7 +37,7 @@ pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, what: what.into(), next: None, body: None }
+        Self { exit, what: without_codes(what.into()), next: None, body: None }
     }
 
     pub(crate) fn refused(what: impl Into<String>) -> Self {
@@ -166,9 +166,13 @@ impl From<Error> for Failure {
             _ => None,
         };
         // Errors contain text of the hub and names of other agents.
-        let mut failure = Self { exit, what: text::lines(&error.to_string()), next, body: None };
+        let mut failure =
+            Self { exit, what: without_codes(text::lines(&error.to_string())), next, body: None };
         if let Error::Refused(refusal) = error {
-            if let Some(nexts) = refusal.body.next_statuses.as_ref().filter(|nexts| !nexts.is_empty()) {
+            let nexts = refusal.body.next_statuses.as_ref();
+            // A wrong argument is not put right by another status.
+            let is_about_status = !matches!(refusal.body.code, Code::Validation | Code::TooLarge);
+            if let Some(nexts) = nexts.filter(|nexts| is_about_status && !nexts.is_empty()) {
                 let words: Vec<&str> = nexts.iter().map(|status| status.as_str()).collect();
                 failure.next.get_or_insert_with(|| format!("Possible now: {}.", words.join(", ")));
             }
@@ -176,6 +180,15 @@ impl From<Error> for Failure {
         }
         failure
     }
+}
+
+/// Without the numbers of the operating system's errors, which tell a person nothing.
+fn without_codes(mut text: String) -> String {
+    while let Some(from) = text.find(" (os error ") {
+        let Some(length) = text[from..].find(')') else { break };
+        text.replace_range(from..=from + length, "");
+    }
+    text
 }
 
 /// What to do about an error of the hub, in terms of this command line.

@@ -28,12 +28,14 @@ encrypted for it. A lost key cannot be recovered.";
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
     /// Create a key pair (RSA-4096)
+    #[command(after_help = "Examples:\n  tandem key new agent.pem")]
     New {
         /// The file for the private key; an existing file is never overwritten
         #[arg(value_name = "FILE", default_value = "tandem-key.pem")]
         file: PathBuf,
     },
     /// Show the public key and its fingerprint
+    #[command(after_help = "Examples:\n  tandem key show peer.pub.pem")]
     Show {
         /// A private or a public key
         #[arg(value_name = "FILE")]

@@ -82,7 +82,10 @@ struct NoBench {
 fn main() -> std::process::ExitCode {
     // A shell that asks for completions sets COMPLETE; then this prints them and ends.
     clap_complete::CompleteEnv::with_factory(Arguments::command).complete();
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return wrong_usage(&error),
+    };
     let common = arguments.common;
     let outcome =
         run(arguments.command.unwrap_or_else(|| Command::Serve(serve::Arguments::default())), &common);
@@ -98,6 +101,20 @@ fn main() -> std::process::ExitCode {
             std::process::ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// Prints help, or what is wrong with the arguments; with `--json` as JSON, like every other error.
+fn wrong_usage(error: &clap::Error) -> std::process::ExitCode {
+    let json =
+        std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
+    if !error.use_stderr() || !json {
+        error.exit();
+    }
+    let rendered = error.render().to_string();
+    let what = rendered.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    let failure = Failure::usage(what.split_whitespace().collect::<Vec<_>>().join(" "));
+    output::report!("{}", terminal::text::json(&failure.json().to_string()));
+    std::process::ExitCode::from(failure.exit as u8)
 }
 
 fn run(command: Command, common: &Common) -> Outcome {

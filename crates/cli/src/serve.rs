@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// The public URL of this hub
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// The operator's token, at least 16 characters [default: generated and stored in the data folder]
+    /// The operator's token, at least 16 characters [default: generated, in the data folder]
     #[arg(long, value_name = "TOKEN")]
     admin_token: Option<String>,
     /// The settings file [default: ./tandem.toml, if it exists]

@@ -39,6 +39,11 @@ impl Call {
         Self::new(Method::GET, path)
     }
 
+    /// A GET whose answer is its headers alone.
+    pub(crate) fn head(path: impl Into<String>) -> Self {
+        Self::new(Method::HEAD, path)
+    }
+
     /// A POST. Its idempotency key makes a repetition harmless.
     pub(crate) fn post(path: impl Into<String>) -> Self {
         Self { idempotency_key: Some(random_key()), ..Self::new(Method::POST, path) }

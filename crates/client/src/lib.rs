@@ -42,7 +42,7 @@ pub use calls::Download;
 pub use client::Client;
 pub use connection::{Connection, Stream};
 pub use error::{Error, Refusal};
-pub use files::{DownloadOptions, Downloaded, Upload};
+pub use files::{DownloadOptions, Downloaded, FileInfo, Upload};
 pub use hub_url::{HubUrl, NotAHubUrl};
 pub use page::Page;
 pub use probe::{HubProbe, PushProbe};

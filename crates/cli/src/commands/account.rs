@@ -27,6 +27,7 @@ pub(crate) struct UsageArguments {
 #[derive(Debug, Subcommand)]
 enum UsageCommand {
     /// Report what the work on a task cost, as its receiver
+    #[command(after_help = "Examples:\n  tandem usage report @ 0.25")]
     Report {
         /// The task: id, beginning of an id, or @
         #[arg(value_name = "TASK", add = tasks())]

@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum ConnectionCommand {
     /// Set your own name for a connected agent
+    #[command(
+        after_help = "Examples:\n  tandem connections alias agent_01k2 bob\n  tandem connections alias bob             removes the alias"
+    )]
     Alias {
         /// Alias, id or name of the agent
         #[arg(value_name = "AGENT", add = connected_agents())]
@@ -50,15 +53,17 @@ enum ConnectionCommand {
         alias: Option<String>,
     },
     /// Decide whether tasks of an agent need your approval
+    #[command(after_help = "Examples:\n  tandem connections rule bob require")]
     Rule {
         /// Alias, id or name of the agent
         #[arg(value_name = "AGENT", add = connected_agents())]
         agent: String,
-        /// auto: tasks come in at once; require: they wait for your approval; default: as your profile says
-        #[arg(value_name = "RULE")]
+        /// auto: tasks come in at once; require: they wait for you; default: as your profile says
+        #[arg(value_name = "RULE", hide_possible_values = true)]
         rule: RuleArgument,
     },
     /// End a connection; its live tasks are cancelled
+    #[command(after_help = "Examples:\n  tandem connections remove bob --yes")]
     Remove {
         /// Alias, id or name of the agent
         #[arg(value_name = "AGENT", add = connected_agents())]

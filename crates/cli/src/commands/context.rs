@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::complete::profiles;
 use super::{Common, logout};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::Profiles;
@@ -31,12 +32,14 @@ enum ContextCommand {
     #[command(after_help = "Examples:\n  tandem context use bob")]
     Use {
         /// A profile of `tandem context list`
+        #[arg(value_name = "PROFILE", add = profiles())]
         name: String,
     },
     /// Remove a profile with its keys from this machine; the agent stays on its hub
     #[command(after_help = "Examples:\n  tandem context remove bob --yes")]
     Remove {
         /// A profile of `tandem context list`
+        #[arg(value_name = "PROFILE", add = profiles())]
         name: String,
         /// Do not ask
         #[arg(long, short)]

@@ -15,6 +15,7 @@ use crate::terminal::text;
 
 /// Arguments of `tandem events`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  tandem events tail --type 'task.*'")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: EventsCommand,

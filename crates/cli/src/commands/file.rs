@@ -14,6 +14,7 @@ use tandem_core::messages::ContentType;
 
 use super::complete::tasks;
 use super::pages::Extent;
+use super::task_view::{file_infos, file_of};
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::table::Table;
@@ -21,6 +22,9 @@ use crate::terminal::{progress, text, time};
 
 /// Bytes that decide whether a file of unknown type is text.
 const SNIFFED_BYTES: u64 = 64 * 1024;
+
+/// Bytes of the name of a downloaded file. File systems take 255.
+const NAME_BYTES_MAX: usize = 240;
 
 /// The largest file of a hub.
 const FILE_BYTES_MAX: usize = 50 * 1024 * 1024;
@@ -42,6 +46,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum FileCommand {
     /// Send files on a task
+    #[command(after_help = "Examples:\n  tandem file up @ report.pdf data.csv")]
     Up {
         /// The task: id, beginning of an id, or @
         #[arg(value_name = "TASK", add = tasks())]
@@ -51,14 +56,21 @@ enum FileCommand {
         files: Vec<PathBuf>,
     },
     /// Download a file
+    #[command(
+        after_help = "Examples:\n  tandem file down file_01k2abc\n  tandem file down file_01k2abc -o - | less\n  tandem file down file_01k2abc --task @      a file of an encrypted task"
+    )]
     Down(Down),
     /// List the files of a task
+    #[command(
+        after_help = "Examples:\n  tandem file list @\n  tandem file list 01k2 --json | jq -r .content"
+    )]
     List {
         /// The task: id, beginning of an id, or @
         #[arg(value_name = "TASK", add = tasks())]
         task: String,
     },
     /// Delete a file that you sent
+    #[command(after_help = "Examples:\n  tandem file delete file_01k2abc")]
     Delete {
         /// The file's id
         #[arg(value_name = "FILE_ID")]
@@ -128,12 +140,13 @@ pub(crate) async fn upload_all(
         let mime_type = mime_type(path);
         if is_encrypted(task)? {
             let bytes = tokio::fs::read(path).await?;
-            let spinner = progress::spinner(&session.terminal, &format!("Sealing and sending {name}"));
+            let spinner =
+                progress::spinner(&session.terminal, &format!("Sealing and sending {}", text::line(&name)));
             uploaded.push(session.client.upload_sealed(task, &name, mime_type, bytes).await?);
             spinner.finish_and_clear();
         } else {
             let size = tokio::fs::metadata(path).await?.len();
-            let bar = progress::bytes(&session.terminal, &name, size);
+            let bar = progress::bytes(&session.terminal, &text::line(&name), size);
             let upload = Upload { path: path.clone(), filename: name, mime_type: mime_type.to_owned() };
             uploaded.push(session.client.upload(&task.id, &upload, |sent| bar.set_position(sent)).await?);
             bar.finish_and_clear();
@@ -186,18 +199,10 @@ async fn file_messages(session: &Session, task: &TaskView) -> Outcome<Vec<Messag
     let (client, id) = (&session.client, &task.id);
     let all =
         Extent::whole().read(|query: PageQuery| async move { client.messages(id, &query).await }).await?;
-    let mut files: Vec<MessageView> = all.items.into_iter().filter(announces_file).collect();
+    let mut files: Vec<MessageView> =
+        all.items.into_iter().filter(|message| file_of(message).is_some()).collect();
     files.sort_by_key(|message| message.created_at);
     Ok(files)
-}
-
-/// Whether a message announces a file: then its content is the file's id, on an encrypted task too.
-fn announces_file(message: &MessageView) -> bool {
-    match message.content_type {
-        ContentType::File => true,
-        ContentType::Encrypted => message.content.as_str().starts_with("file_"),
-        ContentType::Text | ContentType::Json => false,
-    }
 }
 
 async fn list(session: &Session, named: &str) -> Outcome {
@@ -207,15 +212,26 @@ async fn list(session: &Session, named: &str) -> Outcome {
     if session.terminal.json {
         return files.iter().try_for_each(|message| session.terminal.json_line(message));
     }
-    let mut table = Table::new(&["file", "from", "sent"], 1);
-    for message in &files {
+    let infos = file_infos(&session.client, &files, usize::MAX).await;
+    let mut table = Table::new(&["file", "name", "type", "size", "from", "sent"], 1);
+    for (message, info) in files.iter().zip(&infos) {
+        let name = info.as_ref().and_then(|info| info.filename.as_deref());
+        let is_sealed = name == Some(tandem_seal::CLEAR_FILENAME);
+        let mime_type = info.as_ref().and_then(|info| info.mime_type.as_deref());
         table.row([
             message.content.as_str(),
+            if is_sealed { "(encrypted)" } else { name.unwrap_or("?") },
+            if is_sealed { "" } else { mime_type.unwrap_or("?") },
+            &info.as_ref().map_or("?".to_owned(), |info| time::bytes(info.size_bytes)),
             message.sender_agent_name.as_ref().map_or("", |name| name.as_str()),
             &time::relative(message.created_at, time::now()),
         ]);
     }
-    table.print(&session.terminal, "This task has no files.")
+    table.print(&session.terminal, "This task has no files.")?;
+    if task.encrypted && !files.is_empty() {
+        session.terminal.note(&format!("Download one with: tandem file down FILE_ID --task {}", task.id));
+    }
+    Ok(())
 }
 
 async fn download(session: &Session, down: &Down) -> Outcome {
@@ -272,46 +288,41 @@ async fn download_plain(session: &Session, down: &Down) -> Outcome {
         std::io::stdout().write_all(&bytes)?;
         return Ok(());
     }
-    if let Some(output) = &down.output {
-        refuse_existing(down, output)?;
-    }
-    let bar = progress::bytes(&session.terminal, down.file.as_str(), 0);
-    let show = |done: u64, total: Option<u64>| {
-        bar.set_length(total.unwrap_or(done));
-        bar.set_position(done);
-    };
-    // What it is and its name are known only after the download, so it goes to a file named by the id first.
-    let part = down.output.clone().unwrap_or_default().with_file_name(format!("{}.part", down.file));
-    let options = DownloadOptions { overwrite: true };
-    let got = session.client.download(&down.file, &part, options, show).await?;
-    bar.finish_and_clear();
-    if is_sealed(got.filename.as_deref()) {
-        let _ = std::fs::remove_file(&part);
+    let info = session.client.file_info(&down.file).await?;
+    if is_sealed(info.filename.as_deref()) {
         return download_of_last_task(session, down).await;
     }
-    let own_name = got.filename.as_deref().and_then(plain_name).unwrap_or_else(|| down.file.to_string());
-    let target = down.output.clone().unwrap_or_else(|| PathBuf::from(&own_name));
-    let moved = refuse_existing(down, &target).and_then(|()| Ok(std::fs::rename(&part, &target)?));
-    if let Err(failure) = moved {
-        let _ = std::fs::remove_file(&part);
-        return Err(failure);
-    }
-    saved(session, &target, &own_name, got.size_bytes)
+    let own_name = info.filename.as_deref().and_then(plain_name).unwrap_or_else(|| down.file.to_string());
+    let path = target(down, &own_name)?;
+    let bar = progress::bytes(&session.terminal, &text::line(&own_name), info.size_bytes);
+    let options = DownloadOptions { overwrite: down.overwrite };
+    let show = |done: u64, _| bar.set_position(done);
+    let got = session.client.download(&down.file, &path, options, show).await?;
+    bar.finish_and_clear();
+    saved(session, &path, &own_name, got.size_bytes)
 }
 
-fn refuse_existing(down: &Down, target: &Path) -> Outcome {
-    if down.overwrite || std::fs::symlink_metadata(target).is_err() {
-        return Ok(());
+/// Where a file goes: a place that is free, unless it may be overwritten.
+fn target(down: &Down, own_name: &str) -> Outcome<PathBuf> {
+    let path = down.output.clone().unwrap_or_else(|| PathBuf::from(own_name));
+    if path.symlink_metadata().is_ok() && !down.overwrite {
+        return Err(Failure::refused(format!("{} exists already", path.display()))
+            .next("Give --overwrite, or another name with -o PATH."));
     }
-    Err(Failure::refused(format!("{} exists already", text::line(&target.display().to_string())))
-        .next("Give --overwrite, or another name with -o PATH."))
+    Ok(path)
 }
 
-/// A file name from elsewhere: no folders, no hidden file, nothing that a terminal interprets.
+/// A file name from elsewhere: no folders, no hidden file, no option of a command, nothing that a terminal interprets,
+/// and not too long for a file system.
 fn plain_name(name: &str) -> Option<String> {
-    let last = name.rsplit(['/', '\\']).next()?.trim_start_matches('.');
-    let plain: String = last.chars().filter(|c| !c.is_control()).collect();
-    (!plain.trim().is_empty()).then_some(plain)
+    let last = name.rsplit(['/', '\\']).next()?;
+    let safe: String = last.chars().filter(|c| !text::is_unsafe(*c)).collect();
+    let plain = safe.trim().trim_start_matches(['.', '-', ' ']);
+    let mut end = plain.len().min(NAME_BYTES_MAX);
+    while !plain.is_char_boundary(end) {
+        end -= 1;
+    }
+    (end > 0).then(|| plain[..end].to_owned())
 }
 
 fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Outcome {
@@ -320,13 +331,14 @@ fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Out
         std::io::stdout().write_all(bytes)?;
         return Ok(());
     }
-    let path = down.output.clone().unwrap_or_else(|| PathBuf::from(name));
+    let name = plain_name(name).unwrap_or_else(|| down.file.to_string());
+    let path = target(down, &name)?;
     let failed =
         |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).create_new(!down.overwrite);
     options.open(&path).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
-    saved(session, &path, name, bytes.len() as u64)
+    saved(session, &path, &name, bytes.len() as u64)
 }
 
 fn saved(session: &Session, path: &Path, name: &str, bytes: u64) -> Outcome {

@@ -10,7 +10,7 @@ use tandem_core::{MessageId, Status, TaskId};
 use tokio::time::{Instant, timeout_at};
 
 use super::Session;
-use super::task_view::{print_message, status_line, trust_words};
+use super::task_view::{file_infos, print_message, status_line};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
 
@@ -99,9 +99,11 @@ async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) ->
         let Some(message) = find_message(session, task, fields.message_id.as_ref()).await? else {
             return Ok(None);
         };
+        let opened = session.client.open_messages(task, vec![message]).await;
+        let files = file_infos(&session.client, opened.iter().map(|message| &message.view), 1).await;
         let mut last_text = None;
-        for message in session.client.open_messages(task, vec![message]).await {
-            print_message(terminal, &message.view, &trust_words(&message.trust))?;
+        for (message, file) in opened.iter().zip(&files) {
+            print_message(terminal, task, message, file.as_ref())?;
             last_text = Some(message.view.content.as_str().to_owned());
         }
         return Ok(last_text);

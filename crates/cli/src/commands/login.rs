@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// The name of the profile on this machine [default: the agent's name, with - for spaces]
     #[arg(long = "as", value_name = "PROFILE")]
     profile: Option<String>,
-    /// The agent's private key (PEM), to read and write encrypted tasks; it is copied into the profile
+    /// The agent's private key (PEM) for encrypted tasks; it is copied into the profile
     #[arg(long, value_name = "FILE")]
     private_key: Option<PathBuf>,
 }

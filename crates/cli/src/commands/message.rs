@@ -4,23 +4,24 @@ use clap::Args;
 use tandem_api::error::Code;
 use tandem_api::messages::{MessageView, SendMessage, SendToAgent};
 use tandem_api::tasks::TasksQuery;
-use tandem_core::AgentId;
 use tandem_core::text::Body;
+use tandem_core::{AgentId, TaskId};
 
 use super::complete::tasks;
 use super::input::{checked, text_or_stdin};
 use super::{Common, Session};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome};
 
 /// Arguments of `tandem message`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tandem message @ \"The third quarter\"
+  tandem message 01k2 \"See page 4\"
   tandem message bob \"Any news?\"          on the newest open task with bob
   echo \"long text\" | tandem message task_01k2abc -")]
 pub(crate) struct Arguments {
-    /// A task (id, beginning of an id starting with task_, or @) or an agent
+    /// A task (id, beginning of an id, or @) or an agent
     #[arg(value_name = "TASK|AGENT", add = tasks())]
     to: String,
     /// The message; - reads it from standard input
@@ -32,17 +33,39 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let body: Body = checked("TEXT", text_or_stdin(&arguments.text)?)?;
-        let is_task = arguments.to == "@" || arguments.to.starts_with("task_");
-        let sent = if is_task {
-            let task = session.client.task(&session.task_id(&arguments.to).await?).await?;
-            session.client.say(&task, SendMessage::new(body)).await?
-        } else {
-            let agent = session.agent(&arguments.to).await?.connected.agent_id;
-            to_agent(&session, &agent, body).await?
+        let sent = match receiver(&session, &arguments.to).await? {
+            Receiver::Task(task) => {
+                let task = session.client.task(&task).await?;
+                session.client.say(&task, SendMessage::new(body)).await?
+            }
+            Receiver::Agent(agent) => to_agent(&session, &agent, body).await?,
         };
         session.remember(&sent.task_id);
         session.terminal.result(&sent, |terminal| terminal.done(&format!("Sent on {}.", sent.task_id)))
     })
+}
+
+/// Where a message goes.
+enum Receiver {
+    Task(TaskId),
+    Agent(AgentId),
+}
+
+/// A task, or an agent; a word that can be both is an agent.
+async fn receiver(session: &Session, named: &str) -> Outcome<Receiver> {
+    if named == "@" || named.starts_with("task_") {
+        return Ok(Receiver::Task(session.task_id(named).await?));
+    }
+    let no_agent = match session.agent(named).await {
+        Ok(connection) => return Ok(Receiver::Agent(connection.connected.agent_id)),
+        Err(failure) if failure.exit == Exit::NotFound => failure,
+        Err(failure) => return Err(failure),
+    };
+    match session.task_id(named).await {
+        Ok(task) => Ok(Receiver::Task(task)),
+        Err(failure) if failure.exit == Exit::NotFound => Err(no_agent),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Sends to the newest open task with an agent. The hub chooses it, unless it is encrypted and the hub refuses plain

@@ -53,7 +53,7 @@ pub(crate) struct Common {
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub(crate) quiet: bool,
     // Ids of their own, because commands have arguments named `agent` too.
-    /// Act as this agent: a profile of `tandem context list` [default: the current one]
+    /// Act as this agent, a profile of this machine [default: the current one]
     #[arg(id = "acting_agent", long = "agent", global = true, value_name = "NAME", env = "TANDEM_AGENT")]
     #[arg(hide_env_values = true, help_heading = "Common options", add = complete::profiles())]
     pub(crate) agent: Option<String>,

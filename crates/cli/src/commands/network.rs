@@ -33,6 +33,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum NetworkCommand {
     /// Create a network that you own
+    #[command(after_help = "Examples:\n  tandem network create reviewers --description \"Code reviews\"")]
     Create {
         /// Its name
         #[arg(value_name = "NAME")]
@@ -42,10 +43,15 @@ enum NetworkCommand {
         description: Option<String>,
     },
     /// List your networks
+    #[command(after_help = "Examples:\n  tandem network list --json")]
     List,
     /// Show one network
+    #[command(after_help = "Examples:\n  tandem network show reviewers")]
     Show(Named),
     /// Make an invitation code, as the owner
+    #[command(
+        after_help = "Examples:\n  tandem network invite reviewers\n  tandem network invite reviewers --uses 5 --for 1d"
+    )]
     Invite {
         #[command(flatten)]
         network: Named,
@@ -57,14 +63,17 @@ enum NetworkCommand {
         valid_for: Option<i64>,
     },
     /// Join a network with an invitation code
+    #[command(after_help = "Examples:\n  tandem network join CODE")]
     Join {
         /// The code
         #[arg(value_name = "CODE")]
         code: String,
     },
     /// Leave a network
+    #[command(after_help = "Examples:\n  tandem network leave reviewers")]
     Leave(Named),
     /// List the members of a network
+    #[command(after_help = "Examples:\n  tandem network members reviewers")]
     Members {
         #[command(flatten)]
         network: Named,
@@ -72,6 +81,7 @@ enum NetworkCommand {
         extent: Extent,
     },
     /// Remove a member, as the owner
+    #[command(after_help = "Examples:\n  tandem network remove reviewers bob")]
     Remove {
         #[command(flatten)]
         network: Named,
@@ -80,6 +90,9 @@ enum NetworkCommand {
         member: String,
     },
     /// Send a message to all members
+    #[command(
+        after_help = "Examples:\n  tandem network broadcast reviewers \"The build is red\"\n  tandem network broadcast reviewers \"Who can review?\" --capability rust --online"
+    )]
     Broadcast {
         #[command(flatten)]
         network: Named,
@@ -94,6 +107,7 @@ enum NetworkCommand {
         online: bool,
     },
     /// Show the broadcasts of a network, oldest first
+    #[command(after_help = "Examples:\n  tandem network messages reviewers")]
     Messages {
         #[command(flatten)]
         network: Named,
@@ -101,6 +115,7 @@ enum NetworkCommand {
         extent: Extent,
     },
     /// Delete a network, as the owner
+    #[command(after_help = "Examples:\n  tandem network delete reviewers --yes")]
     Delete {
         #[command(flatten)]
         network: Named,

@@ -24,12 +24,13 @@ pub(crate) struct OperatorOptions {
     /// Read the operator's token from this file; - reads standard input
     #[arg(long, global = true, value_name = "FILE", help_heading = "Operator")]
     token_file: Option<PathBuf>,
-    /// The data folder of a hub on this machine, where it stores the token
+    /// The data folder of a hub on this machine, which has the token
     #[arg(
         long,
         global = true,
         value_name = "FOLDER",
         env = "TANDEM_DATA",
+        hide_env_values = true,
         default_value = "./tandem-data",
         help_heading = "Operator"
     )]

@@ -29,11 +29,14 @@ enum ProfileCommand {
     #[command(after_help = "Examples:\n  tandem profile show --json")]
     Show,
     /// Change name, description, tags and rules of the agent
-    #[command(after_help = "\
+    #[command(
+        override_usage = "tandem profile set <OPTIONS>",
+        after_help = "\
 Examples:
   tandem profile set --name \"Ada's coder\"
   tandem profile set --capability rust --capability code-review   replaces all tags
-  tandem profile set --auto-accept yes --approval require          anyone may connect; you let tasks in")]
+  tandem profile set --auto-accept yes --approval require          anyone may connect; you let tasks in"
+    )]
     Set(Box<Changes>),
 }
 

@@ -1,16 +1,20 @@
 //! Tasks and messages as people see them.
 
 use anstyle::AnsiColor;
+use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
-use tandem_client::Trust;
+use tandem_client::{Client, FileInfo, Opened, Trust};
 use tandem_core::messages::ContentType;
-use tandem_core::{Approval, Status, Timestamp};
+use tandem_core::{Approval, FileId, Status, Timestamp};
 
 use super::Session;
 use crate::exit::Outcome;
 use crate::terminal::table::Table;
 use crate::terminal::{Terminal, text, time};
+
+/// Ids of files are shorter than this, encrypted texts are not.
+const FILE_ID_CHARS_MAX: usize = 30;
 
 /// The columns of a list of tasks, and how to fill a row.
 pub(crate) fn task_table(session: &Session) -> (Table, impl FnMut(&mut Table, &TaskView) + use<>) {
@@ -47,14 +51,14 @@ fn status_colour(status: Status) -> AnsiColor {
 /// The head of a task: title, parties, status, delivery.
 pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
     let now = time::now();
-    terminal.line(&terminal.bold(&text::line(task.title.as_str())))?;
-    let field = |name: &str, value: String| terminal.line(&format!("  {name:<12} {value}"));
+    terminal.line(&terminal.bold(&terminal.wrapped(&text::line(task.title.as_str()), "")))?;
+    let field = |name: &str, value: String| terminal.line(&named(terminal, name, &value));
     field("Task", task.id.to_string())?;
-    let mut status = terminal.colour(status_word(task), status_colour(task.status));
-    if let Some(reason) = &task.status_reason {
-        status = format!("{status}: {}", text::line(reason.as_str()));
-    }
-    field("Status", status)?;
+    let word = status_word(task);
+    let reason = task.status_reason.as_ref();
+    let reason = reason.map_or(String::new(), |reason| format!(": {}", text::line(reason.as_str())));
+    let status = named(terminal, "Status", &format!("{word}{reason}"));
+    terminal.line(&status.replacen(word, &terminal.colour(word, status_colour(task.status)), 1))?;
     let (from, to) = (task.initiator_agent_name.as_str(), task.target_agent_name.as_str());
     field("From, to", format!("{} → {}", text::line(from), text::line(to)))?;
     field("Sent", time::relative(task.created_at, now))?;
@@ -89,6 +93,11 @@ pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
     Ok(())
 }
 
+/// A field of a task; a long value continues below itself.
+fn named(terminal: &Terminal, name: &str, value: &str) -> String {
+    format!("  {name:<12} {}", terminal.beside(15, value))
+}
+
 /// How far the task has come to its target, as the hub has observed it.
 fn delivery(task: &TaskView, now: Timestamp) -> String {
     let steps = [
@@ -108,26 +117,75 @@ fn delivery(task: &TaskView, now: Timestamp) -> String {
     format!("{word} {}{ahead}", time::relative(at, now))
 }
 
-/// A message: who, when, and its text with a bar in front, so that nothing in it looks like our own words.
-pub(crate) fn print_message(terminal: &Terminal, message: &MessageView, trust: &str) -> Outcome {
-    let who = message.sender_agent_name.as_ref().map_or("the hub", |name| name.as_str());
-    let when = time::relative(message.created_at, time::now());
-    let head = format!("{} · {}{trust}", text::line(who), when);
-    terminal.line(&terminal.dim(&head))?;
-    let content = match (&message.file, message.content_type) {
-        (Some(file), _) => format!(
-            "[file {}, {}, {}] tandem file down {}",
-            text::line(file.filename.as_str()),
-            text::line(file.mime_type.as_str()),
-            time::bytes(u64::try_from(file.size_bytes).unwrap_or(0)),
-            text::line(message.content.as_str()),
-        ),
-        (None, ContentType::File) => {
-            format!("[file] tandem file down {}", text::line(message.content.as_str()))
-        }
-        (None, _) => text::lines(message.content.as_str()),
+/// A message: who, when, and its text with a bar in front, so that nothing in it looks like our own words. `file` is
+/// what the hub says about its file.
+pub(crate) fn print_message(
+    terminal: &Terminal,
+    task: &TaskView,
+    message: &Opened<MessageView>,
+    file: Option<&FileInfo>,
+) -> Outcome {
+    let view = &message.view;
+    let who = view.sender_agent_name.as_ref().map_or("the hub", |name| name.as_str());
+    let when = time::relative(view.created_at, time::now());
+    let head = format!("{} · {when}{}", text::line(who), trust_words(task, message));
+    terminal.line(&terminal.dim(&terminal.wrapped(&head, "")))?;
+    match file_of(view) {
+        Some(id) => print_quoted(terminal, &file_words(task, message, &id, file)),
+        None => print_quoted(terminal, &text::lines(view.content.as_str())),
+    }
+}
+
+/// The file that a message announces. On an encrypted task such a message has the type of encrypted texts, but its
+/// content is too short to be one.
+pub(crate) fn file_of(message: &MessageView) -> Option<FileId> {
+    let content = message.content.as_str();
+    let may_be = match message.content_type {
+        ContentType::File => true,
+        ContentType::Encrypted => content.len() < FILE_ID_CHARS_MAX,
+        ContentType::Text | ContentType::Json => false,
     };
-    print_quoted(terminal, &content)
+    content.parse().ok().filter(|_| may_be)
+}
+
+/// What the hub says about the files of messages, in their order; it is asked at most `max` times. A file that it does
+/// not describe is still shown, without its name.
+pub(crate) async fn file_infos(
+    client: &Client,
+    messages: impl IntoIterator<Item = &MessageView>,
+    max: usize,
+) -> Vec<Option<FileInfo>> {
+    let (mut infos, mut asked) = (Vec::new(), 0);
+    for message in messages {
+        let info = match file_of(message) {
+            Some(file) if asked < max => {
+                asked += 1;
+                client.file_info(&file).await.ok()
+            }
+            _ => None,
+        };
+        infos.push(info);
+    }
+    infos
+}
+
+/// A file and how to get it.
+fn file_words(
+    task: &TaskView,
+    message: &Opened<MessageView>,
+    id: &FileId,
+    info: Option<&FileInfo>,
+) -> String {
+    if message.trust == Trust::Unopened {
+        // The hub does not know its name, and its size only after encryption.
+        return format!("[encrypted file] tandem file down {id} --task {}", task.id);
+    }
+    let about = info.map_or(String::new(), |info| {
+        let name = text::line(info.filename.as_deref().unwrap_or("without a name"));
+        let mime_type = text::line(info.mime_type.as_deref().unwrap_or("unknown type"));
+        format!(" {name}, {mime_type}, {}", time::bytes(info.size_bytes))
+    });
+    format!("[file{about}] tandem file down {id}")
 }
 
 /// Text of another party, with a bar in front of every line.
@@ -145,11 +203,15 @@ pub(crate) fn status_line(terminal: &Terminal, status: Status, reason: Option<&s
 }
 
 /// What is known about a text, for the line above it.
-pub(crate) fn trust_words(trust: &Trust) -> String {
-    match trust {
+fn trust_words(task: &TaskView, message: &Opened<MessageView>) -> String {
+    match &message.trust {
+        // The hub's own messages are never encrypted.
+        Trust::Plain if task.encrypted && message.view.sender_agent_id != Actor::System => {
+            " · NOT encrypted: the hub could have read or written it".to_owned()
+        }
         Trust::Plain => String::new(),
         Trust::Verified => " · encrypted, signature verified".to_owned(),
-        Trust::Unopened => " · encrypted file, verified when it is downloaded".to_owned(),
+        Trust::Unopened => " · encrypted, verified when it is downloaded".to_owned(),
         Trust::Unreadable(why) => format!(" · CANNOT BE OPENED: {}", text::line(why)),
     }
 }

@@ -53,6 +53,25 @@ impl Terminal {
         if self.interactive { self.width.clamp(20, 120) } else { WIDTH }
     }
 
+    /// Safe text in lines that fit the terminal, each with an indent in front; in a pipe as it is.
+    pub(crate) fn wrapped(&self, text: &str, indent: &str) -> String {
+        if self.interactive { text::wrap(text, self.width, indent) } else { format!("{indent}{text}") }
+    }
+
+    /// A value to stand after a label of this width. A long one continues below itself; one that cannot be broken, such
+    /// as an id, goes to a line of its own.
+    pub(crate) fn beside(&self, label_width: usize, value: &str) -> String {
+        let width = unicode_width::UnicodeWidthStr::width(value);
+        if !self.interactive || label_width + width <= self.width {
+            return value.to_owned();
+        }
+        if !value.contains(' ') && width + 2 <= self.width {
+            return format!("\n  {value}");
+        }
+        let wrapped = text::wrap(value, self.width, &" ".repeat(label_width));
+        wrapped.get(label_width..).unwrap_or_default().to_owned()
+    }
+
     /// A result: the view as one line of JSON, or what `human` prints.
     pub(crate) fn result(&self, view: &impl Serialize, human: impl FnOnce(&Self) -> Outcome) -> Outcome {
         if self.json { self.json_line(view) } else { human(self) }

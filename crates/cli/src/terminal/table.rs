@@ -45,7 +45,7 @@ impl Table {
             }
             return Ok(());
         }
-        let widths = self.widths(to.width());
+        let Some(widths) = self.widths(to.width()) else { return self.print_records(to) };
         let header: Vec<String> = self.header.iter().map(|name| name.to_uppercase()).collect();
         to.line(&to.dim(&aligned(&header, &widths)))?;
         for row in &self.rows {
@@ -54,9 +54,24 @@ impl Table {
         Ok(())
     }
 
+    /// Prints each row as lines of a name and a value, for terminals that are too narrow for columns.
+    fn print_records(&self, to: &Terminal) -> Outcome {
+        let label_width = self.header.iter().map(|name| name.width()).max().unwrap_or(0) + GAP;
+        for (number, row) in self.rows.iter().enumerate() {
+            if number > 0 {
+                to.line("")?;
+            }
+            for (name, cell) in self.header.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
+                let label = format!("{:<label_width$}", name.to_uppercase());
+                to.line(&format!("{}{}", to.dim(&label), to.beside(label_width, cell)))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The widths of the columns, so that a row fits into the terminal: the flexible column gives way first, then
-    /// always the widest.
-    fn widths(&self, available: usize) -> Vec<usize> {
+    /// always the widest. None if the terminal is too narrow for that.
+    fn widths(&self, available: usize) -> Option<Vec<usize>> {
         let cell_width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
             cells.max().unwrap_or(0).max(self.header[column].width())
@@ -71,11 +86,11 @@ impl Table {
             let Some(widest) =
                 widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > COLUMN_MIN)
             else {
-                break;
+                return None;
             };
             *widest -= 1;
         }
-        widths
+        Some(widths)
     }
 }
 

@@ -9,10 +9,10 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const CHARS_MAX: usize = 64 * 1024;
 
 /// Whether a character must not reach the terminal as it is.
-fn is_unsafe(c: char) -> bool {
+pub(crate) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            '\u{ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{ffa0}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn cut(line: &str, columns: usize) -> String {
     cut
 }
 
-/// Wraps safe text at spaces, each line with an indent in front.
+/// Wraps safe text at spaces, each line with an indent in front. A word that is longer than a line is broken.
 pub(crate) fn wrap(text: &str, columns: usize, indent: &str) -> String {
     let columns = columns.saturating_sub(indent.width()).max(10);
     let mut wrapped = Vec::new();
@@ -106,7 +106,12 @@ pub(crate) fn wrap(text: &str, columns: usize, indent: &str) -> String {
             } else if !current.is_empty() {
                 current.push(' ');
             }
-            current.push_str(word);
+            for c in word.chars() {
+                if current.width() + c.width().unwrap_or(0) > columns {
+                    wrapped.push(std::mem::take(&mut current));
+                }
+                current.push(c);
+            }
         }
         wrapped.push(current);
     }

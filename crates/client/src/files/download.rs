@@ -11,7 +11,7 @@ use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 
 use super::{Attempts, file_error};
-use crate::call::{Method, random_key};
+use crate::call::{Call, Method, random_key};
 use crate::{Client, Error};
 
 /// How a file is downloaded.
@@ -21,9 +21,9 @@ pub struct DownloadOptions {
     pub overwrite: bool,
 }
 
-/// A file that was downloaded.
+/// What the hub says about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Downloaded {
+pub struct FileInfo {
     /// The name that its uploader gave it. It is a text of another agent, and no path.
     pub filename: Option<String>,
     /// The media type.
@@ -32,7 +32,26 @@ pub struct Downloaded {
     pub size_bytes: u64,
 }
 
+/// A file that was downloaded.
+pub type Downloaded = FileInfo;
+
 impl Client {
+    /// Name, type and size of a file, without its bytes. Of a file on an encrypted task the hub knows only the size
+    /// after encryption.
+    pub async fn file_info(&self, file: &FileId) -> Result<FileInfo, Error> {
+        let path = format!("/files/{file}");
+        let headers = match self.answer(&Call::head(&path)).await {
+            Ok((headers, _)) => headers,
+            // A refused HEAD has no body; the answer to GET has the hub's error.
+            Err(Error::NotAHub { .. }) => self.answer(&Call::get(path)).await?.0,
+            Err(failure) => return Err(failure),
+        };
+        let (_, size) = extent(StatusCode::OK, &headers)
+            .filter(|_| headers.contains_key(CONTENT_DISPOSITION))
+            .ok_or_else(|| self.not_a_hub("a file without its name or size".to_owned()))?;
+        Ok(info(&headers, size))
+    }
+
     /// Downloads a file. `progress` is called with the bytes so far and the size.
     ///
     /// The bytes go to a temporary file in the same folder, which gets its name when it is complete. A lost connection
@@ -54,7 +73,7 @@ impl Client {
         to: &Path,
         options: DownloadOptions,
         progress: impl FnMut(u64, Option<u64>),
-    ) -> Result<Downloaded, Error> {
+    ) -> Result<FileInfo, Error> {
         if !options.overwrite && fs::symlink_metadata(to).await.is_ok() {
             return Err(exists(to));
         }
@@ -71,7 +90,7 @@ impl Client {
     }
 
     /// Downloads a file into memory. It is refused if it is larger than `max` bytes.
-    pub async fn download_bytes(&self, file: &FileId, max: usize) -> Result<(Bytes, Downloaded), Error> {
+    pub async fn download_bytes(&self, file: &FileId, max: usize) -> Result<(Bytes, FileInfo), Error> {
         let mut sink = Sink::Memory(Vec::new(), max);
         let downloaded = self.fetch(file, &mut sink, |_, _| {}).await?;
         match sink {
@@ -86,7 +105,7 @@ impl Client {
         file: &FileId,
         sink: &mut Sink,
         mut progress: impl FnMut(u64, Option<u64>),
-    ) -> Result<Downloaded, Error> {
+    ) -> Result<FileInfo, Error> {
         let (mut attempts, mut done) = (Attempts::new(self), 0);
         loop {
             let advanced = |bytes: u64, size: u64| {
@@ -107,7 +126,7 @@ impl Client {
         done: &mut u64,
         sink: &mut Sink,
         mut progress: impl FnMut(u64, u64),
-    ) -> Result<Downloaded, Error> {
+    ) -> Result<FileInfo, Error> {
         let mut request = self.head(&Method::GET, &format!("/files/{file}"))?;
         if *done > 0
             && let Ok(range) = HeaderValue::try_from(format!("bytes={done}-"))
@@ -141,13 +160,13 @@ impl Client {
         }
         sink.flush().await?;
         self.put_back(connection);
-        let mime_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        Ok(Downloaded {
-            filename: filename(&parts.headers),
-            mime_type: mime_type.map(ToOwned::to_owned),
-            size_bytes: size,
-        })
+        Ok(info(&parts.headers, size))
     }
+}
+
+fn info(headers: &HeaderMap, size_bytes: u64) -> FileInfo {
+    let mime_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    FileInfo { filename: filename(headers), mime_type: mime_type.map(ToOwned::to_owned), size_bytes }
 }
 
 /// With which byte an answer begins, and how many the whole file has.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::backoff::Backoff;
 use crate::{Client, Error};
 
-pub use download::{DownloadOptions, Downloaded};
+pub use download::{DownloadOptions, Downloaded, FileInfo};
 pub use upload::Upload;
 
 /// How long a transfer is repeated without any progress. More than a call: a network that is gone for a minute must

@@ -19,10 +19,6 @@ use crate::terminal::text;
 
 /// A task and nothing else.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  tandem task approve @
-  tandem task retry 01k2")]
 pub(crate) struct Named {
     /// The task: id, beginning of an id, or @
     #[arg(value_name = "TASK", add = tasks())]
@@ -31,10 +27,6 @@ pub(crate) struct Named {
 
 /// A task and a reason.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  tandem task cancel @
-  tandem task reject 01k2 --reason \"not before Monday\"")]
 pub(crate) struct WithReasonArguments {
     /// The task: id, beginning of an id, or @
     #[arg(value_name = "TASK", add = tasks())]

@@ -42,18 +42,23 @@ enum TaskCommand {
     /// Report progress while you work
     Progress(change::ProgressReport),
     /// Let a task in that waits for your approval
+    #[command(after_help = "Examples:\n  tandem task approve @")]
     Approve(change::Named),
     /// Refuse a task
+    #[command(after_help = "Examples:\n  tandem task reject 01k2 --reason \"not before Monday\"")]
     Reject(change::WithReasonArguments),
     /// Cancel a task
+    #[command(after_help = "Examples:\n  tandem task cancel @ --reason \"no longer needed\"")]
     Cancel(change::WithReasonArguments),
     /// Start a failed, cancelled or expired task again
+    #[command(after_help = "Examples:\n  tandem task retry @")]
     Retry(change::Named),
     /// Give a task to another agent
     Reassign(change::Reassign),
     /// Set any status that you may set
     Status(change::SetStatus),
     /// Publish a draft
+    #[command(after_help = "Examples:\n  tandem task publish @")]
     Publish(change::Named),
     /// Delete a task that has ended, with its messages and files
     Delete(change::Delete),

@@ -8,10 +8,13 @@ use tandem_client::Trust;
 
 use super::super::complete::tasks;
 use super::super::follow_task::{Until, follow_task};
-use super::super::task_view::{print_message, print_quoted, print_task, trust_words};
+use super::super::task_view::{file_infos, print_message, print_quoted, print_task};
 use super::Session;
 use crate::exit::Outcome;
 use crate::terminal::{text, time};
+
+/// Files whose names and sizes are asked for.
+const FILE_INFOS_MAX: usize = 20;
 
 /// Arguments of `tandem task show`.
 #[derive(Debug, Args)]
@@ -74,9 +77,11 @@ pub(super) async fn show(session: &Session, arguments: &Arguments) -> Outcome {
     } else {
         print_description(session, &task.view)?;
     }
-    for message in &opened {
+    let views = opened.iter().map(|message| &message.view);
+    let files = file_infos(&session.client, views, FILE_INFOS_MAX).await;
+    for (message, file) in opened.iter().zip(&files) {
         terminal.line("")?;
-        print_message(terminal, &message.view, &trust_words(&message.trust))?;
+        print_message(terminal, &task.view, message, file.as_ref())?;
     }
     advise(session, &task.view);
     Ok(())

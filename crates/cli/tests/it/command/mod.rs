@@ -1,9 +1,15 @@
 //! The command line as a person uses it: the built binary, in a home of its own, against a hub of the test.
 
 mod accounts;
+mod exits;
 mod files;
+mod help;
+mod hostile;
 mod lost;
+mod naming;
 mod ops;
+mod output;
+mod pty;
 mod readme;
 mod trust;
 
@@ -118,6 +124,22 @@ impl Cli {
         self.ok(&[arguments, &["--json"]].concat()).await.json()
     }
 
+    /// Two connected agents of this user, `ada` and `bob`; commands act as ada.
+    pub async fn pair(harness: &Harness) -> Self {
+        let cli = Self::new(harness);
+        cli.register("bob").await;
+        cli.register("ada").await;
+        let code = cli.json(&["pair", "--no-wait"]).await;
+        cli.ok(&["pair", code["code"].as_str().unwrap(), "--agent", "bob"]).await;
+        cli
+    }
+
+    /// Sends a task from ada to bob and gives its id.
+    pub async fn task(&self, more: &[&str]) -> String {
+        let sent = self.json(&[&["send", "bob", "Review the API"], more].concat()).await;
+        sent["id"].as_str().unwrap().to_owned()
+    }
+
     /// Makes the profile and agent of a name, without the seconds that a key takes.
     pub async fn register(&self, name: &str) -> Value {
         self.json(&["register", name, "--no-encryption"]).await
@@ -143,6 +165,13 @@ impl Ran {
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+
+    /// The lines of JSON that were printed.
+    #[track_caller]
+    pub fn json_lines(&self) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {self:?}"));
+        self.stdout.lines().map(parse).collect()
     }
 
     /// Asserts a failure: its exit code, and a text in its message.
