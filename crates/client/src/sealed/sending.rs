@@ -220,7 +220,7 @@ const SEALED_ID: &str = "task_sealed_";
 
 /// An id for an encrypted task. The signature covers it, so the hub cannot make it.
 fn new_task_id() -> Result<TaskId, Error> {
-    let id = format!("{SEALED_ID}{}", &random_key()[..24]);
+    let id = format!("{SEALED_ID}{}", &random_key()[..16]);
     id.parse().map_err(|_| Error::Unreadable(format!("{id} is no task id")))
 }
 
