@@ -2,6 +2,7 @@
 
 mod accounts;
 mod exits;
+mod files;
 mod help;
 mod hostile;
 mod lost;
