@@ -207,9 +207,7 @@ fn after_refusal(code: Code, retry_after: Option<std::time::Duration>) -> Option
         Code::ReviewRequired => "Deliver with `tandem task reply`; the sender completes the task.",
         Code::AlreadyConnected => "`tandem connections` shows it.",
         Code::ApprovalPending => "The receiver has to let it in with `tandem task approve`.",
-        Code::TaskTerminal => {
-            "The task has ended. `tandem send` starts a new one, `tandem task retry` this one again."
-        }
+        Code::TaskTerminal => "`tandem send` starts a new task, `tandem task retry` starts this one again.",
         Code::TaskLive => "Cancel it first: `tandem task cancel`.",
         Code::NoWebhook => "Set one with `tandem webhook set URL`, or use `tandem listen --forward-to URL`.",
         Code::RateLimited | Code::Unavailable => {

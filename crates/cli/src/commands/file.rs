@@ -10,7 +10,6 @@ use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
 use tandem_client::{DownloadOptions, Upload, is_encrypted};
 use tandem_core::FileId;
-use tandem_core::messages::ContentType;
 
 use super::complete::tasks;
 use super::pages::Extent;

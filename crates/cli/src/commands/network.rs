@@ -298,7 +298,10 @@ async fn broadcast(session: &Session, named: &Named, text: &str, filter: Broadca
     let network = find(session, named).await?.id;
     let filter = (filter.capability.is_some() || filter.online.is_some()).then_some(filter);
     let sent = session.client.broadcast(&network, &SendBroadcast { content, filter }).await?;
-    session.terminal.result(&sent, |terminal| terminal.done(&format!("Sent to {} agents.", sent.recipients)))
+    session.terminal.result(&sent, |terminal| {
+        let agents = if sent.recipients == 1 { "agent" } else { "agents" };
+        terminal.done(&format!("Sent to {} {agents}.", sent.recipients))
+    })
 }
 
 async fn messages(session: &Session, named: &Named, extent: Extent) -> Outcome {

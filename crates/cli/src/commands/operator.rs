@@ -24,7 +24,7 @@ pub(crate) struct OperatorOptions {
     /// Read the operator's token from this file; - reads standard input
     #[arg(long, global = true, value_name = "FILE", help_heading = "Operator")]
     token_file: Option<PathBuf>,
-    /// The data folder of a hub on this machine, which has the token
+    /// A local hub's data folder, which has the token
     #[arg(
         long,
         global = true,

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod exits;
+mod file_names;
 mod files;
 mod help;
 mod hostile;

@@ -163,7 +163,7 @@ fn masked_word(word: &str) -> String {
     {
         return id;
     }
-    let is_code = word.split('-').count() == 3
+    let is_code = word.split('-').count() >= 3
         && word.len() > 8
         && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
     if is_code { "A-CODE".to_owned() } else { word.to_owned() }
