@@ -83,11 +83,8 @@ impl Table {
             *flexible = flexible.saturating_sub(over).max((*flexible).min(COLUMN_MIN * 2));
         }
         while total(&widths) > available {
-            let Some(widest) =
-                widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > COLUMN_MIN)
-            else {
-                return None;
-            };
+            let widest =
+                widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > COLUMN_MIN)?;
             *widest -= 1;
         }
         Some(widths)
