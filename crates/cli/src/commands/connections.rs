@@ -41,9 +41,10 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum ConnectionCommand {
     /// Set your own name for a connected agent
-    #[command(
-        after_help = "Examples:\n  tandem connections alias agent_01k2 bob\n  tandem connections alias bob             removes the alias"
-    )]
+    #[command(after_help = "\
+Examples:
+  tandem connections alias agent_01k2 bob
+  tandem connections alias bob             removes the alias")]
     Alias {
         /// Alias, id or name of the agent
         #[arg(value_name = "AGENT", add = connected_agents())]

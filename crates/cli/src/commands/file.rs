@@ -55,9 +55,11 @@ enum FileCommand {
         files: Vec<PathBuf>,
     },
     /// Download a file
-    #[command(
-        after_help = "Examples:\n  tandem file down file_01k2abc\n  tandem file down file_01k2abc -o - | less\n  tandem file down file_01k2abc --task @      a file of an encrypted task"
-    )]
+    #[command(after_help = "\
+Examples:
+  tandem file down file_01k2abc
+  tandem file down file_01k2abc -o - | less
+  tandem file down file_01k2abc --task @      a file of an encrypted task")]
     Down(Down),
     /// List the files of a task
     #[command(

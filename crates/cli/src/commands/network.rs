@@ -90,9 +90,10 @@ enum NetworkCommand {
         member: String,
     },
     /// Send a message to all members
-    #[command(
-        after_help = "Examples:\n  tandem network broadcast reviewers \"The build is red\"\n  tandem network broadcast reviewers \"Who can review?\" --capability rust --online"
-    )]
+    #[command(after_help = "\
+Examples:
+  tandem network broadcast reviewers \"The build is red\"
+  tandem network broadcast reviewers \"Who can review?\" --capability rust --online")]
     Broadcast {
         #[command(flatten)]
         network: Named,

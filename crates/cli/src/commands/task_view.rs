@@ -178,14 +178,14 @@ fn file_words(
 ) -> String {
     if message.trust == Trust::Unopened {
         // The hub does not know its name, and its size only after encryption.
-        return format!("[encrypted file] tandem file down {id} --task {}", task.id);
+        return format!("[encrypted file]\ntandem file down {id} --task {}", task.id);
     }
     let about = info.map_or(String::new(), |info| {
         let name = text::line(info.filename.as_deref().unwrap_or("without a name"));
         let mime_type = text::line(info.mime_type.as_deref().unwrap_or("unknown type"));
         format!(" {name}, {mime_type}, {}", time::bytes(info.size_bytes))
     });
-    format!("[file{about}] tandem file down {id}")
+    format!("[file{about}]\ntandem file down {id}")
 }
 
 /// Text of another party, with a bar in front of every line.
