@@ -131,7 +131,11 @@ pub(crate) fn print_message(
     let head = format!("{} · {when}{}", text::line(who), trust_words(task, message));
     terminal.line(&terminal.dim(&terminal.wrapped(&head, "")))?;
     match file_of(view) {
-        Some(id) => print_quoted(terminal, &file_words(task, message, &id, file)),
+        // Not wrapped: one of the lines is a command to copy.
+        Some(id) => {
+            let words = file_words(task, message, &id, file);
+            words.lines().try_for_each(|line| terminal.line(&format!("│ {line}")))
+        }
         None => print_quoted(terminal, &text::lines(view.content.as_str())),
     }
 }

@@ -28,7 +28,7 @@ Examples:
 It exits with 0 if all is well or there are only warnings, with 1 if there is a problem, and with 4 if the hub cannot be
 reached.")]
 pub(crate) struct Arguments {
-    /// The data folder of a hub on this machine, whose disk is checked too
+    /// Data folder of a hub here, to check its disk
     #[arg(long, value_name = "FOLDER", env = "TANDEM_DATA", default_value = "./tandem-data")]
     data: PathBuf,
 }

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Print the secret of the signatures and end
     #[arg(long, conflicts_with = "forward_to")]
     print_secret: bool,
-    /// Start after this event number [default: after the last forwarded event; the first time, with new events]
+    /// Start after this event number [default: after the last forwarded one]
     #[arg(long, value_name = "NUMBER")]
     after: Option<i64>,
 }

@@ -20,16 +20,18 @@ async fn an_encrypted_file_is_listed_and_opened(#[values(Db::Sqlite, Db::Postgre
     std::fs::remove_file(cli.home.join("plan.bin")).unwrap();
     let bob = ["--agent", "bob"];
     let shown = cli.ok(&[&["task", "show", &task][..], &bob].concat()).await.stdout;
-    let command = format!("[encrypted file] tandem file down {file} --task {task}");
-    assert!(shown.replace("\n│", "").contains(&command), "{shown}");
+    let command = format!("[encrypted file]\n│ tandem file down {file} --task {task}");
+    assert!(shown.contains(&command), "{shown}");
     assert!(!shown.contains("NOT encrypted"), "{shown}");
     let listed = cli.ok(&[&["file", "list", &task][..], &bob].concat()).await;
     assert!(listed.stdout.starts_with(&format!("{file}\t(encrypted)\t")), "{listed:?}");
     assert!(listed.stderr.contains(&format!("--task {task}")), "{listed:?}");
-    // Without its task it would be a file that nobody can read.
+    // Without its task, and with another one as the last, it would be a file that nobody can read.
+    let other = cli.json(&["send", "bob", "Another"]).await["id"].as_str().unwrap().to_owned();
+    cli.ok(&[&["task", "show", &other][..], &bob].concat()).await;
     cli.run(&[&["file", "down", &file][..], &bob].concat()).await.failed(1, "--task TASK");
     cli.ok(&[&["file", "down", &file, "--task", &task][..], &bob].concat()).await;
     assert_eq!(std::fs::read(cli.home.join("plan.bin")).unwrap(), b"secret plan");
-    let again = cli.run(&[&["file", "down", &file, "--task", "@"][..], &bob].concat()).await;
+    let again = cli.run(&[&["file", "down", &file, "--task", &task][..], &bob].concat()).await;
     again.failed(1, "exists already");
 }

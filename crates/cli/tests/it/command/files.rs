@@ -32,7 +32,7 @@ async fn files_are_listed_and_encrypted_ones_open_without_their_task(
 
         let listed = cli.ok(&["file", "list", task, "--agent", "bob"]).await;
         let columns: Vec<&str> = listed.stdout.trim_end().split('\t').collect();
-        let [file, "ada", _] = columns[..] else { panic!("{listed:?}") };
+        let [file, _, _, _, "ada", _] = columns[..] else { panic!("{listed:?}") };
         // The list has made it the last task, which is where an encrypted file is looked for.
         let got = cli.ok(&["file", "down", file, "-o", "got.txt", "--overwrite", "--agent", "bob"]).await;
         assert!(got.stdout.starts_with("got.txt"), "{got:?}");
