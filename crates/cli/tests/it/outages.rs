@@ -179,7 +179,8 @@ async fn a_silent_server_hangs_nothing_on_postgres() {
     proxy.set_silent(true);
     let new_task = json!({ "targetAgentId": bob.id, "title": "More" });
     let (listed, made, not_ready) =
-        in_time(async { tokio::join!(bob.get("/tasks"), ada.post("/tasks", new_task), ready()) }).await;
+        Box::pin(in_time(async { tokio::join!(bob.get("/tasks"), ada.post("/tasks", new_task), ready()) }))
+            .await;
     for reply in [listed, made, not_ready] {
         assert_unavailable(&reply);
     }
