@@ -30,6 +30,6 @@ impl Backoff {
 fn random_byte() -> u8 {
     let mut byte = [0];
     // Without randomness the pauses are only longer.
-    let _ = aws_lc_rs::rand::fill(&mut byte);
+    let _ = getrandom::fill(&mut byte);
     byte[0]
 }

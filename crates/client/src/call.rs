@@ -87,10 +87,11 @@ impl Call {
     }
 }
 
-/// A random idempotency key.
+/// A random idempotency key. The system's randomness is enough, and is there at once: the crypto library collects its own
+/// for 80 ms when a process first asks for some.
 pub(crate) fn random_key() -> String {
     let mut bytes = [0; 16];
     // Cannot fail on the systems that we support; a fixed key would only make the hub answer with a conflict.
-    let _ = aws_lc_rs::rand::fill(&mut bytes);
+    let _ = getrandom::fill(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
