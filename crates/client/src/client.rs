@@ -26,6 +26,8 @@ pub(crate) const USER_AGENT_VALUE: &str = concat!("tandem/", env!("CARGO_PKG_VER
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Size limit of a JSON answer. The hub's largest pages are far smaller.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// No answer is worth a longer pause.
+const RETRY_AFTER_SECONDS_MAX: u64 = 86_400;
 /// Time limit between two parts of a body.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(60);
 
@@ -159,6 +161,8 @@ impl Client {
     ) -> Option<Duration> {
         match failure {
             Error::Refused(refusal) => match refusal.body.code {
+                // A hub that is not available may have carried out the call all the same.
+                Code::Unavailable if !repeatable => None,
                 Code::RateLimited | Code::Unavailable => {
                     Some(refusal.retry_after.unwrap_or_default().max(backoff.pause()))
                 }
@@ -240,7 +244,9 @@ impl Client {
     /// The error that a refusal stands for.
     pub(crate) fn refusal(&self, status: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> Error {
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let retry_after = text(RETRY_AFTER).and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs);
+        let retry_after = text(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+        let retry_after =
+            retry_after.map(|seconds: u64| Duration::from_secs(seconds.min(RETRY_AFTER_SECONDS_MAX)));
         let request_id = text(HeaderName::from_static("x-request-id")).map(ToOwned::to_owned);
         let body = match serde_json::from_slice::<ErrorBody>(bytes) {
             Ok(body) => body,

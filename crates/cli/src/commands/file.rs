@@ -238,7 +238,7 @@ async fn list(session: &Session, named: &str) -> Outcome {
 async fn download(session: &Session, down: &Down) -> Outcome {
     let Some(named) = &down.task else { return download_plain(session, down).await };
     let task = session.client.task(&session.task_id(named).await?).await?;
-    if !task.encrypted {
+    if !is_encrypted(&task)? {
         return download_plain(session, down).await;
     }
     let message = find_announcement(session, &task, &down.file).await?.ok_or_else(|| {

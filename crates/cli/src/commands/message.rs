@@ -1,8 +1,7 @@
 //! `tandem message`: a message on a task, or to an agent.
 
 use clap::Args;
-use tandem_api::error::Code;
-use tandem_api::messages::{MessageView, SendMessage, SendToAgent};
+use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::TasksQuery;
 use tandem_core::text::Body;
 use tandem_core::{AgentId, TaskId};
@@ -68,24 +67,14 @@ async fn receiver(session: &Session, named: &str) -> Outcome<Receiver> {
     }
 }
 
-/// Sends to the newest open task with an agent. The hub chooses it, unless it is encrypted and the hub refuses plain
-/// text on it.
+/// Sends to the newest open task with an agent. The task is looked up here, so that a text for an encrypted task never
+/// reaches the hub in the clear.
 async fn to_agent(session: &Session, agent: &AgentId, body: Body) -> Outcome<MessageView> {
-    let plain = SendToAgent::new(checked("AGENT", agent.to_string())?, body.clone());
-    match session.client.send_to_agent(&plain).await {
-        Ok(sent) => Ok(sent),
-        Err(error) if error.is_not_found() => {
-            Err(Failure::not_found("there is no open task with that agent")
-                .next("Start one: `tandem send AGENT TITLE`."))
-        }
-        Err(error) if error.code() == Some(Code::Validation) => {
-            let query = TasksQuery { with: Some(agent.clone()), limit: Some(100), ..TasksQuery::default() };
-            let page = session.client.tasks(&query).await?;
-            match page.into_iter().find(|task| task.encrypted && task.status.is_live()) {
-                Some(task) => Ok(session.client.say(&task, SendMessage::new(body)).await?),
-                None => Err(error.into()),
-            }
-        }
-        Err(error) => Err(error.into()),
-    }
+    let query = TasksQuery { with: Some(agent.clone()), limit: Some(500), ..TasksQuery::default() };
+    let page = session.client.tasks(&query).await?;
+    let task = page.into_iter().find(|task| task.status.is_live()).ok_or_else(|| {
+        Failure::not_found("there is no open task with that agent")
+            .next("Start one: `tandem send AGENT TITLE`.")
+    })?;
+    Ok(session.client.say(&task, SendMessage::new(body)).await?)
 }

@@ -251,11 +251,11 @@ async fn invite(session: &Session, named: &Named, uses: Option<i64>, valid_for: 
     };
     let created = session.client.invite(&network.id, &invite).await?;
     session.terminal.result(&created, |terminal| {
-        terminal.line(created.code.as_str())?;
+        terminal.line(&text::line(created.code.as_str()))?;
         let until = time::relative(created.expires_at, time::now());
         terminal.note(&format!(
             "Ends {until}. The other agent runs: tandem network join {}",
-            created.code.as_str()
+            text::line(created.code.as_str())
         ));
         Ok(())
     })

@@ -72,19 +72,17 @@ fn introduce(terminal: &Terminal, connected: &ConnectedView) -> Outcome {
         Some(key) => terminal.line(&format!("  Fingerprint  {}", key.fingerprint().words()))?,
         None => terminal.line("  Fingerprint  none: this agent has no key for encryption")?,
     }
-    let word = shell_word(&name);
+    let word = shell_word(&name, connected);
     terminal.note("Compare the fingerprint with the owner of the other agent.");
     terminal.note(&format!("If it differs: tandem connections remove {word}"));
     terminal.note(&format!("Next: tandem send {word} \"What to do\""));
     Ok(())
 }
 
-fn shell_word(name: &str) -> String {
-    if name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)) {
-        name.to_owned()
-    } else {
-        format!("{name:?}")
-    }
+/// The name in a command to copy: the id, if a shell could take the name for something else.
+fn shell_word(name: &str, connected: &ConnectedView) -> String {
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)) && !name.starts_with('-');
+    if is_plain { name.to_owned() } else { connected.agent_id.to_string() }
 }
 
 async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
@@ -93,7 +91,7 @@ async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
     let before = session.client.updates().await?.cursor;
     let offer = session.client.create_pairing_code().await?;
     if arguments.no_wait {
-        return terminal.result(&offer, |terminal| terminal.line(offer.code.as_str()));
+        return terminal.result(&offer, |terminal| terminal.line(&text::line(offer.code.as_str())));
     }
     if terminal.json {
         terminal.json_line(&offer)?;
@@ -106,11 +104,11 @@ async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
 
 fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome {
     let terminal = &session.terminal;
-    let code = offer.code.as_str();
+    let code = &text::line(offer.code.as_str());
     // A phone cannot reach a hub that listens on this machine only.
     let reachable = !session.client.hub().is_local();
     if terminal.interactive && reachable && !no_qr && !terminal.quiet {
-        // The address of a page that redeems the code; the fragment never reaches a log.
+        // What the other owner runs.
         let command = format!("tandem pair {code} --hub {}", session.client.hub());
         if let Ok(drawn) = QrCode::new(command) {
             terminal.line(&drawn.render::<Dense1x2>().quiet_zone(true).build())?;

@@ -49,9 +49,12 @@ pub(crate) fn seconds(text: &str) -> Result<i64, String> {
     digits.parse::<i64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
 }
 
+/// The longest time that a command waits; a longer one means the same.
+const YEAR_SECONDS: u64 = 365 * 86_400;
+
 /// Parses a time as [`seconds`] does.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    seconds(text).map(|seconds| Duration::from_secs(seconds.unsigned_abs()))
+    seconds(text).map(|seconds| Duration::from_secs(seconds.unsigned_abs().min(YEAR_SECONDS)))
 }
 
 /// A number of bytes, such as `1.4 MB`.

@@ -8,9 +8,9 @@ use std::thread::JoinHandle;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Request, StatusCode};
+use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tandem_app::tasks::{self, Defaults, NewTask};
-use tandem_client::Connection;
 use tandem_core::{AgentId, Now};
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
@@ -396,9 +396,14 @@ impl Client {
     }
 
     pub async fn try_raw(&self, request: Request<Full<Bytes>>) -> Result<Reply, Box<dyn std::error::Error>> {
-        let mut connection = Connection::open(&format!("http://{}", self.address).parse()?).await?;
-        let (parts, body) = connection.send(request).await?.into_parts();
+        let stream = TcpStream::connect(self.address).await?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let driver = tokio::spawn(connection);
+        let response = sender.send_request(request).await?;
+        let (parts, body) = response.into_parts();
         let bytes = body.collect().await?.to_bytes();
+        drop(sender);
+        let _ = driver.await;
         Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, bytes })
     }
 }

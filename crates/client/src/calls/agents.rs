@@ -8,8 +8,10 @@ use tandem_api::agents::{
 };
 use tandem_api::tasks::PageQuery;
 use tandem_core::AgentId;
+use tokio::time::timeout;
 
 use crate::call::{Call, Method};
+use crate::client::SILENCE_MAX;
 use crate::connection::Connection;
 use crate::{Client, Error, Page};
 
@@ -49,7 +51,8 @@ impl Client {
     /// Everything that the hub stores about the caller, as one JSON document, piece by piece. It is complete if the
     /// field `__exportComplete` is present.
     pub async fn export(&self) -> Result<Download, Error> {
-        let (response, connection) = self.send(self.head(&Method::GET, "/agents/me/export")?).await?;
+        let answer = timeout(SILENCE_MAX, self.send(self.head(&Method::GET, "/agents/me/export")?)).await;
+        let (response, connection) = answer.map_err(|_| self.timed_out(SILENCE_MAX))??;
         Ok(Download { client: self.clone(), body: response.into_body(), connection: Some(connection) })
     }
 
