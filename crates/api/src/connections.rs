@@ -97,9 +97,13 @@ pub struct ConnectionView {
     /// When the other agent was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
-    /// How the hub can reach the other agent: `socket`, `stream`, `webhook`, `polling` or `never`.
+    /// How the other agent can be reached: `channel` (a bridge starts a turn), `runner` (a worker is started),
+    /// `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks) or `never`.
     #[schema(value_type = String)]
     pub reach: Reach,
+    /// When this way last demonstrably showed something to a model; null if that was never observed.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub reach_confirmed_at: Option<Timestamp>,
     /// When the connection was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -116,6 +120,7 @@ impl ConnectionView {
             online: seen.online,
             last_seen_at: seen.last_seen_at,
             reach: seen.reach,
+            reach_confirmed_at: seen.reach_confirmed_at,
             created_at: connection.created_at,
         }
     }
@@ -156,5 +161,14 @@ fence_fields!(ConnectedView {
     description,
     capabilities
 });
-fence_fields!(ConnectionView { connected, alias, approval, online, last_seen_at, reach, created_at });
+fence_fields!(ConnectionView {
+    connected,
+    alias,
+    approval,
+    online,
+    last_seen_at,
+    reach,
+    reach_confirmed_at,
+    created_at
+});
 fence_fields!(Disconnected { deleted, cancelled_tasks });

@@ -13,6 +13,7 @@ use tandem_core::credits::Usd;
 use tandem_core::ids::Id;
 use tandem_core::messages::{ContentType, Kind};
 use tandem_core::tasks::{OnStall, Priority};
+use tandem_core::wake::Rung;
 use tandem_core::webhooks::{SecretFormat, State};
 use tandem_core::{Approval, Rule, Status, Timestamp};
 
@@ -90,7 +91,7 @@ macro_rules! no_text {
 pub(crate) use no_text;
 
 no_text!(bool, u32, u64, i64, f64, Timestamp, Usd);
-no_text!(Approval, ContentType, Kind, OnStall, Priority, Reach, Rule, SecretFormat, State, Status);
+no_text!(Approval, ContentType, Kind, OnStall, Priority, Reach, Rule, Rung, SecretFormat, State, Status);
 
 impl<T> Fence for Id<T> {
     fn fence(&mut self, with: &dyn Fencer) {

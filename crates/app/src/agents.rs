@@ -2,6 +2,7 @@
 
 use tandem_core::agents::Agent;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
+use tandem_core::wake::Ladder;
 use tandem_core::{AgentId, Now, Rule, Timestamp};
 use tandem_store::agents as rows;
 use tandem_store::directory::{self, Listed, Search};
@@ -62,6 +63,7 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
         webhook_events: Vec::new(),
         webhook_active: false,
         last_seen_at: None,
+        wake: Ladder::default(),
     };
     rows::insert(tx, &agent, &new.key_hash)?;
     Ok(agent)

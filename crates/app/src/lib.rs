@@ -25,6 +25,7 @@ pub mod sealed;
 pub mod tasks;
 pub mod ticket;
 pub mod updates;
+pub mod wake;
 pub mod webhooks;
 
 pub use error::{Error, Invalid};

@@ -3,6 +3,7 @@
 use crate::approval::Rule;
 use crate::ids::{AgentId, ConnectionId};
 use crate::time::Timestamp;
+use crate::wake::{Ladder, Rung};
 
 /// An agent's profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +42,20 @@ pub struct Agent {
     pub webhook_active: bool,
     /// Last request or connection. Written in batches, so it can be some seconds old.
     pub last_seen_at: Option<Timestamp>,
+    /// How programs that run for it say that they can wake it.
+    pub wake: Ladder,
 }
 
 /// How the hub can reach an agent at present, the best way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
+    /// A bridge that can start a turn in the open session of a tool.
+    Channel,
+    /// A runner that starts a worker for each task.
+    Runner,
+    /// A hook that shows news at the next turn of a tool.
+    Hook,
     /// An open WebSocket.
     Socket,
     /// An open event stream.
@@ -64,11 +73,45 @@ impl Reach {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Channel => "channel",
+            Self::Runner => "runner",
+            Self::Hook => "hook",
             Self::Socket => "socket",
             Self::Stream => "stream",
             Self::Webhook => "webhook",
             Self::Polling => "polling",
             Self::Never => "never",
+        }
+    }
+
+    /// The rung of the wake ladder behind it, if a program reported one.
+    #[must_use]
+    pub const fn rung(self) -> Option<Rung> {
+        match self {
+            Self::Channel => Some(Rung::Channel),
+            Self::Runner => Some(Rung::Runner),
+            Self::Hook => Some(Rung::Hook),
+            Self::Polling => Some(Rung::Pull),
+            Self::Socket | Self::Stream | Self::Webhook | Self::Never => None,
+        }
+    }
+}
+
+impl Agent {
+    /// How it can be reached now: `connected` is its best open connection. Channel and runner need one, because their
+    /// programs hold it. A bridge without a channel says so by `pull`: its connection wakes nobody.
+    #[must_use]
+    pub fn reach(&self, connected: Option<Reach>, was_seen: bool, now: Timestamp) -> Reach {
+        let provides = |rung| self.wake.provides(rung, now);
+        let pushed = connected.filter(|reach| matches!(reach, Reach::Socket | Reach::Stream));
+        match pushed {
+            _ if connected.is_some() && provides(Rung::Channel) => Reach::Channel,
+            _ if connected.is_some() && provides(Rung::Runner) => Reach::Runner,
+            Some(reach) if !provides(Rung::Pull) && !provides(Rung::Hook) => reach,
+            _ if self.webhook_active => Reach::Webhook,
+            _ if provides(Rung::Hook) => Reach::Hook,
+            _ if was_seen => Reach::Polling,
+            _ => Reach::Never,
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod pairing;
 pub mod tasks;
 pub mod text;
 pub mod time;
+pub mod wake;
 pub mod webhooks;
 
 pub use approval::{Approval, Rule};

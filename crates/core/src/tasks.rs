@@ -6,6 +6,7 @@ use crate::messages::words;
 use crate::moves::{Position, Role, Standing, Status};
 use crate::text::{Unfit, Within};
 use crate::time::Timestamp;
+use crate::wake::Rung;
 
 words!(
     /// The order in which the inbox shows waiting tasks.
@@ -182,6 +183,10 @@ pub struct Task {
     pub pushed_at: Option<Timestamp>,
     /// When the target first fetched it.
     pub fetched_at: Option<Timestamp>,
+    /// When it was first shown to the target's model.
+    pub surfaced_at: Option<Timestamp>,
+    /// How it was shown.
+    pub surfaced_by: Option<Rung>,
     /// When the target first acknowledged it.
     pub acknowledged_at: Option<Timestamp>,
     /// When it expires if nobody takes it.
@@ -329,6 +334,8 @@ impl Task {
         self.lease_until = None;
         self.pushed_at = None;
         self.fetched_at = None;
+        self.surfaced_at = None;
+        self.surfaced_by = None;
         self.acknowledged_at = None;
         self.started_at = None;
         self.completed_at = None;

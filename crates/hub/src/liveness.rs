@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tandem_api::agents::Presence;
-use tandem_core::agents::{Agent, Reach};
+use tandem_core::agents::Agent;
 use tandem_core::{AgentId, Timestamp};
 
 use crate::bus::Bus;
@@ -59,15 +59,10 @@ impl Liveness {
         let open = self.bus.reach(&agent.id);
         let last_request = self.last_request(&agent.id);
         let last_seen_at = if open.is_some() { Some(now) } else { last_request.max(agent.last_seen_at) };
-        let pushed = open.filter(|reach| matches!(reach, Reach::Socket | Reach::Stream));
-        let reach = match (pushed, agent.webhook_active, last_seen_at) {
-            (Some(reach), _, _) => reach,
-            (None, true, _) => Reach::Webhook,
-            (None, false, Some(_)) => Reach::Polling,
-            (None, false, None) => Reach::Never,
-        };
+        let reach = agent.reach(open, last_seen_at.is_some(), now);
+        let reach_confirmed_at = reach.rung().and_then(|rung| agent.wake.report(rung).worked_at);
         let online = open.is_some() || last_request.is_some_and(|at| now.ms_since(at) < ONLINE_MS);
-        Presence { online, last_seen_at, reach }
+        Presence { online, last_seen_at, reach, reach_confirmed_at }
     }
 
     fn last_request(&self, agent: &AgentId) -> Option<Timestamp> {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tandem_app::tasks::DeliveryMark;
 use tandem_app::{Error, events, tasks};
+use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Task, TaskId, Timestamp};
 use tokio::sync::Notify;
 
@@ -53,7 +54,16 @@ impl Unwritten {
         let of_this_attempt = |at: &Timestamp| task.queued_at.is_some_and(|queued_at| queued_at <= *at);
         task.pushed_at = task.pushed_at.or(mark.pushed_at.filter(of_this_attempt));
         task.fetched_at = task.fetched_at.or(mark.fetched_at.filter(of_this_attempt));
+        if let Some((at, rung)) =
+            mark.surfaced.filter(|(at, _)| task.surfaced_at.is_none() && of_this_attempt(at))
+        {
+            (task.surfaced_at, task.surfaced_by) = (Some(at), Some(rung));
+        }
     }
+}
+
+fn unmarked(task: TaskId, target: &AgentId) -> DeliveryMark {
+    DeliveryMark { task, target: target.clone(), pushed_at: None, fetched_at: None, surfaced: None }
 }
 
 impl Waiting {
@@ -68,6 +78,7 @@ impl Waiting {
                 Some(known) => {
                     known.pushed_at = mark.pushed_at.or(known.pushed_at);
                     known.fetched_at = mark.fetched_at.or(known.fetched_at);
+                    known.surfaced = mark.surfaced.or(known.surfaced);
                 }
                 None => drop(tasks.insert(mark.task.clone(), mark)),
             }
@@ -97,21 +108,31 @@ impl Marks {
 
     /// Records that tasks were pushed to their target.
     pub(crate) fn pushed(&self, target: &AgentId, tasks: Vec<TaskId>, at: Timestamp) {
-        let mark =
-            |task| DeliveryMark { task, target: target.clone(), pushed_at: Some(at), fetched_at: None };
+        let mark = |task| DeliveryMark { pushed_at: Some(at), ..unmarked(task, target) };
         self.add(tasks.into_iter().map(mark), None);
     }
 
     /// Records that the target has fetched tasks.
     pub(crate) fn fetched(&self, target: &AgentId, tasks: impl IntoIterator<Item = TaskId>, at: Timestamp) {
-        let mark =
-            |task| DeliveryMark { task, target: target.clone(), pushed_at: None, fetched_at: Some(at) };
+        let mark = |task| DeliveryMark { fetched_at: Some(at), ..unmarked(task, target) };
+        self.add(tasks.into_iter().map(mark), None);
+    }
+
+    /// Records that tasks were shown to their target's model.
+    pub(crate) fn surfaced(
+        &self,
+        target: &AgentId,
+        tasks: impl IntoIterator<Item = TaskId>,
+        rung: Rung,
+        at: Timestamp,
+    ) {
+        let mark = |task| DeliveryMark { surfaced: Some((at, rung)), ..unmarked(task, target) };
         self.add(tasks.into_iter().map(mark), None);
     }
 
     /// Records that an agent has polled its log up to a cursor, and so fetched these tasks.
     pub(crate) fn polled(&self, agent: &AgentId, cursor: i64, tasks: Vec<TaskId>, at: Timestamp) {
-        let mark = |task| DeliveryMark { task, target: agent.clone(), pushed_at: None, fetched_at: Some(at) };
+        let mark = |task| DeliveryMark { fetched_at: Some(at), ..unmarked(task, agent) };
         self.add(tasks.into_iter().map(mark), Some((agent.clone(), cursor)));
     }
 

@@ -239,7 +239,9 @@ impl Workers {
     /// Stops the workers, each at its next safe point, at the latest at the deadline. The data folder is free
     /// afterwards.
     pub async fn stop(self, deadline: Instant) {
-        // Their handles to the hub are dropped with them, so the store closes before the lock is released.
+        // Their handles to the hub are dropped with them, so the store closes before the lock is released. It shares
+        // the deadline: the process ends soon after it.
+        self.hub.db.store().close_by(deadline.into_std());
         drop(self.running);
         let aborts: Vec<_> = self.ending.iter().map(JoinHandle::abort_handle).collect();
         let stopped = async {

@@ -2,6 +2,7 @@
 
 use tandem_core::agents::Agent;
 use tandem_core::text::searchable;
+use tandem_core::wake::Ladder;
 use tandem_core::{AgentId, Timestamp};
 
 use crate::table::{columns, insert, sql, update};
@@ -29,6 +30,7 @@ columns! {
         webhook_events,
         webhook_active,
         last_seen_at,
+        wake,
         = search_text [PROFILE]: search_text(agent),
     }
 }
@@ -112,6 +114,11 @@ pub fn update(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     insert_capabilities(tx, agent)?;
     directory::remove(tx, &agent.id)?;
     directory::insert(tx, agent)
+}
+
+/// Writes how an agent can be woken.
+pub fn set_wake(tx: &mut Tx<'_>, id: &AgentId, wake: &Ladder) -> Result<(), Error> {
+    update!(agents { wake: wake.to_string() } where { id: id }).send(tx)
 }
 
 /// Writes down when an agent was last heard of.

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -143,6 +143,8 @@ pub struct Store {
     wait_max: Duration,
     /// Where to look for room on the disk of a file.
     room: Option<PathBuf>,
+    /// When closing must be over.
+    close_by: OnceLock<Instant>,
 }
 
 impl Store {
@@ -210,7 +212,7 @@ impl Store {
             Database::Sqlite(path) => Some(path.with_extension("room")),
             Database::Postgres(_) => None,
         };
-        Ok(Self { writes, reads, writers, readers, stats, wait_max, room })
+        Ok(Self { writes, reads, writers, readers, stats, wait_max, room, close_by: OnceLock::new() })
     }
 
     /// Looks whether the disk of a database file has room for more than a small write. Blocks.
@@ -223,6 +225,13 @@ impl Store {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full(error.to_string()),
             _ => Error::Unwritable(error.to_string()),
         })
+    }
+
+    /// Sets when closing must be over, because the process ends then. Threads whose database does not answer are left
+    /// behind.
+    pub fn close_by(&self, deadline: Instant) {
+        // The first deadline holds.
+        let _ = self.close_by.set(deadline);
     }
 
     /// What has been done so far.
@@ -300,7 +309,8 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         // The writer closes the database last: only it can tidy away SQLite's log.
-        let deadline = Instant::now() + CLOSE_MAX;
+        let latest = Instant::now() + CLOSE_MAX;
+        let deadline = self.close_by.get().map_or(latest, |by| latest.min(*by));
         self.reads.take();
         self.readers.join_until(deadline);
         self.writes.take();

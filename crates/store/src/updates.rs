@@ -31,6 +31,8 @@ pub struct News {
     pub expires_at: Option<Timestamp>,
     /// When the target fetched it.
     pub fetched_at: Option<Timestamp>,
+    /// When it was shown to the target's model.
+    pub surfaced_at: Option<Timestamp>,
 }
 
 columns! {
@@ -45,6 +47,7 @@ columns! {
         acknowledged_at,
         expires_at,
         fetched_at,
+        surfaced_at,
     }
 }
 
@@ -61,6 +64,7 @@ impl From<Task> for News {
             acknowledged_at: task.acknowledged_at,
             expires_at: task.expires_at,
             fetched_at: task.fetched_at,
+            surfaced_at: task.surfaced_at,
         }
     }
 }
@@ -76,7 +80,8 @@ fn submitted_sql() -> &'static str {
         let lane = |lane: i64| {
             format!(
                 "select * from (select id, title, status, lane, initiator_id, created_at, acknowledged_at,
-                     expires_at, fetched_at from tasks where target_id = ?1 and status = 'submitted' and lane = {lane}
+                     expires_at, fetched_at, surfaced_at from tasks
+                 where target_id = ?1 and status = 'submitted' and lane = {lane}
                  order by created_at desc, id desc limit ?2) lane_{lane}"
             )
         };

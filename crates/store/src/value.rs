@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tandem_core::wake::Ladder;
 use tandem_core::{Approval, Id, Rule, Status, Timestamp, messages, tasks};
 
 use crate::Error;
@@ -105,6 +106,7 @@ stored_as_word!(
     tasks::Priority,
     tasks::OnStall,
     tandem_core::deadlines::Due,
+    tandem_core::wake::Rung,
 );
 
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
@@ -152,6 +154,16 @@ impl ToValue for Vec<u8> {
 impl ToValue for Vec<String> {
     fn to_value(&self) -> Value<'_> {
         self.join(",").into()
+    }
+}
+impl ToValue for Ladder {
+    fn to_value(&self) -> Value<'_> {
+        self.to_string().into()
+    }
+}
+impl FromValue for Ladder {
+    fn from_value(value: Value<'_>) -> Result<Self, Error> {
+        word(value)
     }
 }
 impl<T: ToValue> ToValue for Option<T> {

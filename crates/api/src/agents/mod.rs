@@ -12,11 +12,13 @@ use tandem_core::{AgentId, Timestamp};
 use utoipa::ToSchema;
 
 mod directory;
+mod wake;
 
 use crate::events::EventType;
 use crate::text::{Author, HubText, PeerJson, PeerName, PeerTags, PeerText, PeerToken};
 use crate::{fence_fields, nullable};
 pub use directory::{BlockAgent, BlockEntry, Blocked, DirectoryEntry, DiscoverQuery, Discovered};
+pub use wake::{ReachView, ReportReach, RungView};
 
 /// Maximum size of the metadata, as compact JSON.
 const METADATA_BYTES_MAX: usize = 4_096;
@@ -200,9 +202,13 @@ pub struct Profile {
     /// When it was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
-    /// How the hub can reach it: `socket`, `stream`, `webhook`, `polling` or `never`.
+    /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`
+    /// or `never`.
     #[schema(value_type = String)]
     pub reach: Reach,
+    /// When this way last demonstrably showed something to a model; null if that was never observed.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub reach_confirmed_at: Option<Timestamp>,
 }
 
 /// The presence of an agent.
@@ -214,6 +220,8 @@ pub struct Presence {
     pub last_seen_at: Option<Timestamp>,
     /// How it can be reached.
     pub reach: Reach,
+    /// When that last demonstrably worked.
+    pub reach_confirmed_at: Option<Timestamp>,
 }
 
 impl Profile {
@@ -240,6 +248,7 @@ impl Profile {
             online: seen.online,
             last_seen_at: seen.last_seen_at,
             reach: seen.reach,
+            reach_confirmed_at: seen.reach_confirmed_at,
         }
     }
 }
@@ -321,7 +330,8 @@ fence_fields!(Profile {
     created_at,
     online,
     last_seen_at,
-    reach
+    reach,
+    reach_confirmed_at
 });
 
 fence_fields!(Registered { api_key, profile });

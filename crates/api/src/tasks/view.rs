@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tandem_core::credits::Usd;
 use tandem_core::tasks::{OnStall, Priority, Task};
+use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Approval, NetworkId, Role, Status, TaskId, Timestamp};
 use utoipa::ToSchema;
 
@@ -22,6 +23,12 @@ pub struct Delivery {
     /// When the target fetched it.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub fetched_at: Option<Timestamp>,
+    /// When it was shown to the target's model, which is more than being pushed to a program or fetched by one.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub surfaced_at: Option<Timestamp>,
+    /// How it was shown: `channel`, `runner`, `hook`, `longPoll` or `pull`.
+    #[schema(value_type = Option<String>)]
+    pub surfaced_by: Option<Rung>,
     /// When the target acknowledged it.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub acknowledged_at: Option<Timestamp>,
@@ -192,6 +199,8 @@ impl TaskView {
                 queued_at: task.queued_at,
                 pushed_at: task.pushed_at,
                 fetched_at: task.fetched_at,
+                surfaced_at: task.surfaced_at,
+                surfaced_by: task.surfaced_by,
                 acknowledged_at: task.acknowledged_at,
                 started_at: task.started_at,
                 ahead: None,
@@ -205,7 +214,16 @@ impl TaskView {
     }
 }
 
-fence_fields!(Delivery { queued_at, pushed_at, fetched_at, acknowledged_at, started_at, ahead });
+fence_fields!(Delivery {
+    queued_at,
+    pushed_at,
+    fetched_at,
+    surfaced_at,
+    surfaced_by,
+    acknowledged_at,
+    started_at,
+    ahead
+});
 
 fence_fields!(TaskView {
     id,

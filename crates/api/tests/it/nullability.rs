@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tandem_api::admin::PatchAgentTerms;
-use tandem_api::agents::{BlockAgent, PatchAgent, RegisterAgent};
+use tandem_api::agents::{BlockAgent, PatchAgent, RegisterAgent, ReportReach};
 use tandem_api::connections::{PatchConnection, RedeemCode};
 use tandem_api::events::AckCursor;
 use tandem_api::files::{UploadFile, UploadForm};
@@ -38,6 +38,7 @@ fn bodies() -> Vec<(String, Value)> {
         schema::<RedeemCode>(),
         schema::<RegisterAgent>(),
         schema::<ReplyTask>(),
+        schema::<ReportReach>(),
         schema::<ReportUsage>(),
         schema::<RetryTask>(),
         schema::<SendBroadcast>(),

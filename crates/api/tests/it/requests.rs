@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tandem_api::admin::{AdminEventsQuery, PatchAgentTerms};
-use tandem_api::agents::{BlockAgent, DiscoverQuery, PatchAgent, RegisterAgent};
+use tandem_api::agents::{BlockAgent, DiscoverQuery, PatchAgent, RegisterAgent, ReportReach};
 use tandem_api::connections::{PatchConnection, RedeemCode};
 use tandem_api::events::{AckCursor, EventsQuery};
 use tandem_api::files::{UploadFile, UploadForm};
@@ -28,6 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
             json!({ "description": null, "metadata": null, "defaultApprovalRule": null, "webhookUrl": null,
             "webhookSecret": null, "webhookEvents": null }),
             json!({});
+        ReportReach: json!({ "rung": "channel", "provided": true, "surfaced": ["t-1"] }), json!({ "rung": "pull" });
         BlockAgent: json!({ "agentId": "agent_a" });
         PatchConnection: json!({ "alias": "ada", "approval": "auto" }), json!({ "alias": null, "approval": null }),
             json!({});

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use tandem_api::admin::{AdminAgent, AdminDelivery, AdminEvent, AdminTask, Overview};
 use tandem_api::agents::{
-    BlockEntry, Blocked, Challenge, DeletedAccount, DirectoryEntry, Discovered, NewKey, Profile, Registered,
+    BlockEntry, Blocked, Challenge, DeletedAccount, DirectoryEntry, Discovered, NewKey, Profile, ReachView,
+    Registered, RungView,
 };
 use tandem_api::connections::{ConnectedView, ConnectionView, Disconnected, PairingCodeView};
 use tandem_api::error::ErrorBody;
@@ -57,7 +58,7 @@ fn nulled(object: &Value, fields: &[&str]) -> Value {
 }
 
 fn delivery() -> Value {
-    json!({ "queuedAt": AT, "pushedAt": AT, "fetchedAt": AT, "acknowledgedAt": AT, "startedAt": AT, "ahead": 3 })
+    json!({ "queuedAt": AT, "pushedAt": AT, "fetchedAt": AT, "surfacedAt": AT, "surfacedBy": "channel", "acknowledgedAt": AT, "startedAt": AT, "ahead": 3 })
 }
 
 pub(crate) fn task() -> Value {
@@ -119,7 +120,16 @@ fn about_tasks() -> Vec<Case> {
     // More than a request may name: the sum of what was reported has no bound.
     let usage = json!({ "deducted": 0.25, "credits": 0.0, "balance": 0.0, "usageReported": 2500000.000001,
         "status": "input-required", "paused": true });
-    let nulls = ["queuedAt", "pushedAt", "fetchedAt", "acknowledgedAt", "startedAt", "ahead"];
+    let nulls = [
+        "queuedAt",
+        "pushedAt",
+        "fetchedAt",
+        "surfacedAt",
+        "surfacedBy",
+        "acknowledgedAt",
+        "startedAt",
+        "ahead",
+    ];
     cases! {
         Delivery: delivery(), nulled(&delivery(), &nulls);
         TaskView: task(), nulled(&task(), &TASK_NULLS);
@@ -155,10 +165,11 @@ pub(crate) fn profile() -> Value {
         "metadata": { "z": 1, "a": { "b": [1.5, null, true] } }, "discoverable": true, "autoAccept": false,
         "defaultApprovalRule": "require", "webhookUrl": "https://example.com/",
         "webhookEvents": ["task.created", "ping"], "webhookActive": true, "webhookSecretFormat": "raw",
-        "costsCredits": false, "credits": 0.5, "createdAt": AT, "online": true, "lastSeenAt": AT, "reach": "webhook" })
+        "costsCredits": false, "credits": 0.5, "createdAt": AT, "online": true, "lastSeenAt": AT, "reach": "hook",
+        "reachConfirmedAt": AT })
 }
 
-const PROFILE_NULLS: [&str; 7] = [
+const PROFILE_NULLS: [&str; 8] = [
     "publicKey",
     "description",
     "metadata",
@@ -166,6 +177,7 @@ const PROFILE_NULLS: [&str; 7] = [
     "webhookUrl",
     "webhookSecretFormat",
     "lastSeenAt",
+    "reachConfirmedAt",
 ];
 
 fn connected() -> Value {
@@ -177,7 +189,7 @@ fn connection() -> Value {
     joined([
         connected(),
         json!({ "alias": "bob", "approval": "auto", "online": false, "lastSeenAt": AT,
-        "reach": "never", "createdAt": AT }),
+        "reach": "channel", "reachConfirmedAt": AT, "createdAt": AT }),
     ])
 }
 
@@ -190,6 +202,8 @@ fn about_agents() -> Vec<Case> {
         "connectionCount": 10, "taskCompletionRate": 0.75, "memberSince": AT, "publicKey": true, "autoAccept": true,
         "online": true, "lastSeenAt": AT, "reach": "socket" });
     let bare = nulled(&entry, &["description", "taskCompletionRate", "lastSeenAt"]);
+    let rung = json!({ "rung": "longPoll", "providedUntil": AT, "lastWorkedAt": AT });
+    let reach = json!({ "reach": "runner", "reachConfirmedAt": null, "rungs": [rung] });
     cases! {
         Profile: profile(), nulled(&profile(), &PROFILE_NULLS);
         Registered: joined([json!({ "apiKey": "tdm_1" }), profile()]),
@@ -204,7 +218,9 @@ fn about_agents() -> Vec<Case> {
         PairingCodeView: json!({ "code": "BLUE-TIGER-4231", "expiresAt": AT });
         ConnectedView: connected(), nulled(&connected(), &["publicKey", "description"]);
         ConnectionView: connection(),
-            nulled(&connection(), &["publicKey", "description", "alias", "approval", "lastSeenAt"]);
+            nulled(&connection(), &["publicKey", "description", "alias", "approval", "lastSeenAt", "reachConfirmedAt"]);
+        ReachView: reach;
+        RungView: rung, nulled(&rung, &["providedUntil", "lastWorkedAt"]);
         Disconnected: json!({ "deleted": true, "cancelledTasks": 2 });
     }
 }

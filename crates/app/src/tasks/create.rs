@@ -141,6 +141,8 @@ impl NewTask {
             queued_at: None,
             pushed_at: None,
             fetched_at: None,
+            surfaced_at: None,
+            surfaced_by: None,
             acknowledged_at: None,
             expires_at: None,
             lease_until: None,

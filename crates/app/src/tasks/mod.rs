@@ -9,15 +9,18 @@ mod status;
 mod tree;
 mod usage;
 
+use std::collections::BTreeMap;
+
 use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
+use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Filter, LogLine};
 use tandem_store::{Tx, deadlines, events as event_rows, files};
 
 use crate::sealed::Sealed;
-use crate::{Error, Invalid, Page};
+use crate::{Error, Invalid, Page, wake};
 
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
 pub use lease::{HeartbeatInput, heartbeat};
@@ -110,10 +113,13 @@ pub struct DeliveryMark {
     pub pushed_at: Option<Timestamp>,
     /// When it was fetched.
     pub fetched_at: Option<Timestamp>,
+    /// When and how it was shown to a model.
+    pub surfaced: Option<(Timestamp, Rung)>,
 }
 
 /// Stores marks. One for an earlier target or attempt changes nothing.
 pub fn write_delivery_marks(tx: &mut Tx<'_>, marks: &[DeliveryMark]) -> Result<(), Error> {
+    let mut worked: BTreeMap<(&AgentId, Rung), Timestamp> = BTreeMap::new();
     for mark in marks {
         if let Some(at) = mark.pushed_at {
             rows::mark_pushed(tx, &mark.task, &mark.target, at)?;
@@ -121,6 +127,13 @@ pub fn write_delivery_marks(tx: &mut Tx<'_>, marks: &[DeliveryMark]) -> Result<(
         if let Some(at) = mark.fetched_at {
             rows::mark_fetched(tx, &mark.task, &mark.target, at)?;
         }
+        if let Some((at, rung)) = mark.surfaced {
+            rows::mark_surfaced(tx, &mark.task, &mark.target, at, rung)?;
+            worked.entry((&mark.target, rung)).and_modify(|last| *last = at.max(*last)).or_insert(at);
+        }
+    }
+    for ((agent, rung), at) in worked {
+        wake::note_worked(tx, agent, rung, at)?;
     }
     Ok(())
 }

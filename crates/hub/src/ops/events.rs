@@ -27,6 +27,8 @@ pub async fn read(hub: &Hub, caller: &Caller, query: EventsQuery) -> Result<Even
     let wait = query.wait.unwrap_or(0).min(WAIT_SECONDS_MAX);
     if page.events.is_empty() && wait > 0 {
         let mut feed = Feed::open(hub, &caller.agent, Some(page.cursor), Transport::Poll).await?;
+        // A key that ended before the feed was open does not end the wait.
+        hub.access.check(caller).await?;
         let waited = timeout(Duration::from_secs(wait.unsigned_abs()), feed.next()).await;
         hub.access.check(caller).await?;
         if let Ok(fed) = waited {

@@ -20,6 +20,7 @@ pub mod news;
 pub mod tasks;
 pub mod tickets;
 pub mod updates;
+pub mod wake;
 pub mod webhooks;
 
 use tandem_app::{Error as AppError, Invalid};

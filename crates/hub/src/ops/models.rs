@@ -9,10 +9,11 @@ use tandem_api::text::{HubText, PeerText};
 use tandem_app::{Error as AppError, files, messages, tasks as use_cases};
 use tandem_core::messages::ContentType;
 use tandem_core::text::json_bytes;
+use tandem_core::wake::Rung;
 use tandem_core::{FileId, TaskId};
 use tandem_store::tasks as rows;
 
-use super::{approvals, tasks};
+use super::{approvals, tasks, wake};
 use crate::{Caller, Error, HubParts, Listed, paging};
 
 /// Size of the texts in one answer, as JSON. One item may be larger.
@@ -91,6 +92,9 @@ pub async fn thread(
     cursor: Option<&str>,
 ) -> Result<ThreadView, Error> {
     let view = tasks::view(hub, caller, id).await?.view;
+    if view.target_agent_id == caller.agent && view.delivery.surfaced_at.is_none() {
+        wake::shown_to_model(hub, caller, Rung::Pull, [id.clone()]);
+    }
     let before = hub.on_task(caller, id, paging::number(cursor)).await?;
     let (by, of) = (caller.agent.clone(), id.clone());
     let page = hub.read(move |tx, now| messages::list(tx, &by, &of, before, MESSAGES_MAX, now)).await?;

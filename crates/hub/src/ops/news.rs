@@ -63,6 +63,13 @@ impl News {
             && self.events.is_empty()
     }
 
+    /// Tasks in it that no model has been shown yet.
+    #[must_use]
+    pub fn unsurfaced(&self) -> Vec<TaskId> {
+        let waiting = self.updates.tasks.iter().chain(&self.updates.approvals);
+        waiting.filter(|news| news.surfaced_at.is_none()).map(|news| news.task.clone()).collect()
+    }
+
     /// The number of the last event that was looked at.
     #[must_use]
     pub fn cursor(&self) -> i64 {

@@ -36,23 +36,25 @@ pub(crate) struct Call {
 
 /// The arguments of a tool call.
 #[derive(Debug, Default)]
-pub(crate) struct Args(pub(crate) JsonObject);
+pub struct Args(pub JsonObject);
 
 /// The result of a tool: text for the model and the same as data. Peer text in it is fenced.
 #[derive(Debug)]
-pub(crate) struct ToolReply {
-    pub(crate) words: String,
-    pub(crate) data: Value,
+pub struct ToolReply {
+    /// The text.
+    pub words: String,
+    /// The data.
+    pub data: Value,
     /// A note that is appended to the text.
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// What a tool returns.
-pub(crate) type ToolResult = Result<ToolReply, Error>;
+pub type ToolResult = Result<ToolReply, Error>;
 
 /// A view as JSON, with peer text fenced.
 #[derive(Debug, Clone)]
-pub(crate) struct FencedJson {
+pub struct FencedJson {
     pub(crate) value: Value,
     /// The same for the text of a result: without nulls, keys and ciphertext.
     shown: Value,
@@ -77,7 +79,7 @@ impl Call {
 }
 
 /// Converts a view to JSON and fences peer text, as its types say.
-pub(crate) fn show<T: Fence + Serialize + Clone>(view: T) -> Result<FencedJson, Error> {
+pub fn show<T: Fence + Serialize + Clone>(view: T) -> Result<FencedJson, Error> {
     let mut shown = to_json(view.clone(), &fence::TextMarkers)?;
     drop_nulls(&mut shown);
     Ok(FencedJson { value: to_json(view, &fence::Markers)?, shown, next: None })
@@ -114,7 +116,8 @@ impl Args {
     }
 
     /// Normalises arguments: an id may come back inside its fence, and integers may be written as floats.
-    pub(crate) fn new(mut arguments: JsonObject) -> Self {
+    #[must_use]
+    pub fn new(mut arguments: JsonObject) -> Self {
         for (name, value) in &mut arguments {
             if let Value::String(id) = value
                 && fence::is_id(name)
@@ -134,7 +137,7 @@ impl Args {
     }
 
     /// A required text argument.
-    pub(crate) fn take(&mut self, name: &str) -> Result<String, Error> {
+    pub fn take(&mut self, name: &str) -> Result<String, Error> {
         match self.0.shift_remove(name) {
             Some(Value::String(text)) => Ok(text),
             Some(_) => Err(Invalid::field(name, "must be a text").into()),
@@ -143,12 +146,12 @@ impl Args {
     }
 
     /// A required id argument.
-    pub(crate) fn id<T>(&mut self, name: &str, what: &'static str) -> Result<Id<T>, Error> {
+    pub fn id<T>(&mut self, name: &str, what: &'static str) -> Result<Id<T>, Error> {
         parse_id(&self.take(name)?, what)
     }
 
-    /// An optional boolean argument.
-    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, Error> {
+    /// An optional boolean argument; false if it is missing.
+    pub fn flag(&mut self, name: &str) -> Result<bool, Error> {
         match self.0.shift_remove(name) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(flag)) => Ok(flag),
@@ -167,7 +170,7 @@ impl Args {
     }
 
     /// Parses all arguments. Errors name the invalid ones.
-    pub(crate) fn read<T: Deserialize<'static>>(self) -> Result<T, Error> {
+    pub fn read<T: Deserialize<'static>>(self) -> Result<T, Error> {
         parse_object(self.0)
     }
 }
@@ -186,7 +189,8 @@ pub(crate) fn with_tool_names(mut error: Error, names: &[(&str, &str)]) -> Error
 
 impl FencedJson {
     /// A text field.
-    pub(crate) fn text(&self, field: &str) -> &str {
+    #[must_use]
+    pub fn text(&self, field: &str) -> &str {
         self.value.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
@@ -196,12 +200,13 @@ impl FencedJson {
     }
 
     /// The JSON as text.
-    pub(crate) fn compact(&self) -> String {
+    #[must_use]
+    pub fn compact(&self) -> String {
         self.shown.to_string()
     }
 
     /// A result with this text.
-    pub(crate) fn with_text(self, words: impl Into<String>) -> ToolResult {
+    pub fn with_text(self, words: impl Into<String>) -> ToolResult {
         Ok(ToolReply { words: words.into(), data: self.value, note: None })
     }
 
@@ -212,7 +217,7 @@ impl FencedJson {
     }
 
     /// A result whose text is the JSON.
-    pub(crate) fn into_json(self) -> ToolResult {
+    pub fn into_json(self) -> ToolResult {
         self.with_text_and_json("")
     }
 
@@ -278,8 +283,23 @@ pub(crate) fn rpc(error: &Error) -> ErrorData {
     }
 }
 
+/// What a tool returned, as its client gets it.
+#[must_use]
+pub fn to_result(replied: ToolResult) -> CallToolResult {
+    match replied {
+        Ok(reply) if reply.is_too_large() => refused(&answer_too_large()),
+        Ok(reply) => {
+            let mut result = CallToolResult::structured(reply.data);
+            result.content = vec![ContentBlock::text(reply.words)];
+            result.content.extend(reply.note.map(ContentBlock::text));
+            result
+        }
+        Err(error) => refused(&error),
+    }
+}
+
 /// An error as the result of a tool.
-pub(crate) fn refused(error: &Error) -> CallToolResult {
+fn refused(error: &Error) -> CallToolResult {
     let body = &error.body;
     let hint = body.hint();
     let mut words = format!("{} ({})", body.error.trim_end_matches('.'), body.code);

@@ -1,6 +1,6 @@
 //! Fences text of other owners, so that a model sees where it starts and ends and that it is data.
 //!
-//! Views are fenced by their types: [`Markers`] says how peer text is shown, and `tandem_api::fence` which fields
+//! Views are fenced by their types: `Markers` says how peer text is shown, and `tandem_api::fence` which fields
 //! contain it.
 
 use std::borrow::Cow;
@@ -109,12 +109,14 @@ impl Fencer for TextMarkers {
 }
 
 /// Fences free text.
-pub(crate) fn text(foreign: &str) -> String {
+#[must_use]
+pub fn text(foreign: &str) -> String {
     format!("{OPEN}{}{CLOSE}", defused(foreign))
 }
 
 /// Fences a name, unless it can only be a name.
-pub(crate) fn name(foreign: &str) -> String {
+#[must_use]
+pub fn name(foreign: &str) -> String {
     Markers.name(foreign).into_owned()
 }
 
@@ -125,7 +127,8 @@ fn is_name(foreign: &str) -> bool {
 }
 
 /// Fences an id chosen by a client if it reads like a sentence.
-pub(crate) fn id(id: &str) -> String {
+#[must_use]
+pub fn id(id: &str) -> String {
     Markers.id(id).into_owned()
 }
 
@@ -140,7 +143,13 @@ fn is_plain_id(id: &str) -> bool {
     let letters_max = id.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or_default();
     let is_short =
         id.len() <= ID_CHARS_MAX && letters_max <= ID_WORD_LETTERS_MAX && words_in_id(id) <= ID_WORDS_MAX;
-    (has_made_shape(id) && !reads_like_text(id)) || is_uuid(id) || is_short
+    (has_made_shape(id) && !reads_like_text(id)) || is_uuid(id) || is_sealed_id(id) || is_short
+}
+
+/// Whether an id is one that clients make for encrypted tasks: 16 hexadecimal digits, which form no words.
+fn is_sealed_id(id: &str) -> bool {
+    let digits = id.strip_prefix("task_sealed_").unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn is_uuid(id: &str) -> bool {
@@ -172,7 +181,8 @@ pub(crate) fn is_id(field: &str) -> bool {
 }
 
 /// Removes the fence from a value that a model sends back.
-pub(crate) fn unfenced(given: &str) -> &str {
+#[must_use]
+pub fn unfenced(given: &str) -> &str {
     let rest = given.strip_prefix(OPEN).or_else(|| given.strip_prefix('⟦'));
     rest.and_then(|rest| rest.strip_suffix(CLOSE)).unwrap_or(given)
 }
@@ -292,6 +302,8 @@ mod tests {
 
     #[test]
     fn ids_of_any_length_are_fenced_if_they_are_words() {
+        assert_eq!(id("task_sealed_3f74d1b9aa250636"), "task_sealed_3f74d1b9aa250636");
+        assert_eq!(id("task_sealed_ignoreallorders1"), text("task_sealed_ignoreallorders1"));
         for bare in ["task-1", "release-notes-for-v2", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "V1StGXR8_Z5jdHi6B-myT"]
         {
             assert_eq!(id(bare), bare);

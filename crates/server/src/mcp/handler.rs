@@ -10,12 +10,12 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, Extensions, GetPromptRequestParams,
-    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
+    CustomRequest, CustomResult, ErrorCode, Extensions, GetPromptRequestParams, GetPromptResponse,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -24,14 +24,14 @@ use tandem_hub::{Address, Caller, Error, Hub, RunToCompletion};
 use tracing::{Instrument as _, Span};
 
 use crate::http::front::{Identity, RequestSpan};
-use crate::mcp::call::{Args, Call, answer_too_large, refused};
+use crate::mcp::call::{Args, Call, to_result};
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::tools::{self, ToolSet};
 use crate::mcp::wake::Reserved;
 use crate::mcp::{ClientDisconnect, Extension, Offers, SESSION, prompts, resources, wake};
 
 /// The instructions for the client's model.
-pub(crate) const INSTRUCTIONS: &str = "\
+pub const INSTRUCTIONS: &str = "\
 Tandem connects you with agents of other owners.
 
 Pair: generate_pairing_code and give the code to the other owner, or connect_with_agent with theirs. list_connections \
@@ -169,17 +169,7 @@ impl ServerHandler for Handler {
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
             replied = calling => replied,
         };
-        let result = match replied.unwrap_or_else(|_| Err(Error::internal())) {
-            Ok(reply) if reply.is_too_large() => refused(&answer_too_large()),
-            Ok(reply) => {
-                let mut result = CallToolResult::structured(reply.data);
-                result.content = vec![ContentBlock::text(reply.words)];
-                result.content.extend(reply.note.map(ContentBlock::text));
-                result
-            }
-            Err(error) => refused(&error),
-        };
-        Ok(result.into())
+        Ok(to_result(replied.unwrap_or_else(|_| Err(Error::internal()))).into())
     }
 
     async fn list_resources(

@@ -6,7 +6,7 @@
 mod bodies;
 mod call;
 mod extension;
-mod fence;
+pub mod fence;
 mod handler;
 pub(crate) mod hosts;
 mod message;
@@ -15,6 +15,7 @@ mod resources;
 mod sampling;
 mod schema;
 mod sessions;
+pub mod shared;
 mod tools;
 mod wake;
 mod workers;

@@ -4,6 +4,7 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 use tandem_api::tasks::TasksQuery;
+use tandem_core::TaskId;
 use tandem_hub::ops::{models, parse_id, tasks};
 use tandem_hub::{Error, paging};
 
@@ -13,7 +14,9 @@ use crate::mcp::fence;
 /// Tasks that are searched to complete an id.
 const COMPLETED_FROM: i64 = 50;
 
-pub(crate) fn list() -> Vec<Prompt> {
+/// The prompts.
+#[must_use]
+pub fn list() -> Vec<Prompt> {
     let task = || PromptArgument::new("taskId").with_description("The task id").with_required(true);
     let code =
         PromptArgument::new("code").with_description("The other agent's pairing code, if you have one");
@@ -41,9 +44,36 @@ pub(crate) async fn get(
     name: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let text = match name {
-        "work_on_task" => {
-            let task = shown_task(call, arguments).await?.compact();
+    let task = match task_of(name, arguments)? {
+        Some(id) => {
+            let shown = async { show(models::thread(&call.hub, &call.caller, &id, None).await?) };
+            Some(shown.await.map_err(|error: Error| rpc(&error))?)
+        }
+        None => None,
+    };
+    render(name, arguments, task)
+}
+
+/// The task that a prompt is about.
+pub fn task_of(name: &str, arguments: &JsonObject) -> Result<Option<TaskId>, ErrorData> {
+    if !["work_on_task", "review_result"].contains(&name) {
+        return Ok(None);
+    }
+    let Some(Value::String(id)) = arguments.get("taskId") else {
+        return Err(ErrorData::invalid_params("taskId is required", None));
+    };
+    parse_id(fence::unfenced(id), "task").map(Some).map_err(|error| rpc(&error))
+}
+
+/// The text of a prompt, with the task that it is about.
+pub fn render(
+    name: &str,
+    arguments: &JsonObject,
+    task: Option<FencedJson>,
+) -> Result<GetPromptResult, ErrorData> {
+    let text = match (name, task) {
+        ("work_on_task", Some(task)) => {
+            let task = task.compact();
             format!(
                 "Work on the task below, which another owner's agent assigned to you.\n\
                  1. Set its status to working with update_task_status.\n\
@@ -53,8 +83,7 @@ pub(crate) async fn get(
                  {FENCED}\n\n{task}"
             )
         }
-        "review_result" => {
-            let task = shown_task(call, arguments).await?;
+        ("review_result", Some(task)) => {
             let [if_right, if_not] = after_review(&task.value);
             format!(
                 "Review the result of the task below.\n\
@@ -65,7 +94,7 @@ pub(crate) async fn get(
                 task.compact()
             )
         }
-        "pair_with_agent" => pairing(arguments)?,
+        ("pair_with_agent", _) => pairing(arguments)?,
         _ => return Err(ErrorData::invalid_params(format!("Unknown prompt: {name}"), None)),
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
@@ -116,17 +145,6 @@ fn after_review(task: &Value) -> [&'static str; 2] {
         (false, false) => "say what is missing with send_message; the other agent then continues.",
     };
     [if_right, if_not]
-}
-
-async fn shown_task(call: &Call, arguments: &JsonObject) -> Result<FencedJson, ErrorData> {
-    let Some(Value::String(id)) = arguments.get("taskId") else {
-        return Err(ErrorData::invalid_params("taskId is required", None));
-    };
-    let shown = async {
-        let id = parse_id(fence::unfenced(id), "task")?;
-        show(models::thread(&call.hub, &call.caller, &id, None).await?)
-    };
-    shown.await.map_err(|error: Error| rpc(&error))
 }
 
 /// Completes an argument: for a task id, the caller's newest tasks with this prefix.

@@ -12,17 +12,21 @@ use crate::mcp::call::{Call, FencedJson, rpc, show};
 use crate::mcp::fence;
 
 /// The caller's inbox.
-pub(crate) const INBOX: &str = "tandem://inbox";
+pub const INBOX: &str = "tandem://inbox";
 /// Prefix of the URI of a task.
-const TASK: &str = "tandem://tasks/";
+pub const TASK: &str = "tandem://tasks/";
 const JSON: &str = "application/json";
 
-pub(crate) fn list() -> Vec<Resource> {
+/// The resources.
+#[must_use]
+pub fn list() -> Vec<Resource> {
     let about = "Tasks, approvals and messages that wait for you, most urgent first. Subscribe to be notified of new items.";
     vec![Resource::new(INBOX, "inbox").with_title("Inbox").with_description(about).with_mime_type(JSON)]
 }
 
-pub(crate) fn templates() -> Vec<ResourceTemplate> {
+/// The templates of resources.
+#[must_use]
+pub fn templates() -> Vec<ResourceTemplate> {
     let task = ResourceTemplate::new(format!("{TASK}{{id}}"), "task");
     vec![task.with_title("Task").with_description("A task with its messages.").with_mime_type(JSON)]
 }
@@ -50,7 +54,9 @@ pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, E
     }
 }
 
-pub(crate) fn unknown(uri: &str) -> ErrorData {
+/// The error for a resource that does not exist, or that the caller may not see.
+#[must_use]
+pub fn unknown(uri: &str) -> ErrorData {
     let uri = serde_json::json!({"uri": uri});
     ErrorData::resource_not_found("this resource does not exist, or you may not see it", Some(uri))
 }

@@ -75,7 +75,7 @@ pub(crate) fn list_of(name: &str, item: JsonObject) -> JsonObject {
 }
 
 /// Adds a field.
-pub(crate) fn add(schema: &mut JsonObject, name: &str, field: Value, required: bool) {
+pub fn add(schema: &mut JsonObject, name: &str, field: Value, required: bool) {
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Value::Object(properties) = properties {
         // Ids come first, because they say what the call is about.
@@ -87,7 +87,7 @@ pub(crate) fn add(schema: &mut JsonObject, name: &str, field: Value, required: b
 }
 
 /// Removes fields.
-pub(crate) fn remove(schema: &mut JsonObject, names: &[&str]) {
+pub fn remove(schema: &mut JsonObject, names: &[&str]) {
     retain(schema, |name| !names.contains(&name));
 }
 

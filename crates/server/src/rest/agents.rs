@@ -4,11 +4,11 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use tandem_api::agents::{
-    Challenge, DeletedAccount, DiscoverQuery, Discovered, NewKey, PatchAgent, Profile, RegisterAgent,
-    Registered,
+    Challenge, DeletedAccount, DiscoverQuery, Discovered, NewKey, PatchAgent, Profile, ReachView,
+    RegisterAgent, Registered, ReportReach,
 };
 use tandem_hub::Hub;
-use tandem_hub::ops::agents;
+use tandem_hub::ops::{agents, wake};
 
 use crate::http::front::{Authenticated, FromAddress};
 use crate::http::input::read_body;
@@ -85,4 +85,22 @@ pub(crate) async fn discover(
     Query(query): Query<DiscoverQuery>,
 ) -> Answer<Discovered> {
     Ok(Json(agents::discover(&hub, &caller, query).await?))
+}
+
+/// Get how you can be reached.
+///
+/// The wake ladder: what programs that run for you have reported, and when each rung last worked.
+#[utoipa::path(get, path = "/agents/me/reach", tag = "agents", responses((status = 200, body = ReachView)))]
+pub(crate) async fn reach(State(hub): State<Hub>, Authenticated(caller): Authenticated) -> Answer<ReachView> {
+    Ok(Json(wake::reach(&hub, &caller).await?))
+}
+
+/// Report how you can be woken.
+///
+/// For programs that run for an agent, such as the bridge, the runner and the hook. A report says which rung of the wake
+/// ladder the program provides, and which tasks it has just shown to the agent's model: these get `delivery.surfacedAt`.
+#[utoipa::path(post, path = "/agents/me/reach", tag = "agents", request_body = ReportReach,
+    responses((status = 200, body = ReachView)))]
+pub(crate) async fn report_reach(State(hub): State<Hub>, input: Input<ReportReach>) -> Answer<ReachView> {
+    Ok(Json(wake::report(&hub, &input.caller, input.body).await?))
 }

@@ -62,6 +62,7 @@ fn agent_routes() -> OpenApiRouter<Hub> {
         .routes(routes!(agents::profile, agents::change, agents::delete))
         .routes(routes!(export::export))
         .routes(routes!(agents::rotate_key))
+        .routes(routes!(agents::reach, agents::report_reach))
         .routes(routes!(agents::discover))
         .routes(routes!(blocks::block))
         .routes(routes!(blocks::unblock))

@@ -5,6 +5,7 @@ mod log;
 
 use tandem_core::tasks::{Side, Task, Terms, Unseen};
 use tandem_core::text::searchable;
+use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId, Timestamp};
 
 use crate::table::{LATER, columns, insert, sql, update};
@@ -50,6 +51,8 @@ columns! {
         queued_at [STATE],
         pushed_at [LATER],
         fetched_at [LATER],
+        surfaced_at [LATER],
+        surfaced_by [LATER],
         acknowledged_at [THREAD | LATER],
         expires_at [STATE],
         lease_until [THREAD | LATER],
@@ -154,7 +157,9 @@ pub fn remove_former_target(tx: &mut Tx<'_>, agent: &AgentId, task: &TaskId) -> 
 
 /// Forgets how far a task's delivery had come: it is handed over anew.
 pub fn reset_delivery(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
-    tx.send("update tasks set pushed_at = null, fetched_at = null where id = ?1", &[id.into()])
+    let sql = "update tasks set pushed_at = null, fetched_at = null, surfaced_at = null, surfaced_by = null
+         where id = ?1";
+    tx.send(sql, &[id.into()])
 }
 
 /// Notes that the target was pushed to; the first time of an attempt counts.
@@ -169,6 +174,19 @@ pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, at: Timestam
     let sql = "update tasks set fetched_at = ?3
          where id = ?1 and target_id = ?2 and fetched_at is null and queued_at <= ?3";
     tx.send(sql, &[id.into(), target.into(), at.into()])
+}
+
+/// Notes that a task was shown to the target's model; the first time of an attempt counts.
+pub fn mark_surfaced(
+    tx: &mut Tx<'_>,
+    id: &TaskId,
+    target: &AgentId,
+    at: Timestamp,
+    by: Rung,
+) -> Result<(), Error> {
+    let sql = "update tasks set surfaced_at = ?3, surfaced_by = ?4
+         where id = ?1 and target_id = ?2 and surfaced_at is null and queued_at <= ?3";
+    tx.send(sql, &[id.into(), target.into(), at.into(), by.into()])
 }
 
 /// Removes a task with its messages and its history; tells how many messages there were.

@@ -1,5 +1,6 @@
 //! Tests that need the store's own SQL. What can be seen from outside is tested from outside.
 
+mod agents;
 mod place;
 mod sql;
 mod tables;

@@ -4,6 +4,7 @@ use rstest::rstest;
 use tandem_core::deadlines::{Deadline, Due, Facts};
 use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::tasks::{OnStall, Priority, Side, Task, Terms, Unseen};
+use tandem_core::wake::Rung;
 use tandem_core::{Approval, Role, Status, Timestamp};
 
 use super::place::{Db, Place};
@@ -49,6 +50,8 @@ pub(super) fn new_task() -> Task {
         queued_at: Some(Timestamp(61)),
         pushed_at: None,
         fetched_at: None,
+        surfaced_at: None,
+        surfaced_by: None,
         acknowledged_at: None,
         expires_at: Some(Timestamp(65)),
         lease_until: None,
@@ -102,6 +105,7 @@ fn changed_task() -> Task {
     (task.message_count, task.spoken_count, task.log_count, task.version) = (151, 152, 153, 154);
     task.queued_at = Some(Timestamp(161));
     (task.pushed_at, task.fetched_at) = (Some(Timestamp(162)), Some(Timestamp(163)));
+    (task.surfaced_at, task.surfaced_by) = (Some(Timestamp(167)), Some(Rung::Channel));
     (task.acknowledged_at, task.expires_at) = (Some(Timestamp(164)), Some(Timestamp(165)));
     task.lease_until = Some(Timestamp(166));
     (task.parent, task.parent_shared, task.network) = (Some(id("parent2")), true, Some(id("network2")));
@@ -173,6 +177,8 @@ fn expect_task(place: &mut Place, first: &Task, now: &Task, search_title: &str, 
             ("queued_at", now.queued_at.into()),
             ("pushed_at", now.pushed_at.into()),
             ("fetched_at", now.fetched_at.into()),
+            ("surfaced_at", now.surfaced_at.into()),
+            ("surfaced_by", now.surfaced_by.into()),
             ("acknowledged_at", now.acknowledged_at.into()),
             ("expires_at", now.expires_at.into()),
             ("lease_until", now.lease_until.into()),
@@ -200,6 +206,7 @@ fn a_task_has_every_value_in_its_own_column(#[values(Db::Sqlite, Db::Postgres)] 
 
     place.run(|tx| tasks::mark_pushed(tx, &first.id, &first.target, Timestamp(162)));
     place.run(|tx| tasks::mark_fetched(tx, &first.id, &first.target, Timestamp(163)));
+    place.run(|tx| tasks::mark_surfaced(tx, &first.id, &first.target, Timestamp(167), Rung::Channel));
     place.run(|tx| tasks::update(tx, &changed));
     place.run(|tx| tasks::set_target(tx, &changed));
     expect_task(&mut place, &first, &changed, "another", 0);
@@ -322,6 +329,7 @@ fn what_updates_show_of_a_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let mut place = started(db);
     let task = new_task();
     place.run(|tx| tasks::mark_fetched(tx, &task.id, &task.target, Timestamp(163)));
+    place.run(|tx| tasks::mark_surfaced(tx, &task.id, &task.target, Timestamp(167), Rung::Channel));
     let changed = Task {
         status: Status::Submitted,
         approval: Some(Approval::Pending),
@@ -340,6 +348,7 @@ fn what_updates_show_of_a_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         acknowledged_at: Some(Timestamp(164)),
         expires_at: Some(Timestamp(165)),
         fetched_at: Some(Timestamp(163)),
+        surfaced_at: Some(Timestamp(167)),
     };
     assert_eq!(place.run(|tx| updates::submitted(tx, &task.target, 9)), [news]);
     let thread = updates::Thread {

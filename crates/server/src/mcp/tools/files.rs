@@ -47,7 +47,12 @@ async fn upload_file(call: Call, mut args: Args) -> ToolResult {
     };
     let (task, info) = call.on_task::<UploadFile<'static>>(args).await?;
     let file = UploadFile { base64_content: bytes.into(), ..info };
-    let sent = show(files::upload_json(&call.hub, &call.caller, &task, file).await?)?;
+    uploaded(files::upload_json(&call.hub, &call.caller, &task, file).await?)
+}
+
+/// A file that was uploaded.
+pub fn uploaded(file: UploadedFile) -> ToolResult {
+    let sent = show(file)?;
     let words = format!(
         "File uploaded. File ID: {}, URL: {}, message ID: {}",
         sent.text("fileId"),

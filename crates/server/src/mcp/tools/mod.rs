@@ -2,13 +2,13 @@
 
 mod account;
 mod directory;
-mod files;
+pub(crate) mod files;
 mod gate;
 mod networks;
 mod news;
 mod pairing;
-mod talk;
-mod tasks;
+pub(crate) mod talk;
+pub(crate) mod tasks;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -189,7 +189,7 @@ struct Page {
 
 /// Which tools a client sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ToolSet {
+pub enum ToolSet {
     /// All tools.
     Full,
     /// About a dozen tools: enough to pair, receive, work, answer and ask.
@@ -238,7 +238,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 /// The tools of a set, in a fixed order.
-pub(crate) fn list(set: ToolSet) -> Vec<Tool> {
+#[must_use]
+pub fn list(set: ToolSet) -> Vec<Tool> {
     TABLE.entries.iter().filter(|entry| set.holds(entry)).map(|entry| entry.tool.clone()).collect()
 }
 

@@ -7,11 +7,12 @@ use tandem_api::events::AckCursor;
 use tandem_api::inbox::InboxView;
 use tandem_api::updates::UpdatesView;
 use tandem_app::Invalid;
+use tandem_core::wake::Rung;
 use tandem_hub::Error;
 use tandem_hub::bus::Transport;
 use tandem_hub::feed::{Feed, FeedItem};
 use tandem_hub::ops::news::{self, News};
-use tandem_hub::ops::updates;
+use tandem_hub::ops::{updates, wake};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Entry, Page, ToolKind};
@@ -68,7 +69,7 @@ pub(super) fn entries() -> Vec<Entry> {
 async fn check_updates(call: Call, mut args: Args) -> ToolResult {
     let acknowledge = args.flag("acknowledge")?;
     let now = news::find(&call.hub, &call.caller, None, None).await?;
-    call.report(now, 0, acknowledge).await
+    call.report(now, 0, acknowledge, Rung::Pull).await
 }
 
 /// Reports what came after a cursor, and nothing else. The cursor moves with every call, so that repeated calls wait,
@@ -90,7 +91,7 @@ async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
             None => {
                 let now = news::find(&call.hub, &call.caller, None, None).await?;
                 if !now.is_empty() {
-                    return call.report(now, 0, acknowledge).await;
+                    return call.report(now, 0, acknowledge, Rung::LongPoll).await;
                 }
                 now.cursor()
             }
@@ -99,6 +100,8 @@ async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
     // Nothing of the request is needed while it waits.
     drop(args);
     let mut feed = Feed::open(&call.hub, call.me(), Some(after), Transport::Poll).await?;
+    // A key that ended before the feed was open does not end the wait.
+    call.hub.access.check(&call.caller).await?;
     let until = Instant::now() + Duration::from_secs(seconds.unsigned_abs());
     // The log may end before the given cursor.
     let after = feed.cursor();
@@ -111,16 +114,16 @@ async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
         let now = news::find(&call.hub, &call.caller, from, Some(after)).await?;
         // The event may have been deleted meanwhile.
         if !now.is_empty() {
-            return call.report(now, after, acknowledge).await;
+            return call.report(now, after, acknowledge, Rung::LongPoll).await;
         }
     }
     let now = news::find(&call.hub, &call.caller, Some(after), Some(after)).await?;
     if acknowledge && !now.is_empty() {
         let all = news::find(&call.hub, &call.caller, None, Some(after)).await?;
-        return call.report(all, after, true).await;
+        return call.report(all, after, true, Rung::LongPoll).await;
     }
     let is_new = !now.is_empty();
-    let reported = call.report(now, after, false).await?;
+    let reported = call.report(now, after, false, Rung::LongPoll).await?;
     let unseen = news::find(&call.hub, &call.caller, None, None).await?;
     Ok(if is_new || unseen.is_empty() {
         reported
@@ -145,7 +148,8 @@ fn number(args: &mut Args, name: &str) -> Result<Option<i64>, Error> {
 
 impl Call {
     /// What is new, as text and as data, for a caller that has read its log up to a number.
-    async fn report(&self, found: News, got_to: i64, acknowledge: bool) -> ToolResult {
+    async fn report(&self, found: News, got_to: i64, acknowledge: bool, rung: Rung) -> ToolResult {
+        let unsurfaced = found.unsurfaced();
         let shown_to = found.cursor();
         let cursor = shown_to.max(got_to);
         let view = news::view(&self.hub, &self.caller, found, cursor).await?;
@@ -155,6 +159,7 @@ impl Call {
             updates::acknowledge(&self.hub, &self.caller, AckCursor { cursor: shown_to }).await?;
         }
         if is_read {
+            wake::shown_to_model(&self.hub, &self.caller, rung, unsurfaced);
             self.sessions.set_reported(self.me(), self.session.as_deref(), cursor);
         }
         let reported = show(view)?;

@@ -74,7 +74,12 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn send_message(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    let sent = show(messages::send(&call.hub, &call.caller, &task, body).await?)?;
+    sent(messages::send(&call.hub, &call.caller, &task, body).await?)
+}
+
+/// A message that was sent.
+pub fn sent(message: MessageView) -> ToolResult {
+    let sent = show(message)?;
     let words = format!("Message sent. Message ID: {}", sent.text("id"));
     sent.with_text(words)
 }
@@ -83,6 +88,11 @@ async fn send_reply(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
     let mut replied = tasks::reply(&call.hub, &call.caller, &task, body).await?;
     replied.task = models::task(&call.hub, &call.caller, replied.task).await?;
+    shown_reply(replied)
+}
+
+/// A reply that was sent.
+pub fn shown_reply(replied: RepliedView) -> ToolResult {
     let replied = show(replied)?;
     let message = replied.value.get("message").and_then(|message| message.get("id")).and_then(Value::as_str);
     let words = format!(
@@ -96,6 +106,11 @@ async fn send_reply(call: Call, args: Args) -> ToolResult {
 
 async fn task_read(call: Call, mut args: Args) -> ToolResult {
     let read = models::read(&call.hub, &call.caller, &args.id("taskId", "task")?).await?;
+    shown_messages(read)
+}
+
+/// Messages that are now marked as read.
+pub fn shown_messages(read: ReadView) -> ToolResult {
     let more = read.unread_count;
     let note = (more > 0).then(|| format!("There are {more} more. Call again to read them"));
     Ok(ToolReply { note, ..show(read)?.into_json()? })

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use tandem_api::tasks::{
-    CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, WithReason,
+    CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, ThreadView,
+    WithReason,
 };
 use tandem_api::text::HubText;
 use tandem_core::Status;
@@ -165,6 +166,11 @@ fn status_text(task: &FencedJson, did: &str) -> String {
 
 async fn create_task(call: Call, args: Args) -> ToolResult {
     let task = tasks::create(&call.hub, &call.caller, args.read()?).await?;
+    created(models::task(&call.hub, &call.caller, task).await?)
+}
+
+/// A task that was just created, and what comes next.
+pub fn created(task: TaskView) -> ToolResult {
     let next = match (task.status, task.requires_review) {
         (Status::Draft, _) => "Next: publish it with update_task_status, status submitted.",
         (_, true) => {
@@ -176,8 +182,9 @@ async fn create_task(call: Call, args: Args) -> ToolResult {
              messages and the result."
         }
     };
-    let created = moved(&call, task, "Task created.").await?;
-    Ok(ToolReply { words: format!("{}\n{next}", created.words), ..created })
+    let task = show(task)?;
+    let words = format!("{}\n{next}", status_text(&task, "Task created."));
+    task.with_text(words)
 }
 
 async fn list_tasks(call: Call, args: Args) -> ToolResult {
@@ -188,6 +195,11 @@ async fn list_tasks(call: Call, args: Args) -> ToolResult {
 async fn get_task(call: Call, args: Args) -> ToolResult {
     let (task, page) = call.on_task::<PageQuery>(args).await?;
     let thread = models::thread(&call.hub, &call.caller, &task, page.cursor.as_deref()).await?;
+    shown_thread(thread)
+}
+
+/// A task with its messages.
+pub fn shown_thread(thread: ThreadView) -> ToolResult {
     let note = thread.older_messages_cursor.as_ref().map(HubText::as_str);
     let note = note.map(|cursor| format!("There are older messages. Call again with cursor {cursor}"));
     Ok(ToolReply { note, ..show(thread)?.into_json()? })

@@ -15,6 +15,7 @@ use tandem_core::files::FILE_BYTES_MAX;
 use tandem_hub::files::Upload;
 use tandem_hub::ops::files::{self, FileInfo, storage_error};
 use tandem_hub::{Caller, Error, Hub};
+use tokio::sync::Mutex;
 
 use super::{BUFFER_BYTES, upload_key};
 use crate::http::input::{BodyReader, idempotency_key, on_task};
@@ -51,10 +52,10 @@ pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Resu
     let limits = limits.for_field("file", FILE_BYTES_MAX);
     let held = hub.budget.hold(&caller, BUFFER_BYTES)?;
     let body = PacedBody::new(BodyReader::new(body, usize::MAX, held));
-    let between_fields = body.between_fields();
+    let (between_fields, rest) = (body.between_fields(), Arc::clone(&body.body));
     let form =
         Multipart::with_constraints(body.into_stream(), boundary, Constraints::new().size_limit(limits));
-    let form = Form { form, between_fields };
+    let form = Form { form, between_fields, rest };
     // Hashing is expensive, and only a request with a key needs the hash.
     let file = read_form(&hub, &caller, form, may_be_again.then(keys::Hashing::default)).await;
     hub.access.check(&caller).await?;
@@ -119,6 +120,7 @@ async fn read_form(
         }
         file = Some(upload);
     }
+    form.finish().await?;
     let upload = file.ok_or_else(|| Invalid::field("file", "is missing"))?;
     Ok((upload, info, hash.map(keys::Hashing::finish).unwrap_or_default()))
 }
@@ -127,6 +129,7 @@ async fn read_form(
 struct Form<'a> {
     form: Multipart<'a>,
     between_fields: Arc<AtomicUsize>,
+    rest: Arc<Mutex<BodyReader>>,
 }
 
 impl<'a> Form<'a> {
@@ -136,6 +139,21 @@ impl<'a> Form<'a> {
         self.between_fields.store(IN_FIELD, Relaxed);
         Ok(field)
     }
+
+    /// Reads what follows the last field. The parser stops there, but a body that was cut off is no request.
+    async fn finish(self) -> Result<(), Error> {
+        // The parser may hold the body, waiting for more of it.
+        drop(self.form);
+        let (mut rest, mut bytes) = (self.rest.lock().await, 0);
+        while let Some(chunk) = rest.chunk().await? {
+            bytes += chunk.len();
+            if bytes > BETWEEN_FIELDS_MAX {
+                let why = format!("has more than {BETWEEN_FIELDS_MAX} bytes after its last field");
+                return Err(Invalid::field("body", why).into());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The count while a field is being read, which has its own limit.
@@ -144,13 +162,13 @@ const IN_FIELD: usize = usize::MAX;
 /// The body of a form. The parser takes everything that is ready before it looks at it, so it gets one chunk at a
 /// time, and only so many of them between two fields.
 struct PacedBody {
-    body: BodyReader,
+    body: Arc<Mutex<BodyReader>>,
     between_fields: Arc<AtomicUsize>,
 }
 
 impl PacedBody {
     fn new(body: BodyReader) -> Self {
-        Self { body, between_fields: Arc::default() }
+        Self { body: Arc::new(Mutex::new(body)), between_fields: Arc::default() }
     }
 
     fn between_fields(&self) -> Arc<AtomicUsize> {
@@ -158,10 +176,11 @@ impl PacedBody {
     }
 
     fn into_stream(self) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
-        stream::try_unfold(self, async |mut paced| {
+        stream::try_unfold(self, async |paced| {
             // Lets the parser look at the last chunk first.
             tokio::task::yield_now().await;
-            let Some(chunk) = paced.body.chunk().await.map_err(BodyError)? else { return Ok(None) };
+            let chunk = paced.body.lock().await.chunk().await.map_err(BodyError)?;
+            let Some(chunk) = chunk else { return Ok(None) };
             let counted = paced.between_fields.load(Relaxed);
             if counted != IN_FIELD {
                 // The chunk may also hold the beginning of the field.

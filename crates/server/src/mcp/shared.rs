@@ -1,0 +1,38 @@
+//! What a local MCP server has in common with `/mcp`: the tools and their schemas, the texts for models, and how views are
+//! shown with peer text fenced. `tandem mcp` uses it, so that a model cannot tell the two apart.
+
+use tandem_app::Invalid;
+use tandem_hub::Error;
+
+pub use crate::mcp::call::{Args, FencedJson, ToolReply, ToolResult, show, to_result};
+pub use crate::mcp::handler::INSTRUCTIONS;
+pub use crate::mcp::tools::files::uploaded;
+pub use crate::mcp::tools::talk::{sent, shown_messages, shown_reply};
+pub use crate::mcp::tools::tasks::{created, shown_thread};
+pub use crate::mcp::tools::{ToolSet, list as tools};
+
+/// Fences text of other owners.
+pub mod fence {
+    pub use crate::mcp::fence::{id, name, text, unfenced};
+}
+
+/// The prompts.
+pub mod prompts {
+    pub use crate::mcp::prompts::{list, render, task_of};
+}
+
+/// The resources.
+pub mod resources {
+    pub use crate::mcp::resources::{INBOX, TASK, list, templates, unknown};
+}
+
+/// Changes to the schema of arguments.
+pub mod schema {
+    pub use crate::mcp::schema::{add, remove};
+}
+
+/// The error for an argument that is not valid. `why` ends a sentence that begins with its name.
+#[must_use]
+pub fn invalid(argument: &str, why: &str) -> Error {
+    Invalid::field(argument, why).into()
+}
