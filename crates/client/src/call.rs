@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderValue;
 pub use http::Method;
+use http::header::HeaderName;
 use serde::Serialize;
 
 /// Time limit for an answer.
@@ -15,6 +17,7 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) query: String,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Option<Bytes>,
     pub(crate) idempotency_key: Option<String>,
     /// Whether it may be sent again when nobody knows if it took effect.
@@ -28,6 +31,7 @@ impl Call {
             method,
             path: path.into(),
             query: String::new(),
+            headers: Vec::new(),
             body: None,
             idempotency_key: None,
             repeatable: true,

@@ -1,8 +1,8 @@
 //! The client: sends calls, repeats them where that is safe, and reads the answers.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::backoff::Backoff;
 use crate::call::Call;
 use crate::connection::{Body, Connection, Connector};
-use crate::page::{Page, next_cursor};
+use crate::page::{Page, cursor_of, next_cursor};
 use crate::pool::{Pool, whole};
 use crate::{Error, HubUrl, Keyring, Refusal};
 
@@ -31,14 +31,20 @@ const RETRY_AFTER_SECONDS_MAX: u64 = 86_400;
 /// Time limit between two parts of a body.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(60);
 
+/// Gives the key that is valid now, if there is one.
+type KeySource = dyn Fn() -> Option<String> + Send + Sync;
+
 /// A hub, and the agent that calls it. Clones share their connections.
 #[derive(Clone)]
 pub struct Client {
     pool: Arc<Pool>,
     /// Whether the hub has ever answered.
     reached: Arc<AtomicBool>,
-    key: Option<HeaderValue>,
+    key: Arc<RwLock<Option<HeaderValue>>>,
+    key_source: Option<Arc<KeySource>>,
     patience: Duration,
+    /// Instead of a random key for each POST.
+    pub(crate) idempotency_key: Option<String>,
     pub(crate) keyring: Option<Arc<Keyring>>,
 }
 
@@ -54,8 +60,10 @@ impl Client {
         Ok(Self {
             pool: Arc::new(Pool::new(hub)?),
             reached: Arc::default(),
-            key: None,
+            key: Arc::default(),
+            key_source: None,
             patience: PATIENCE,
+            idempotency_key: None,
             keyring: None,
         })
     }
@@ -63,12 +71,31 @@ impl Client {
     /// The same hub with the API key of an agent or the operator's token.
     #[must_use]
     pub fn with_key(mut self, key: &str) -> Self {
-        // A key with characters that no header can carry is no key of the hub's: it answers 401.
-        self.key = HeaderValue::from_str(&format!("Bearer {key}")).ok().map(|mut value| {
-            value.set_sensitive(true);
-            value
-        });
+        self.key = Arc::new(RwLock::new(bearer(key)));
+        self.key_source = None;
         self
+    }
+
+    /// Says where to ask for the key again when the hub refuses it: another program may have replaced it. A source that
+    /// gives another key than the refused one makes calls and event streams go on with that one.
+    #[must_use]
+    pub fn with_key_source(mut self, source: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.key_source = Some(Arc::new(source));
+        self
+    }
+
+    /// Takes over the key of the source. False if there is none, or if it is the one that was refused.
+    pub(crate) fn renew_key(&self, refused: Option<&HeaderValue>) -> bool {
+        let Some(renewed) = self.key_source.as_ref().and_then(|source| bearer(&source()?)) else {
+            return false;
+        };
+        let is_new = refused != Some(&renewed);
+        *self.key.write().unwrap_or_else(PoisonError::into_inner) = Some(renewed);
+        is_new
+    }
+
+    pub(crate) fn has_key_source(&self) -> bool {
+        self.key_source.is_some()
     }
 
     /// Sets how long a call is repeated when it fails for a passing reason: the hub restarts, the network breaks, or the
@@ -77,6 +104,14 @@ impl Client {
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Sends the next POST with this idempotency key instead of a random one, so that it takes effect once even if the
+    /// program that sends it is restarted in between. Use the result for one call.
+    #[must_use]
+    pub fn with_idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
         self
     }
 
@@ -91,8 +126,8 @@ impl Client {
     }
 
     /// The value of the `Authorization` header.
-    pub(crate) fn key(&self) -> Option<&HeaderValue> {
-        self.key.as_ref()
+    pub(crate) fn key(&self) -> Option<HeaderValue> {
+        self.key.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn connector(&self) -> &Connector {
@@ -109,7 +144,11 @@ impl Client {
     pub(crate) async fn page<T: DeserializeOwned>(&self, call: &Call) -> Result<Page<T>, Error> {
         let (headers, bytes) = self.answer(call).await?;
         let next = headers.get(LINK).and_then(|link| link.to_str().ok()).and_then(next_cursor);
-        Ok(Page { items: self.parse(&bytes)?, next })
+        // Whoever follows the cursor would come back here for ever.
+        if next.is_some() && next == cursor_of(&call.query) {
+            return Err(Error::EndlessList);
+        }
+        Ok(Page { items: self.parse(&bytes)?, next, bytes: bytes.len() })
     }
 
     /// Sends any request with a JSON body and returns the answer as text.
@@ -137,11 +176,18 @@ impl Client {
     pub(crate) async fn answer(&self, call: &Call) -> Result<(HeaderMap, Bytes), Error> {
         let deadline = Instant::now() + self.patience;
         let mut backoff = Backoff::default();
+        let mut renewed = false;
         loop {
+            let key = self.key();
             let failure = match self.once(call).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
+            // The hub has done nothing for a key that it does not know.
+            if failure.code() == Some(Code::Unauthorized) && !renewed && self.renew_key(key.as_ref()) {
+                renewed = true;
+                continue;
+            }
             let Some(pause) = self.pause_after(&failure, call.repeatable, &mut backoff) else {
                 return Err(failure);
             };
@@ -250,8 +296,13 @@ impl Client {
         let request_id = text(HeaderName::from_static("x-request-id")).map(ToOwned::to_owned);
         let body = match serde_json::from_slice::<ErrorBody>(bytes) {
             Ok(body) => body,
+            // A proxy that got no answer from the hub, or none in time. The hub may have carried out the call.
+            Err(_) if matches!(status.as_u16(), 502 | 504) => {
+                let cause = format!("a proxy answered in its place ({status})");
+                return Error::Lost { hub: self.hub().to_string(), cause };
+            }
             // A proxy in front of a hub that restarts.
-            Err(_) if matches!(status.as_u16(), 502..=504) => {
+            Err(_) if status.as_u16() == 503 => {
                 ErrorBody::new(Code::Unavailable, format!("the hub is not available ({status})"))
             }
             Err(_) => return self.not_a_hub(format!("status {status} without an error body")),
@@ -300,9 +351,11 @@ impl Client {
 
     fn http_request(&self, call: &Call) -> Result<Request<Body>, Error> {
         let mut request = self.head(&call.method, &call.path_and_query())?;
-        if let Some(key) = call.idempotency_key.as_ref().and_then(|key| HeaderValue::from_str(key).ok()) {
+        let key = call.idempotency_key.as_ref().map(|random| self.idempotency_key.as_ref().unwrap_or(random));
+        if let Some(key) = key.and_then(|key| HeaderValue::from_str(key).ok()) {
             request.headers_mut().insert("idempotency-key", key);
         }
+        request.headers_mut().extend(call.headers.iter().cloned());
         if let Some(bytes) = &call.body {
             request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             *request.body_mut() = whole(bytes.clone());
@@ -319,9 +372,16 @@ impl Client {
             .header(USER_AGENT, USER_AGENT_VALUE)
             .body(whole(Bytes::new()))
             .map_err(|cause| self.not_a_hub(cause.to_string()))?;
-        if let Some(key) = &self.key {
-            request.headers_mut().insert(AUTHORIZATION, key.clone());
+        if let Some(key) = self.key() {
+            request.headers_mut().insert(AUTHORIZATION, key);
         }
         Ok(request)
     }
+}
+
+/// The header of a key. One with characters that no header can carry is no key of the hub's: it answers 401.
+fn bearer(key: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {key}")).ok()?;
+    value.set_sensitive(true);
+    Some(value)
 }

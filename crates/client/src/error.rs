@@ -21,7 +21,8 @@ pub enum Error {
         /// The cause.
         cause: String,
     },
-    /// The connection ended before the answer arrived. The call may have taken effect.
+    /// The connection ended before the answer arrived, or a proxy answered that it got none. The call may have taken
+    /// effect.
     #[error("lost the connection to the hub at {hub}: {cause}")]
     Lost {
         /// The hub's address.
@@ -45,6 +46,9 @@ pub enum Error {
         /// What is wrong with the answer.
         detail: String,
     },
+    /// A list came without an end: its cursor does not advance, or it has more pages than any hub's.
+    #[error("the hub sends a list without an end")]
+    EndlessList,
     /// A file on this machine could not be read or written.
     #[error("{what}: {cause}")]
     File {
@@ -83,6 +87,34 @@ pub enum Error {
         /// The fingerprint of the key that the hub presents now.
         found: Fingerprint,
     },
+    /// The hub presents another agent under the name of a pinned one.
+    #[error(
+        "another agent has the name of {}, whose key is pinned; it may belong to someone else\n  \
+         pinned: {} ({})\n  now:    {} ({})\n\
+         Compare the words with the owner of {} over another channel before you accept it",
+        .0.name, .0.pinned.words(), .0.pinned_agent, .0.found.words(), .0.agent, .0.name
+    )]
+    AnotherAgent(Box<AnotherAgent>),
+    /// The hub presents an encrypted task as one with another agent than before.
+    #[error(
+        "{task} is an encrypted task with {known}, but the hub now presents it as one with {found}; nothing was sent"
+    )]
+    OtherParty {
+        /// The task.
+        task: TaskId,
+        /// The other party when the task was created or first opened.
+        known: AgentId,
+        /// The other party that the hub presents now.
+        found: AgentId,
+    },
+    /// The key of the other party of an existing task is not pinned, and existing tasks pin none.
+    #[error("{task} is an encrypted task with {agent}, but no key of {agent} is pinned here")]
+    NotPinned {
+        /// The task.
+        task: TaskId,
+        /// The other party that the hub presents.
+        agent: AgentId,
+    },
     /// The pinned keys cannot be used. They count as damaged, never as empty.
     #[error("the pinned keys in {place} cannot be used: {why}")]
     Pins {
@@ -115,6 +147,21 @@ pub enum Error {
     Tls(String),
 }
 
+/// An agent that the hub presents under the name of another one, whose key is pinned.
+#[derive(Debug, Clone)]
+pub struct AnotherAgent {
+    /// The agent that the hub presents.
+    pub agent: AgentId,
+    /// The name of the pinned agent.
+    pub name: String,
+    /// The fingerprint of the key that the hub presents.
+    pub found: Fingerprint,
+    /// The agent that is pinned.
+    pub pinned_agent: AgentId,
+    /// The fingerprint of its key.
+    pub pinned: Fingerprint,
+}
+
 /// An error answer of the hub.
 #[derive(Debug, Clone)]
 pub struct Refusal {
@@ -136,6 +183,12 @@ impl Error {
             Self::Refused(refusal) => Some(refusal.body.code),
             _ => None,
         }
+    }
+
+    /// Whether the call may have taken effect, although it failed: its answer was lost, or the hub was too busy to tell.
+    #[must_use]
+    pub fn may_have_taken_effect(&self) -> bool {
+        matches!(self, Self::Lost { .. } | Self::TimedOut { .. }) || self.code() == Some(Code::Unavailable)
     }
 
     /// Whether the hub answered that it does not exist, or that the caller may not see it.

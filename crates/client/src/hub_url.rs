@@ -14,7 +14,12 @@ use std::str::FromStr;
 /// assert_eq!(hub.to_string(), "http://127.0.0.1:3000");
 /// let hub: HubUrl = "hub.example.com/tandem/".parse().unwrap();
 /// assert_eq!(hub.to_string(), "https://hub.example.com/tandem");
+/// assert_eq!(hub, "https://HUB.example.com:443/tandem".parse().unwrap());
 /// assert!("ftp://hub.example.com".parse::<HubUrl>().is_err());
+/// assert!("https://hub.example.com:65536".parse::<HubUrl>().is_err());
+/// // A password is not repeated in the error.
+/// let refused = "https://ada:secret@hub.example.com".parse::<HubUrl>().unwrap_err();
+/// assert!(!refused.to_string().contains("secret"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HubUrl {
@@ -93,7 +98,7 @@ impl FromStr for HubUrl {
     type Err = NotAHubUrl;
 
     fn from_str(text: &str) -> Result<Self, NotAHubUrl> {
-        let wrong = |why| NotAHubUrl { text: text.to_owned(), why };
+        let wrong = |why| NotAHubUrl { text: without_user(text), why };
         let (scheme, rest) = match text.trim().split_once("://") {
             Some((scheme, rest)) => (Some(scheme), rest),
             None => (None, text.trim()),
@@ -104,9 +109,13 @@ impl FromStr for HubUrl {
         let uri: http::Uri =
             format!("http://{rest}").parse().map_err(|_| wrong("it has no valid host and port"))?;
         let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| wrong("it names no host"))?;
-        if uri.authority().is_some_and(|authority| authority.as_str().ends_with(':')) {
-            return Err(wrong("its port is empty"));
-        }
+        let authority = uri.authority().map_or("", http::uri::Authority::as_str);
+        let port = match authority.strip_prefix(host).unwrap_or_default().strip_prefix(':') {
+            Some(port) => {
+                Some(port_of(port).ok_or_else(|| wrong("its port is not a number from 1 to 65535"))?)
+            }
+            None => None,
+        };
         let secure = match scheme.map(str::to_ascii_lowercase).as_deref() {
             Some("https") => true,
             Some("http") => false,
@@ -114,6 +123,25 @@ impl FromStr for HubUrl {
             None => !is_local(host.trim_start_matches('[').trim_end_matches(']')),
         };
         let prefix = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { secure, host: host.to_owned(), port: uri.port_u16(), prefix })
+        // One spelling per address, so that two addresses can be compared.
+        let usual_port = if secure { 443 } else { 80 };
+        let port = port.filter(|port| *port != usual_port);
+        Ok(Self { secure, host: host.to_ascii_lowercase(), port, prefix })
+    }
+}
+
+/// The port in an address. What is no port must not become the usual one: the key would go to another program.
+fn port_of(digits: &str) -> Option<u16> {
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok().filter(|port| *port != 0)
+}
+
+/// An address for an error: without a user's name and password.
+fn without_user(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((_, rest)) => format!("…@{rest}"),
+        None => text.to_owned(),
     }
 }

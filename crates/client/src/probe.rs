@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
+use http::HeaderMap;
 use http::header::{AUTHORIZATION, DATE};
 use tandem_api::system::Health;
 use tandem_core::Timestamp;
@@ -45,8 +46,7 @@ impl Client {
         let started = Instant::now();
         let (headers, bytes) = self.answer(&Call::get("/health")).await?;
         let took = started.elapsed();
-        let date = headers.get(DATE).and_then(|date| date.to_str().ok()).and_then(parse_date);
-        Ok(HubProbe { health: self.parse(&bytes)?, took, date })
+        Ok(HubProbe { health: self.parse(&bytes)?, took, date: date_of(&headers) })
     }
 
     /// Opens a WebSocket for new events, waits for the greeting, sends a ping, and closes it.
@@ -86,8 +86,9 @@ impl Client {
     }
 }
 
-/// Parses the `Date` of an answer.
-fn parse_date(text: &str) -> Option<Timestamp> {
+/// The hub's time in an answer, exact to the second.
+pub(crate) fn date_of(headers: &HeaderMap) -> Option<Timestamp> {
+    let text = headers.get(DATE)?.to_str().ok()?;
     let parsed = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
     Some(Timestamp(parsed.as_millisecond()))
 }

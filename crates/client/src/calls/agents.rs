@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use tandem_api::agents::{
     BlockAgent, BlockEntry, Blocked, Challenge, DeletedAccount, DiscoverQuery, Discovered, NewKey,
-    PatchAgent, Profile, RegisterAgent, Registered,
+    PatchAgent, Profile, ReachView, RegisterAgent, Registered, ReportReach,
 };
 use tandem_api::tasks::PageQuery;
 use tandem_core::AgentId;
@@ -41,6 +41,16 @@ impl Client {
     /// [`with_key`](Self::with_key).
     pub async fn rotate_key(&self) -> Result<NewKey, Error> {
         self.call(&Call::post_once("/agents/me/rotate-key")).await
+    }
+
+    /// How the caller can be reached.
+    pub async fn reach(&self) -> Result<ReachView, Error> {
+        self.call(&Call::get("/agents/me/reach")).await
+    }
+
+    /// Reports which rung of the wake ladder this program provides, and what it has shown to the caller's model.
+    pub async fn report_reach(&self, report: &ReportReach) -> Result<ReachView, Error> {
+        self.call(&Call::post("/agents/me/reach").json(report)).await
     }
 
     /// Deletes the caller with everything it has.

@@ -1,5 +1,7 @@
 //! Pairing and connections.
 
+use std::time::Duration;
+
 use tandem_api::connections::{
     ConnectedView, ConnectionView, Disconnected, PairingCodeView, PatchConnection, RedeemCode,
 };
@@ -7,12 +9,26 @@ use tandem_api::tasks::PageQuery;
 use tandem_core::{AgentId, ConnectionId};
 
 use crate::call::Call;
+use crate::probe::date_of;
 use crate::{Client, Error, Page};
 
 impl Client {
     /// Creates a pairing code for the owner of another agent.
     pub async fn create_pairing_code(&self) -> Result<PairingCodeView, Error> {
         self.call(&Call::post("/pair/generate")).await
+    }
+
+    /// Creates a pairing code, and says how long it is valid from now on. That is by the hub's clock, which need not be
+    /// right; `None` if the answer does not have the hub's time.
+    pub async fn create_pairing_code_with_lifetime(
+        &self,
+    ) -> Result<(PairingCodeView, Option<Duration>), Error> {
+        let (headers, bytes) = self.answer(&Call::post("/pair/generate")).await?;
+        let code: PairingCodeView = self.parse(&bytes)?;
+        // The date has no fractions of a second, so the hub's time is up to one second later.
+        let left_ms = date_of(&headers).map(|date| code.expires_at.ms_since(date) - 1_000);
+        let left = left_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+        Ok((code, left))
     }
 
     /// Redeems a pairing code. Both agents are then connected.

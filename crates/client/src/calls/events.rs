@@ -15,12 +15,19 @@ impl Client {
         self.call(&Call::get("/events").query(query).waiting(wait)).await
     }
 
+    /// The cursor at the end of the caller's event log: what happens from now on comes after it.
+    pub async fn end_of_events(&self) -> Result<i64, Error> {
+        // The hub takes a cursor beyond the end as the end.
+        Ok(self.events(&EventsQuery { after: Some(i64::MAX), wait: None }).await?.cursor)
+    }
+
     /// Acknowledges all events up to a cursor.
     pub async fn acknowledge_events(&self, cursor: i64) -> Result<Acknowledged, Error> {
         self.call(&Call::post("/events/ack").json(&AckCursor { cursor })).await
     }
 
-    /// What is new for the caller.
+    /// What is new for the caller. Its cursor is not the end of the log if there is more than fits: see
+    /// [`end_of_events`](Self::end_of_events).
     pub async fn updates(&self) -> Result<UpdatesView, Error> {
         self.call(&Call::get("/updates")).await
     }

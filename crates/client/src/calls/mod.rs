@@ -5,6 +5,7 @@ mod agents;
 mod connections;
 mod events;
 mod files;
+mod mcp;
 mod messages;
 mod networks;
 mod system;
@@ -12,3 +13,4 @@ mod tasks;
 mod webhooks;
 
 pub use agents::Download;
+pub use mcp::McpAnswer;

@@ -23,7 +23,18 @@ impl Client {
 
     /// One task.
     pub async fn task(&self, task: &TaskId) -> Result<TaskView, Error> {
-        self.call(&Call::get(format!("/tasks/{task}"))).await
+        let view: TaskView = self.call(&Call::get(format!("/tasks/{task}"))).await?;
+        self.check_id(task, &view)?;
+        Ok(view)
+    }
+
+    /// Refuses another task than the named one: what is meant for an encrypted task could go to a plain one.
+    pub(crate) fn check_id(&self, named: &TaskId, view: &TaskView) -> Result<(), Error> {
+        if view.id == *named {
+            return Ok(());
+        }
+        let detail = format!("instead of {named} it presents the task {}", view.id);
+        Err(Error::NotAHub { hub: self.hub().to_string(), detail })
     }
 
     /// Changes a task: its status, the caller's session key, or a draft.

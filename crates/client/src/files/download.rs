@@ -1,18 +1,20 @@
 //! Downloads to a file or into memory, resumed where the connection broke.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bytes::Bytes;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, RANGE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use tandem_core::FileId;
-use tokio::fs::{self, File, OpenOptions};
-use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
+use tandem_core::files::FILE_BYTES_MAX;
 
-use super::{Attempts, file_error};
-use crate::call::{Call, Method, random_key};
+use super::{Attempts, NewFile};
+use crate::call::{Call, Method};
 use crate::{Client, Error};
+
+/// The largest file that is written to a disk: the largest that a hub takes, encrypted or not. A hub that sends more would
+/// only fill the disk.
+const DOWNLOAD_BYTES_MAX: u64 = FILE_BYTES_MAX + 1024 * 1024;
 
 /// How a file is downloaded.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,18 +76,11 @@ impl Client {
         options: DownloadOptions,
         progress: impl FnMut(u64, Option<u64>),
     ) -> Result<FileInfo, Error> {
-        if !options.overwrite && fs::symlink_metadata(to).await.is_ok() {
-            return Err(exists(to));
-        }
-        let temporary = Temporary::beside(to);
-        let created = OpenOptions::new().write(true).create_new(true).open(&temporary.0).await;
-        let created = created.map_err(|cause| file_error("cannot create", &temporary.0, cause))?;
-        let mut sink = Sink::File(created, temporary.0.clone());
+        let mut sink = Sink::File(NewFile::create(to, options.overwrite).await?);
         let downloaded = self.fetch(file, &mut sink, progress).await?;
-        if let Sink::File(written, _) = &mut sink {
-            written.sync_all().await.map_err(|cause| file_error("cannot write", &temporary.0, cause))?;
+        if let Sink::File(written) = sink {
+            written.finish().await?;
         }
-        temporary.rename(to, options.overwrite).await?;
         Ok(downloaded)
     }
 
@@ -95,7 +90,7 @@ impl Client {
         let downloaded = self.fetch(file, &mut sink, |_, _| {}).await?;
         match sink {
             Sink::Memory(bytes, _) => Ok((bytes.into(), downloaded)),
-            Sink::File(..) => Ok((Bytes::new(), downloaded)),
+            Sink::File(_) => Ok((Bytes::new(), downloaded)),
         }
     }
 
@@ -106,30 +101,31 @@ impl Client {
         sink: &mut Sink,
         mut progress: impl FnMut(u64, Option<u64>),
     ) -> Result<FileInfo, Error> {
-        let (mut attempts, mut done) = (Attempts::new(self), 0);
+        let (mut attempts, mut part) = (Attempts::new(self), Part::default());
         loop {
             let advanced = |bytes: u64, size: u64| {
                 attempts.progressed();
                 progress(bytes, Some(size));
             };
-            match self.fetch_from(file, &mut done, sink, advanced).await {
+            match self.fetch_from(file, &mut part, sink, advanced).await {
                 Ok(downloaded) => return Ok(downloaded),
                 Err(failure) => attempts.wait_after(self, failure).await?,
             }
         }
     }
 
-    /// Reads what is missing of a file. Files never change, so that their parts always fit.
+    /// Reads what is missing of a file. Files never change, so that their parts always fit; what does not fit is
+    /// not written.
     async fn fetch_from(
         &self,
         file: &FileId,
-        done: &mut u64,
+        part: &mut Part,
         sink: &mut Sink,
         mut progress: impl FnMut(u64, u64),
     ) -> Result<FileInfo, Error> {
         let mut request = self.head(&Method::GET, &format!("/files/{file}"))?;
-        if *done > 0
-            && let Ok(range) = HeaderValue::try_from(format!("bytes={done}-"))
+        if part.done > 0
+            && let Ok(range) = HeaderValue::try_from(format!("bytes={}-", part.done))
         {
             request.headers_mut().insert(RANGE, range);
         }
@@ -139,26 +135,31 @@ impl Client {
         let (parts, mut body) = response.into_parts();
         let (start, size) = extent(parts.status, &parts.headers)
             .ok_or_else(|| self.not_a_hub("a file without its size".to_owned()))?;
-        if start != *done {
+        if *part.size.get_or_insert(size) != size {
+            return Err(self.not_a_hub("a file that changes its size".to_owned()));
+        }
+        if start != part.done {
             // The hub sends all of it again.
             sink.restart().await?;
-            *done = 0;
+            part.done = 0;
         }
-        if start > 0 && start != *done {
+        if start > 0 && start != part.done {
             return Err(self.not_a_hub("another part of the file than was asked for".to_owned()));
         }
         sink.check(size)?;
-        progress(*done, size);
+        progress(part.done, size);
         while let Some(piece) = self.next_frame(&mut body).await? {
+            if piece.len() as u64 > size.saturating_sub(part.done) {
+                return Err(self.not_a_hub(format!("more than the {size} bytes of the file")));
+            }
             sink.write(&piece).await?;
-            *done += piece.len() as u64;
-            progress(*done, size);
+            part.done += piece.len() as u64;
+            progress(part.done, size);
         }
-        if *done != size {
-            let cause = format!("{done} of {size} bytes arrived");
+        if part.done != size {
+            let cause = format!("{} of {size} bytes arrived", part.done);
             return Err(Error::Lost { hub: self.hub().to_string(), cause });
         }
-        sink.flush().await?;
         self.put_back(connection);
         Ok(info(&parts.headers, size))
     }
@@ -206,30 +207,33 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// How much of a file has arrived.
+#[derive(Debug, Default)]
+struct Part {
+    done: u64,
+    /// The size of the whole file, once the hub has said it.
+    size: Option<u64>,
+}
+
 /// Where the bytes go.
 enum Sink {
-    File(File, PathBuf),
+    File(NewFile),
     /// With the size limit.
     Memory(Vec<u8>, usize),
 }
 
 impl Sink {
     fn check(&self, size: u64) -> Result<(), Error> {
-        match self {
-            Self::Memory(_, max) if size > *max as u64 => Err(Error::TooLarge { size, max: *max as u64 }),
-            Self::Memory(..) | Self::File(..) => Ok(()),
-        }
+        let max = match self {
+            Self::Memory(_, max) => *max as u64,
+            Self::File(_) => DOWNLOAD_BYTES_MAX,
+        };
+        if size > max { Err(Error::TooLarge { size, max }) } else { Ok(()) }
     }
 
     async fn write(&mut self, piece: &[u8]) -> Result<(), Error> {
         match self {
-            Self::File(file, path) => {
-                file.write_all(piece).await.map_err(|cause| file_error("cannot write", path, cause))
-            }
-            // The answer may be longer than it said.
-            Self::Memory(bytes, max) if bytes.len() + piece.len() > *max => {
-                Err(Error::TooLarge { size: (bytes.len() + piece.len()) as u64, max: *max as u64 })
-            }
+            Self::File(file) => file.write(piece).await,
             Self::Memory(bytes, _) => {
                 bytes.extend_from_slice(piece);
                 Ok(())
@@ -237,80 +241,13 @@ impl Sink {
         }
     }
 
-    async fn flush(&mut self) -> Result<(), Error> {
-        match self {
-            Self::File(file, path) => {
-                file.flush().await.map_err(|cause| file_error("cannot write", path, cause))
-            }
-            Self::Memory(..) => Ok(()),
-        }
-    }
-
     async fn restart(&mut self) -> Result<(), Error> {
         match self {
-            Self::File(file, path) => {
-                let emptied = async {
-                    file.set_len(0).await?;
-                    file.seek(io::SeekFrom::Start(0)).await
-                };
-                emptied.await.map(|_| ()).map_err(|cause| file_error("cannot write", path, cause))
-            }
+            Self::File(file) => file.restart().await,
             Self::Memory(bytes, _) => {
                 bytes.clear();
                 Ok(())
             }
         }
     }
-}
-
-/// A file that is removed unless it gets its final name.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn beside(to: &Path) -> Self {
-        let name = to.file_name().map_or_else(|| "download".into(), |name| name.to_string_lossy());
-        // A long name with an ending may be too long for the file system.
-        let name: String = name.chars().take(40).collect();
-        Self(to.with_file_name(format!(".{name}.{}.part", random_key())))
-    }
-
-    async fn rename(self, to: &Path, overwrite: bool) -> Result<(), Error> {
-        let named = if overwrite { fs::rename(&self.0, to).await } else { self.link(to).await };
-        named.map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => exists(to),
-            _ => file_error("cannot write", to, cause),
-        })?;
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // A name that is not yet on the disk is lost with the power. Not every system can synchronise a folder.
-        if let Ok(folder) = File::open(folder).await {
-            let _ = folder.sync_all().await;
-        }
-        Ok(())
-    }
-
-    /// Gives the file its name, unless a file with that name has appeared.
-    async fn link(&self, to: &Path) -> io::Result<()> {
-        match fs::hard_link(&self.0, to).await {
-            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
-                // The file system has no hard links.
-                if fs::symlink_metadata(to).await.is_ok() {
-                    return Err(io::ErrorKind::AlreadyExists.into());
-                }
-                fs::rename(&self.0, to).await
-            }
-            linked => linked,
-        }
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // It is gone if it was renamed.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn exists(path: &Path) -> Error {
-    let cause = io::Error::new(io::ErrorKind::AlreadyExists, "a file with this name exists");
-    file_error("cannot write", path, cause)
 }

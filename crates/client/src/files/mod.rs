@@ -1,6 +1,7 @@
 //! Files, streamed: never as a whole in memory, with progress, and repeated or resumed after a lost connection.
 
 mod download;
+mod new_file;
 mod upload;
 
 use std::path::Path;
@@ -10,6 +11,7 @@ use crate::backoff::Backoff;
 use crate::{Client, Error};
 
 pub use download::{DownloadOptions, Downloaded, FileInfo};
+pub use new_file::NewFile;
 pub use upload::Upload;
 
 /// How long a transfer is repeated without any progress. More than a call: a network that is gone for a minute must

@@ -24,6 +24,8 @@ use crate::{Client, Error};
 
 /// Size of the pieces that are read and sent.
 const PIECE_BYTES: usize = 64 * 1024;
+/// Bytes that buffers on the way take even if nothing arrives; only more than that is progress.
+const IN_FLIGHT_BYTES: u64 = 8 * 1024 * 1024;
 /// Time without a byte sent, and time for the answer after the last one.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
@@ -65,7 +67,8 @@ impl Client {
         file: &Upload,
         mut progress: impl FnMut(u64),
     ) -> Result<UploadedFile, Error> {
-        let (key, boundary) = (random_key(), format!("tandem-{}", random_key()));
+        let key = self.idempotency_key.clone().unwrap_or_else(random_key);
+        let boundary = format!("tandem-{}", random_key());
         let form = Form::new(file, &boundary);
         let (mut attempts, mut version) = (Attempts::new(self), None);
         loop {
@@ -82,7 +85,9 @@ impl Client {
             headers.insert("idempotency-key", text(key.clone()));
             *request.body_mut() = body;
             let sent = self.send_watched(request, &sending, |bytes| {
-                attempts.progressed();
+                if bytes > IN_FLIGHT_BYTES {
+                    attempts.progressed();
+                }
                 progress(bytes);
             });
             let failure = match sent.await {

@@ -8,18 +8,23 @@ use tandem_core::AgentId;
 use tandem_seal::{PrivateKey, PublicKey};
 
 use super::Pins;
+use super::seen::Seen;
 use crate::Error;
 
 /// What an agent needs to seal and open: its id, its private key, and the keys of others.
 #[derive(Debug)]
 pub struct Keyring {
     agent: AgentId,
+    /// The agent's own name.
+    name: String,
     key: OnceLock<Arc<PrivateKey>>,
     pins: OnceLock<Pins>,
     /// The files of key and pins, if they are read at the first use.
     files: Option<(PathBuf, PathBuf)>,
     /// Keys that the hub presented to this process and that match their pins.
     checked: Mutex<HashMap<AgentId, PublicKey>>,
+    /// Messages that were opened.
+    pub(super) seen: Seen,
 }
 
 impl Keyring {
@@ -27,11 +32,13 @@ impl Keyring {
     #[must_use]
     pub fn new(agent: AgentId, key: PrivateKey, pins: Pins) -> Self {
         Self {
+            name: "you".to_owned(),
             agent,
             key: OnceLock::from(Arc::new(key)),
             pins: OnceLock::from(pins),
             files: None,
             checked: Mutex::default(),
+            seen: Seen::default(),
         }
     }
 
@@ -40,12 +47,27 @@ impl Keyring {
     #[must_use]
     pub fn in_files(agent: AgentId, key: PathBuf, pins: PathBuf) -> Self {
         Self {
+            name: "you".to_owned(),
             agent,
             key: OnceLock::new(),
             pins: OnceLock::new(),
             files: Some((key, pins)),
             checked: Mutex::default(),
+            seen: Seen::default(),
         }
+    }
+
+    /// The same keyring of an agent with this name, which is shown next to its own texts in place of "you".
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// The agent's own name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The agent that it belongs to.

@@ -1,7 +1,9 @@
 //! End-to-end encryption on top of the calls: seals what goes to an encrypted task, opens what comes from one.
 //!
 //! The hub says which agents a task has and what their public keys are. A hub could lie about both, so the key of each
-//! agent is pinned when it is first seen, and content counts as verified only if the pinned key has signed it.
+//! agent is pinned when it is first seen, and content counts as verified only if the pinned key has signed it. Content of
+//! an encrypted task that is not verified is left out of the opened view: the hub could have written it. The other party of
+//! an encrypted task is remembered when the task is created or first opened, and no other agent takes its place.
 //!
 //! ```no_run
 //! use tandem_api::tasks::CreateTask;
@@ -22,13 +24,16 @@
 //! ```
 
 mod keyring;
+mod names;
 mod opening;
 mod peers;
 mod pins;
+mod pins_file;
+mod seen;
 mod sending;
 
 pub use keyring::Keyring;
 pub use opening::{Opened, OpenedFile, Trust};
 pub use peers::PeerKey;
 pub use pins::Pins;
-pub use sending::is_encrypted;
+pub use sending::{has_sealed_id, is_encrypted};

@@ -1,5 +1,5 @@
-//! Opening what other agents have sealed. Content counts as verified only if the sender's pinned key has signed it; what
-//! cannot be opened stays as it is, with the reason.
+//! Opening what other agents have sealed. Content counts as verified only if the sender's pinned key has signed it. What
+//! cannot be opened is left out, with the reason: the hub could have written it, so no caller may take it for a peer's.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,13 +11,16 @@ use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
 use tandem_api::text::{Author, PeerContent, PeerText, PeerToken, WrappedKeys};
 use tandem_core::files::safe_name;
-use tandem_core::messages::ContentType;
+use tandem_core::messages::{ContentType, DELETED};
 use tandem_core::{AgentId, FileId, TaskId};
-use tandem_seal::{CLEAR_FILENAME, Description, Envelope, File, Message, PublicKey, Sealed, from_stored};
+use tandem_seal::{
+    CLEAR_FILENAME, CLEAR_TITLE, Description, Envelope, File, Message, PublicKey, Sealed, from_stored,
+};
 
+use super::seen::sealed_texts;
 use super::sending::{TRANSFER_MAX, blocking, describe, is_encrypted};
 use crate::call::Call;
-use crate::{Client, Error};
+use crate::{Client, Error, Pages};
 
 /// File ids are shorter than this, sealed content is longer.
 const FILE_ID_CHARS_MAX: usize = 30;
@@ -27,7 +30,8 @@ const AT_ONCE: usize = 4;
 /// A view with its content in the clear, as far as it could be opened.
 #[derive(Debug, Clone)]
 pub struct Opened<T> {
-    /// The view. Where the content was opened, keys and signature are null.
+    /// The view. Where the content was opened, keys and signature are null. Content of an encrypted task that could not be
+    /// opened is left out: the title is the one that all encrypted tasks have, other texts are null or empty.
     pub view: T,
     /// What is known about its content.
     pub trust: Trust,
@@ -36,14 +40,36 @@ pub struct Opened<T> {
 /// What is known about a content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// It was not encrypted. The hub could have read or written it, on an encrypted task too.
+    /// It is not encrypted, and is not meant to be: the task is plain, or the message is the hub's own.
     Plain,
     /// It was encrypted, and the sender's pinned key has signed it.
     Verified,
     /// It is an encrypted file: opened and verified when it is downloaded. The content type of the message is `file`.
     Unopened,
-    /// It is encrypted and could not be opened or verified. The reason may contain names that others chose.
+    /// It is on an encrypted task and could not be opened or verified. The reason may contain names that others chose.
     Unreadable(String),
+}
+
+impl Trust {
+    /// A word for programs: `clear`, `verified`, `sealed` for a file that is opened later, or `unopened`.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Plain => "clear",
+            Self::Verified => "verified",
+            Self::Unopened => "sealed",
+            Self::Unreadable(_) => "unopened",
+        }
+    }
+
+    /// Why the content could not be opened or verified.
+    #[must_use]
+    pub fn why_unreadable(&self) -> Option<&str> {
+        match self {
+            Self::Unreadable(why) => Some(why),
+            _ => None,
+        }
+    }
 }
 
 /// A file with its real name, type and content; the sender's pinned key has signed it.
@@ -58,13 +84,12 @@ pub struct OpenedFile {
 }
 
 impl Client {
-    /// Opens title, description and result of a task. Give the view as the hub sent it. What cannot be opened stays as
-    /// it is. A plain task stays as it is.
+    /// Opens title, description and result of a task. Give the view as the hub sent it. What cannot be opened is left
+    /// out. A plain task stays as it is.
     pub async fn open_task(&self, task: TaskView) -> Opened<TaskView> {
+        let result = task.result.clone();
         let mut opened = self.open_description(task).await;
-        let Some(sealed) = opened.view.result.as_ref().filter(|_| opened.view.encrypted) else {
-            return opened;
-        };
+        let Some(sealed) = result.filter(|_| opened.trust != Trust::Plain) else { return opened };
         match self.open_result(&opened.view, sealed.as_str()).await {
             Ok(clear) => {
                 let by = self.author(&opened.view.target_agent_id);
@@ -76,14 +101,17 @@ impl Client {
         opened
     }
 
-    /// Opens title and description of a task, without its result. It needs no call if the initiator's key is pinned.
+    /// Opens title and description of a task, and leaves out the result of an encrypted one. It needs no call if the
+    /// initiator's key is pinned.
     pub async fn open_description(&self, mut task: TaskView) -> Opened<TaskView> {
-        match is_encrypted(&task) {
-            Ok(true) => {}
+        let clear = match is_encrypted(&task) {
+            Ok(true) => self.description_of(&task).await,
             Ok(false) => return Opened { view: task, trust: Trust::Plain },
-            Err(why) => return Opened { view: task, trust: Trust::Unreadable(reason(&why)) },
-        }
-        let trust = match self.description_of(&task).await {
+            Err(why) => Err(why),
+        };
+        task.result = None;
+        self.name_parties(&mut task);
+        let trust = match clear {
             Ok(clear) => {
                 let by = self.author(&task.initiator_agent_id);
                 task.title = PeerText::new(by, clear.title);
@@ -92,40 +120,54 @@ impl Client {
                 task.sender_signature = None;
                 Trust::Verified
             }
-            Err(why) => Trust::Unreadable(reason(&why)),
+            Err(why) => {
+                task.title = PeerText::hub(CLEAR_TITLE);
+                task.description = None;
+                Trust::Unreadable(reason(&why))
+            }
         };
         Opened { view: task, trust }
     }
 
-    async fn description_of(&self, task: &TaskView) -> Result<Description, Error> {
-        self.peer_of(task)?;
+    /// Opens the description. The other agent that has signed it is remembered as a party of the task.
+    pub(super) async fn description_of(&self, task: &TaskView) -> Result<Description, Error> {
+        let is_own = self.keyring()?.agent() == &task.initiator_agent_id;
+        // The caller's own key is at hand, whoever the other one is.
+        let peer = if is_own { self.peer_of(task)? } else { self.pinnable_peer(task)? };
         let content = task.description.as_ref().map_or("", PeerContent::as_str);
         let sealed = sealed(content, task.description_keys.as_ref(), task.sender_signature.as_ref())?;
-        self.open_by(&task.id, &task.initiator_agent_id, sealed).await
+        let clear = self.open_by(&task.id, &task.initiator_agent_id, sealed).await?;
+        if !is_own {
+            self.keyring()?.pins()?.remember_peer(&task.id, peer)?;
+        }
+        Ok(clear)
     }
 
     /// The task has no keys and signature for its result; they are with the message that delivered it.
     async fn open_result(&self, task: &TaskView, content: &str) -> Result<Message, Error> {
-        let mut query = PageQuery { limit: Some(1_000), cursor: None };
+        self.pinnable_peer(task)?;
+        let (mut query, mut pages) = (PageQuery { limit: Some(1_000), cursor: None }, Pages::default());
         loop {
             let page = self.messages(&task.id, &query).await?;
             if let Some(reply) = page.items.iter().rev().find(|message| message.content.as_str() == content) {
                 let sealed = sealed(content, reply.encrypted_keys.as_ref(), reply.sender_signature.as_ref())?;
                 return self.open_by(&task.id, &task.target_agent_id, sealed).await;
             }
-            match page.next {
-                Some(next) => query.cursor = Some(next),
-                None => return Err(unreadable("the message with the keys of the result is gone")),
+            query.cursor = pages.after(&page)?;
+            if query.cursor.is_none() {
+                return Err(unreadable("the message with the keys of the result is gone"));
             }
         }
     }
 
-    /// Opens the messages of a task. Give the views as the hub sent them.
+    /// Opens the messages of a task. Give the views as the hub sent them. On an encrypted task the content of a message
+    /// that is not verified is left out, except that of the hub's own messages, which then have no agent's name.
     pub async fn open_messages(
         &self,
         task: &TaskView,
-        messages: Vec<MessageView>,
+        mut messages: Vec<MessageView>,
     ) -> Vec<Opened<MessageView>> {
+        let sealed_texts: Vec<_> = messages.iter().map(sealed_texts).collect();
         // The senders' keys first, so that none is asked for twice.
         let mut keys: HashMap<AgentId, Result<PublicKey, String>> = HashMap::new();
         for sender in messages.iter().filter_map(sealed_by) {
@@ -134,7 +176,13 @@ impl Client {
                 keys.insert(sender.clone(), key.map_err(|why| reason(&why)));
             }
         }
-        let open = |message: MessageView| self.open_message(&task.id, &keys, message);
+        self.name_senders(task, &mut messages);
+        let is_plain = matches!(is_encrypted(task), Ok(false));
+        let open = async |message: MessageView| match message.content_type {
+            ContentType::Encrypted => self.open_message(&task.id, &keys, message).await,
+            _ if is_plain => (Opened { view: message, trust: Trust::Plain }, false),
+            _ => (unsealed(message), false),
+        };
         let opened: Vec<_> = stream::iter(messages).map(open).buffered(AT_ONCE).collect().await;
         let mut shown = Vec::with_capacity(opened.len());
         let mut changed: HashMap<AgentId, Option<String>> = HashMap::new();
@@ -151,6 +199,7 @@ impl Client {
             }
             shown.push(one);
         }
+        self.refuse_repeated(task, &mut shown, sealed_texts);
         shown
     }
 
@@ -161,22 +210,22 @@ impl Client {
         keys: &HashMap<AgentId, Result<PublicKey, String>>,
         mut message: MessageView,
     ) -> (Opened<MessageView>, bool) {
-        if message.content_type != ContentType::Encrypted {
-            return (Opened { view: message, trust: Trust::Plain }, false);
+        if message.content.as_str() == DELETED {
+            return (unsealed(message), false);
         }
         if is_file_id(message.content.as_str()) {
             message.content_type = ContentType::File;
             return (Opened { view: message, trust: Trust::Unopened }, false);
         }
         let Some((sender, key)) = sealed_by(&message).and_then(|sender| keys.get_key_value(sender)) else {
-            return (Opened { view: message, trust: Trust::Unreadable("it has no sender".into()) }, false);
+            return (without_content(message, "it has no sender".into()), false);
         };
         let opened = match key {
             Ok(key) => self.message_by(task, key, &message).await,
             Err(why) => Err(unreadable(why)),
         };
         let forged = matches!(&opened, Err(Error::Seal(tandem_seal::Error::Signature(_))));
-        let trust = match opened {
+        let opened = match opened {
             Ok(clear) => {
                 message.content = PeerContent::Prose(PeerText::new(self.author(sender), clear.body));
                 message.content_type = match clear.content_type {
@@ -185,11 +234,11 @@ impl Client {
                 };
                 message.encrypted_keys = None;
                 message.sender_signature = None;
-                Trust::Verified
+                Opened { view: message, trust: Trust::Verified }
             }
-            Err(why) => Trust::Unreadable(reason(&why)),
+            Err(why) => without_content(message, reason(&why)),
         };
-        (Opened { view: message, trust }, forged)
+        (opened, forged)
     }
 
     async fn message_by(
@@ -235,6 +284,9 @@ impl Client {
     /// The key of a sender that has a part in the task.
     async fn participant_key(&self, task: &TaskView, sender: &AgentId) -> Result<PublicKey, Error> {
         self.peer_of(task)?;
+        if *sender != *self.keyring()?.agent() {
+            self.pinnable_peer(task)?;
+        }
         if *sender != task.initiator_agent_id && *sender != task.target_agent_id {
             return Err(unreadable("its sender has no part in the task"));
         }
@@ -273,7 +325,7 @@ impl Client {
         if self.keyring().ok()?.agent() == agent {
             return None;
         }
-        self.key_for_sealing(agent).await.err().filter(|error| matches!(error, Error::KeyChanged { .. }))
+        self.key_for_sealing(agent).await.err().filter(is_about_key)
     }
 
     /// The author that an agent is to the caller.
@@ -290,8 +342,28 @@ fn sealed_by(message: &MessageView) -> Option<&AgentId> {
     }
 }
 
+fn is_about_key(error: &Error) -> bool {
+    matches!(error, Error::KeyChanged { .. } | Error::AnotherAgent(_))
+}
+
+/// A message in the clear on an encrypted task: the hub's own, or one that has been deleted. An agent's would have been
+/// sealed.
+fn unsealed(mut message: MessageView) -> Opened<MessageView> {
+    if message.sender_agent_id == Actor::System {
+        message.sender_agent_name = None;
+    } else if message.content.as_str() != DELETED {
+        return without_content(message, "it is not encrypted, so the hub could have written it".into());
+    }
+    Opened { view: message, trust: Trust::Plain }
+}
+
+pub(super) fn without_content(mut message: MessageView, why: String) -> Opened<MessageView> {
+    message.content = PeerContent::Prose(PeerText::hub(""));
+    Opened { view: message, trust: Trust::Unreadable(why) }
+}
+
 fn is_file_id(content: &str) -> bool {
-    content.len() < FILE_ID_CHARS_MAX
+    content.len() < FILE_ID_CHARS_MAX && content.parse::<FileId>().is_ok()
 }
 
 fn sealed(content: &str, keys: Option<&WrappedKeys>, signature: Option<&PeerToken>) -> Result<Sealed, Error> {
@@ -308,7 +380,7 @@ fn unreadable(why: &str) -> Error {
 }
 
 /// The reason alone, for a view that says by itself that it cannot be opened.
-fn reason(error: &Error) -> String {
+pub(super) fn reason(error: &Error) -> String {
     match error {
         Error::Unreadable(why) => why.clone(),
         error => error.to_string(),

@@ -2,21 +2,54 @@
 
 use std::sync::Arc;
 
+use tandem_api::connections::ConnectedView;
 use tandem_api::tasks::{PageQuery, TaskView};
 use tandem_api::text::{PeerName, PeerToken};
 use tandem_core::AgentId;
 use tandem_seal::PublicKey;
 
 use super::Keyring;
-use crate::{Client, Error};
+use super::names::one_line;
+use super::pins::other_party;
+use crate::{Client, Error, Pages};
 
 /// A public key as the hub presents it, not compared with any pin.
 #[derive(Debug, Clone)]
 pub struct PeerKey {
-    /// The agent's name. It comes from its owner.
+    /// The agent's name in one line. It comes from its owner.
     pub name: String,
+    /// The caller's own name for it, as the hub says.
+    pub alias: Option<String>,
     /// The key.
     pub key: PublicKey,
+}
+
+impl PeerKey {
+    /// A key of an agent with this name.
+    #[must_use]
+    pub fn new(name: &str, alias: Option<&str>, key: PublicKey) -> Self {
+        Self { name: one_line(name), alias: alias.map(one_line), key }
+    }
+
+    /// The key in a connection.
+    pub fn of(connected: &ConnectedView, alias: Option<&str>) -> Result<Self, Error> {
+        let (agent, name) = (connected.agent_id.clone(), connected.agent_name.as_str());
+        match &connected.public_key {
+            Some(pem) => Ok(Self::new(name, alias, PublicKey::from_pem(pem.as_str())?)),
+            None => Err(Error::NoPeerKey { agent, name: one_line(name) }),
+        }
+    }
+
+    /// What a person can call it, in small letters.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = [Some(&self.name), self.alias.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|name| name.to_lowercase())
+            .collect();
+        names.dedup();
+        names
+    }
 }
 
 impl Client {
@@ -35,42 +68,42 @@ impl Client {
     /// The public key that the hub presents for an agent now: a connection, or a member of one of the caller's
     /// networks. It is not compared with the pinned key.
     pub async fn presented_key(&self, agent: &AgentId) -> Result<PeerKey, Error> {
-        let (name, key) = match self.connected_key(agent).await? {
-            Some(found) => found,
-            None => self.member_key(agent).await?.ok_or_else(|| Error::UnknownPeer(agent.clone()))?,
-        };
-        let name: String = name.into();
+        if let Some(found) = self.connected_key(agent).await? {
+            return found;
+        }
+        let (name, key) = self.member_key(agent).await?.ok_or_else(|| Error::UnknownPeer(agent.clone()))?;
         match key {
-            Some(pem) => Ok(PeerKey { name, key: PublicKey::from_pem(pem.as_str())? }),
-            None => Err(Error::NoPeerKey { agent: agent.clone(), name }),
+            Some(pem) => Ok(PeerKey::new(name.as_str(), None, PublicKey::from_pem(pem.as_str())?)),
+            None => Err(Error::NoPeerKey { agent: agent.clone(), name: one_line(name.as_str()) }),
         }
     }
 
-    async fn connected_key(&self, agent: &AgentId) -> Result<Option<(PeerName, Option<PeerToken>)>, Error> {
-        let mut query = PageQuery { limit: Some(1_000), cursor: None };
+    async fn connected_key(&self, agent: &AgentId) -> Result<Option<Result<PeerKey, Error>>, Error> {
+        let (mut pages, mut query) = (Pages::default(), PageQuery { limit: Some(1_000), cursor: None });
         loop {
             let page = self.connections(&query).await?;
+            query.cursor = pages.after(&page)?;
             if let Some(found) = page.items.into_iter().find(|item| item.connected.agent_id == *agent) {
-                return Ok(Some((found.connected.agent_name, found.connected.public_key)));
+                let alias = found.alias.as_ref().map(|alias| alias.as_str());
+                return Ok(Some(PeerKey::of(&found.connected, alias)));
             }
-            match page.next {
-                Some(next) => query.cursor = Some(next),
-                None => return Ok(None),
+            if query.cursor.is_none() {
+                return Ok(None);
             }
         }
     }
 
     async fn member_key(&self, agent: &AgentId) -> Result<Option<(PeerName, Option<PeerToken>)>, Error> {
         for network in self.networks().await? {
-            let mut query = PageQuery { limit: Some(500), cursor: None };
+            let (mut pages, mut query) = (Pages::default(), PageQuery { limit: Some(500), cursor: None });
             loop {
                 let page = self.members(&network.id, &query).await?;
+                query.cursor = pages.after(&page)?;
                 if let Some(found) = page.items.into_iter().find(|item| item.agent_id == *agent) {
                     return Ok(Some((found.agent_name, found.public_key)));
                 }
-                match page.next {
-                    Some(next) => query.cursor = Some(next),
-                    None => break,
+                if query.cursor.is_none() {
+                    break;
                 }
             }
         }
@@ -84,7 +117,7 @@ impl Client {
             return Ok(key);
         }
         let found = self.presented_key(agent).await?;
-        keyring.pins()?.check(agent, &found.name, &found.key)?;
+        keyring.pins()?.check(agent, &found)?;
         keyring.set_checked(agent, &found.key);
         Ok(found.key)
     }
@@ -102,13 +135,45 @@ impl Client {
         }
     }
 
-    /// The other participant of a task.
-    pub(super) fn peer_of<'a>(&self, task: &'a TaskView) -> Result<&'a AgentId, Error> {
-        let me = self.keyring()?.agent();
-        match (&task.initiator_agent_id, &task.target_agent_id) {
-            (initiator, target) if initiator == me && target != me => Ok(target),
-            (initiator, target) if target == me && initiator != me => Ok(initiator),
-            _ => Err(Error::Unreadable(format!("{me}, whose key this is, has no part in the task"))),
+    /// An error if a person who types `named` has probably meant another pinned agent than the one that the hub finds.
+    pub async fn check_meant(&self, named: &str, agent: &AgentId) -> Result<(), Error> {
+        let pins = self.keyring()?.pins()?;
+        let Some(meant) = pins.meant_instead(named, agent) else { return Ok(()) };
+        let found = self.presented_key(agent).await?;
+        let is_exact = found.names().contains(&named.to_lowercase());
+        let is_taken = pins.namesake(agent, &found).is_some();
+        // A new agent whose name is the beginning of another's is no surprise.
+        if is_exact && !is_taken && pins.get(agent)?.is_none() {
+            return Ok(());
         }
+        pins.not_the_meant(agent, &found, &meant).map_or(Ok(()), Err)
+    }
+
+    /// The other participant of a task. An error if it was another one when the task was created or first opened.
+    pub(super) fn peer_of<'a>(&self, task: &'a TaskView) -> Result<&'a AgentId, Error> {
+        let keyring = self.keyring()?;
+        let me = keyring.agent();
+        let peer = match (&task.initiator_agent_id, &task.target_agent_id) {
+            (initiator, target) if initiator == me && target != me => target,
+            (initiator, target) if target == me && initiator != me => initiator,
+            _ => return Err(Error::Unreadable(format!("{me}, whose key this is, has no part in the task"))),
+        };
+        match keyring.pins()?.peer(&task.id) {
+            Some(known) if known != *peer => Err(other_party(&task.id, &known, peer)),
+            _ => Ok(peer),
+        }
+    }
+
+    /// The other participant of a task, to whom something may be sealed or whose content may be opened: its key is
+    /// pinned, or may be at first sight. Only a task that was received, and is seen for the first time, may do that.
+    pub(super) fn pinnable_peer<'a>(&self, task: &'a TaskView) -> Result<&'a AgentId, Error> {
+        let peer = self.peer_of(task)?;
+        let keyring = self.keyring()?;
+        let pins = keyring.pins()?;
+        let is_new_to_us = task.target_agent_id == *keyring.agent() && pins.peer(&task.id).is_none();
+        if is_new_to_us || pins.get(peer)?.is_some() {
+            return Ok(peer);
+        }
+        Err(Error::NotPinned { task: task.id.clone(), agent: peer.clone() })
     }
 }

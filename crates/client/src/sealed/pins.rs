@@ -1,25 +1,26 @@
 //! Pins: the public keys of other agents as first seen. A hub that later presents another key for an agent is noticed.
-//!
-//! In a file, every change happens under a lock on a second file beside it: the change reads the file again, applies
-//! itself, and replaces the file by a rename. So two processes never lose each other's pins, and a reader never sees
-//! half a file. A file that cannot be read is an error: an empty set of pins would trust every key again.
+//! The hub also says which agent has a name and who takes part in a task, so names and tasks are remembered with them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use tandem_core::AgentId;
-use tandem_seal::{Fingerprint, PublicKey};
+use tandem_core::{AgentId, TaskId};
+use tandem_seal::PublicKey;
 
+use super::PeerKey;
+use super::names::one_line;
+use super::pins_file::{failed, lock, read, write};
 use crate::Error;
+use crate::error::AnotherAgent;
 
-/// A pin is about a kilobyte; a longer file is something else.
-const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Tasks whose other party is remembered, the newest.
+const TASKS_MAX: usize = 10_000;
+/// Names and aliases that are remembered for one agent.
+const NAMES_MAX: usize = 16;
 
-/// The public keys of other agents as first seen.
+/// The public keys of other agents as first seen, and the other party of each encrypted task.
 #[derive(Debug)]
 pub struct Pins {
     /// None if they are kept in memory only.
@@ -27,13 +28,26 @@ pub struct Pins {
     known: Mutex<Known>,
 }
 
-type Known = BTreeMap<AgentId, Pin>;
-
 /// What the file contains.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Document {
-    agents: Known,
+pub(super) struct Known {
+    agents: BTreeMap<AgentId, Pin>,
+    /// The oldest first.
+    #[serde(default)]
+    tasks: Vec<(TaskId, AgentId)>,
+}
+
+impl Known {
+    fn peer(&self, task: &TaskId) -> Option<&AgentId> {
+        self.tasks.iter().rev().find_map(|(known, peer)| (known == task).then_some(peer))
+    }
+
+    /// Another agent that is pinned under one of these names.
+    fn other_called(&self, agent: &AgentId, names: &[String]) -> Option<(&AgentId, &Pin)> {
+        let is_called = |(id, pin): &(&AgentId, &Pin)| names.iter().any(|name| pin.is_called(id, name));
+        self.agents.iter().filter(|(id, _)| *id != agent).find(is_called)
+    }
 }
 
 /// One agent's key. The fingerprint is for people who look into the file; it must match the key.
@@ -41,18 +55,35 @@ struct Document {
 #[serde(rename_all = "camelCase")]
 struct Pin {
     name: String,
+    /// Aliases and later names, in small letters.
+    #[serde(default)]
+    names: Vec<String>,
     fingerprint: String,
     public_key: String,
 }
 
 impl Pin {
-    fn new(name: &str, key: &PublicKey) -> Self {
-        Self { name: name.to_owned(), fingerprint: key.fingerprint().hex(), public_key: key.to_pem() }
+    fn new(found: &PeerKey) -> Self {
+        Self {
+            name: one_line(&found.name),
+            names: found.names(),
+            fingerprint: found.key.fingerprint().hex(),
+            public_key: found.key.to_pem(),
+        }
     }
 
     fn key(&self) -> Option<PublicKey> {
         let key = PublicKey::from_pem(&self.public_key).ok()?;
         (key.fingerprint().hex() == self.fingerprint).then_some(key)
+    }
+
+    /// Whether a person who types this name, in small letters, means the agent.
+    fn is_called(&self, id: &AgentId, name: &str) -> bool {
+        self.all_names(id).any(|known| known == name)
+    }
+
+    fn all_names(&self, id: &AgentId) -> impl Iterator<Item = String> {
+        [id.as_str().to_lowercase(), self.name.to_lowercase()].into_iter().chain(self.names.iter().cloned())
     }
 }
 
@@ -71,42 +102,136 @@ impl Pins {
 
     /// The pinned key of an agent.
     pub fn get(&self, agent: &AgentId) -> Result<Option<PublicKey>, Error> {
-        match self.known().get(agent) {
+        match self.known().agents.get(agent) {
             Some(pin) => pin.key().map(Some).ok_or_else(|| self.damaged(agent)),
             None => Ok(None),
         }
     }
 
-    /// Compares a key with the pinned one. The first key of an agent is pinned.
-    pub fn check(&self, agent: &AgentId, name: &str, found: &PublicKey) -> Result<(), Error> {
-        if self.get(agent)?.is_some_and(|pinned| pinned == *found) {
+    /// The name under which an agent was pinned. The hub cannot change it later.
+    #[must_use]
+    pub fn name(&self, agent: &AgentId) -> Option<String> {
+        self.known().agents.get(agent).map(|pin| one_line(&pin.name))
+    }
+
+    /// Compares a key with the pinned one. The first key of an agent is pinned, unless another agent is pinned under the
+    /// same name or alias: the hub alone says which agent has a name, so it could slip in one of its own.
+    pub fn check(&self, agent: &AgentId, found: &PeerKey) -> Result<(), Error> {
+        if self.known().agents.get(agent).is_some_and(|pin| {
+            pin.key().is_some_and(|key| key == found.key)
+                && found.names().iter().all(|name| pin.is_called(agent, name))
+        }) {
             return Ok(());
         }
         // Another process may have pinned or accepted this key in the meantime, so the file is read again.
-        self.change(|known| match known.get(agent) {
-            None => {
-                known.insert(agent.clone(), Pin::new(name, found));
-                Ok(true)
+        self.change(|known| {
+            let mut names = found.names();
+            if let Some(pin) = known.agents.get(agent) {
+                let pinned = pin.key().ok_or_else(|| self.damaged(agent))?;
+                if pinned != found.key {
+                    let (pinned, found) = (pinned.fingerprint(), found.key.fingerprint());
+                    let name = one_line(&pin.name);
+                    return Err(Error::KeyChanged { agent: agent.clone(), name, pinned, found });
+                }
+                names.retain(|name| !pin.is_called(agent, name));
             }
-            Some(pin) => match pin.key() {
-                None => Err(self.damaged(agent)),
-                Some(pinned) if pinned == *found => Ok(false),
-                Some(pinned) => Err(changed(agent, name, pinned.fingerprint(), found.fingerprint())),
-            },
+            if let Some((other, pin)) = known.other_called(agent, &names) {
+                return Err(self.another(agent, found, other, pin));
+            }
+            let Some(pin) = known.agents.get_mut(agent) else {
+                known.agents.insert(agent.clone(), Pin::new(found));
+                return Ok(true);
+            };
+            names.truncate(NAMES_MAX.saturating_sub(pin.names.len()));
+            let has_new = !names.is_empty();
+            pin.names.append(&mut names);
+            Ok(has_new)
         })
     }
 
+    /// The pinned agent that a person has probably meant with `named`, if the hub finds another one, `agent`, for it:
+    /// an agent with exactly this name, or one whose name begins so while `agent` is not pinned.
+    #[must_use]
+    pub fn meant_instead(&self, named: &str, agent: &AgentId) -> Option<AgentId> {
+        let (known, named) = (self.known(), named.to_lowercase());
+        let own = known.agents.get(agent);
+        if named.is_empty() || own.is_some_and(|pin| pin.is_called(agent, &named)) || agent.as_str() == named
+        {
+            return None;
+        }
+        let is_meant = |(id, pin): &(&AgentId, &Pin)| match own {
+            Some(_) => pin.is_called(id, &named),
+            None => pin.all_names(id).any(|name| name.starts_with(&named)),
+        };
+        known.agents.iter().filter(|(id, _)| *id != agent).find(is_meant).map(|(id, _)| id.clone())
+    }
+
+    /// The error that says so, if the agent is not pinned, but another one is under the same name or alias.
+    #[must_use]
+    pub fn namesake(&self, agent: &AgentId, found: &PeerKey) -> Option<Error> {
+        let known = self.known();
+        if known.agents.contains_key(agent) {
+            return None;
+        }
+        known.other_called(agent, &found.names()).map(|(other, pin)| self.another(agent, found, other, pin))
+    }
+
+    /// The error about an agent in place of a pinned one.
+    pub(super) fn not_the_meant(&self, agent: &AgentId, found: &PeerKey, meant: &AgentId) -> Option<Error> {
+        self.known().agents.get(meant).map(|pin| self.another(agent, found, meant, pin))
+    }
+
+    fn another(&self, agent: &AgentId, found: &PeerKey, other: &AgentId, pin: &Pin) -> Error {
+        let Some(pinned) = pin.key() else { return self.damaged(other) };
+        Error::AnotherAgent(Box::new(AnotherAgent {
+            agent: agent.clone(),
+            name: one_line(&pin.name),
+            found: found.key.fingerprint(),
+            pinned_agent: other.clone(),
+            pinned: pinned.fingerprint(),
+        }))
+    }
+
     /// Pins a key in place of any other. Only for a person who has compared the fingerprints.
-    pub fn accept(&self, agent: &AgentId, name: &str, key: &PublicKey) -> Result<(), Error> {
+    pub fn accept(&self, agent: &AgentId, found: &PeerKey) -> Result<(), Error> {
         self.change(|known| {
-            known.insert(agent.clone(), Pin::new(name, key));
+            let mut pin = Pin::new(found);
+            if let Some(old) = known.agents.remove(agent) {
+                let names = [vec![old.name.to_lowercase()], old.names].concat();
+                let new: Vec<_> = names.into_iter().filter(|name| !pin.is_called(agent, name)).collect();
+                pin.names.extend(new.into_iter().take(NAMES_MAX));
+            }
+            known.agents.insert(agent.clone(), pin);
             Ok(true)
         })
     }
 
     /// Removes the pin of an agent: its next key is trusted.
     pub fn forget(&self, agent: &AgentId) -> Result<(), Error> {
-        self.change(|known| Ok(known.remove(agent).is_some()))
+        self.change(|known| Ok(known.agents.remove(agent).is_some()))
+    }
+
+    /// The other party of an encrypted task, as it was when the task was created or first opened.
+    #[must_use]
+    pub fn peer(&self, task: &TaskId) -> Option<AgentId> {
+        self.known().peer(task).cloned()
+    }
+
+    /// Remembers the other party of an encrypted task. An error if it is another one than before.
+    pub fn remember_peer(&self, task: &TaskId, peer: &AgentId) -> Result<(), Error> {
+        if self.known().peer(task) == Some(peer) {
+            return Ok(());
+        }
+        self.change(|known| match known.peer(task) {
+            Some(known) if known == peer => Ok(false),
+            Some(known) => Err(other_party(task, known, peer)),
+            None => {
+                known.tasks.push((task.clone(), peer.clone()));
+                let too_many = known.tasks.len().saturating_sub(TASKS_MAX);
+                known.tasks.drain(..too_many);
+                Ok(true)
+            }
+        })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -134,78 +259,7 @@ impl Pins {
     }
 }
 
-fn changed(agent: &AgentId, name: &str, pinned: Fingerprint, found: Fingerprint) -> Error {
-    Error::KeyChanged { agent: agent.clone(), name: name.to_owned(), pinned, found }
-}
-
-fn failed(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {
-    move |cause| Error::File { what: format!("{what} {}", path.display()), cause }
-}
-
-fn read(path: &Path) -> Result<Known, Error> {
-    let cannot = failed("cannot read", path);
-    let damaged = |why: String| Error::Pins { place: path.display().to_string(), why };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Known::new()),
-        Err(error) => return Err(cannot(error)),
-    };
-    if let Some(mode) = loose_mode(&file).map_err(&cannot)? {
-        return Err(damaged(format!("others may access it (mode {mode:o}); run `chmod 600` on it")));
-    }
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(&cannot)?;
-    let document: Document = serde_json::from_slice(&bytes).map_err(|cause| damaged(cause.to_string()))?;
-    Ok(document.agents)
-}
-
-fn write(path: &Path, known: &Known) -> Result<(), Error> {
-    let cannot = failed("cannot write", path);
-    let document = Document { agents: known.clone() };
-    let json = serde_json::to_vec_pretty(&document).map_err(|cause| cannot(cause.into()))?;
-    let beside = beside(path, "new");
-    let written = private(&beside, true)
-        .and_then(|mut file| file.write_all(&json).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(cannot)
-}
-
-/// Holds the lock until the file is dropped. It is a file of its own, because a rename replaces the other one.
-fn lock(path: &Path) -> io::Result<File> {
-    let file = private(&beside(path, "lock"), false)?;
-    file.lock()?;
-    Ok(file)
-}
-
-/// `ada.pins.lock` beside `ada.pins`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    name.into()
-}
-
-fn private(path: &Path, truncate: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(truncate);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// The mode of a file that others may read or write.
-#[cfg(unix)]
-fn loose_mode(file: &File) -> io::Result<Option<u32>> {
-    let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777;
-    Ok((mode & 0o077 != 0).then_some(mode))
-}
-
-/// Other systems have no permission bits to check.
-#[cfg(not(unix))]
-fn loose_mode(_: &File) -> io::Result<Option<u32>> {
-    Ok(None)
+/// The hub names another party of an encrypted task than before.
+pub(super) fn other_party(task: &TaskId, known: &AgentId, found: &AgentId) -> Error {
+    Error::OtherParty { task: task.clone(), known: known.clone(), found: found.clone() }
 }

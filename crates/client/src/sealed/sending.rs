@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tandem_api::actor::Actor;
 use tandem_api::files::{UploadFile, UploadedFile};
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{CreateTask, RepliedView, ReplyTask, TaskView};
@@ -42,17 +43,25 @@ impl Client {
             description: task.description.take().map(String::from).unwrap_or_default(),
         };
         let sealed = self.seal(&id, peer, clear.clone()).await?;
+        // Before the call: the task may exist although the answer is lost.
+        self.keyring()?.pins()?.remember_peer(&id, peer)?;
         let sent = CreateTask {
             target_agent_id: fits(Alias::try_from(peer.to_string()))?,
             title: fits(Title::try_from(CLEAR_TITLE.to_owned()))?,
             description: Some(fits(Body::try_from(sealed.content))?),
-            id: Some(id),
+            id: Some(id.clone()),
             encrypted: Some(true),
             description_keys: Some(sealed.keys),
             sender_signature: Some(sealed.signature),
             ..task
         };
         let mut view = self.create_task(&sent).await?;
+        self.check_id(&id, &view)?;
+        // Files and messages go where this view says.
+        if !is_encrypted(&view)? || self.peer_of(&view)? != peer {
+            return Err(Error::Unreadable(format!("the hub presents {id} as another task than was created")));
+        }
+        self.name_parties(&mut view);
         view.title = PeerText::own(clear.title);
         view.description = describe(clear.description, PeerText::own);
         view.description_keys = None;
@@ -75,7 +84,7 @@ impl Client {
             ..message
         };
         let mut view = self.send_message(&task.id, &sent).await?;
-        show_own(&mut view, content_type, clear);
+        self.show_own(&mut view, content_type, clear);
         Ok(view)
     }
 
@@ -97,7 +106,7 @@ impl Client {
         let mut view = self.reply(&task.id, &sent).await?;
         view.task = self.open_description(view.task).await.view;
         view.task.result = Some(PeerContent::Prose(PeerText::own(clear.clone())));
-        show_own(&mut view.message, content_type, clear);
+        self.show_own(&mut view.message, content_type, clear);
         Ok(view)
     }
 
@@ -114,7 +123,7 @@ impl Client {
         if size > FILE_BYTES_MAX {
             return Err(Error::TooLarge { size, max: FILE_BYTES_MAX });
         }
-        let peer = self.peer_of(task)?;
+        let peer = self.known_peer(task).await?;
         let file = File { filename: filename.to_owned(), mime_type: mime_type.to_owned(), data: bytes };
         let sealed = self.seal(&task.id, peer, file).await?;
         let upload = UploadFile {
@@ -142,7 +151,35 @@ impl Client {
             ContentType::Json => tandem_seal::ContentType::Json,
             _ => tandem_seal::ContentType::Text,
         };
-        self.seal(&task.id, self.peer_of(task)?, Message { content_type, body }).await
+        self.seal(&task.id, self.known_peer(task).await?, Message { content_type, body }).await
+    }
+
+    /// The other participant of an existing task. One that is not known yet must have signed the task.
+    async fn known_peer<'a>(&self, task: &'a TaskView) -> Result<&'a AgentId, Error> {
+        let peer = self.pinnable_peer(task)?;
+        let keyring = self.keyring()?;
+        if *peer == task.initiator_agent_id && keyring.pins()?.peer(&task.id).is_none() {
+            match self.description_of(task).await {
+                // The signature is checked first. An agent with a new key cannot read the task, but can go on with it.
+                Err(Error::Seal(tandem_seal::Error::Closed)) => {
+                    keyring.pins()?.remember_peer(&task.id, peer)?;
+                }
+                described => drop(described?),
+            }
+        }
+        Ok(peer)
+    }
+
+    /// Shows a message of the caller in the clear.
+    fn show_own(&self, view: &mut MessageView, content_type: ContentType, clear: String) {
+        if let Ok(keyring) = self.keyring() {
+            view.sender_agent_id = Actor::Agent(keyring.agent().clone());
+            view.sender_agent_name = Some(self.known_name(keyring.agent()));
+        }
+        view.content = PeerContent::Prose(PeerText::own(clear));
+        view.content_type = content_type;
+        view.encrypted_keys = None;
+        view.sender_signature = None;
     }
 
     /// Seals an envelope for the caller and `peer`, away from the async threads: RSA takes milliseconds.
@@ -189,21 +226,20 @@ fn clear_type(task: &TaskView, given: Option<ContentType>) -> Result<Option<Cont
     })
 }
 
+/// Whether a task has an id that only encrypted tasks have, whatever the hub says about it. Other clients may give
+/// encrypted tasks other ids.
+#[must_use]
+pub fn has_sealed_id(task: &TaskId) -> bool {
+    task.as_str().starts_with(SEALED_ID)
+}
+
 /// Whether content for a task must be sealed. An error if its id says that it is encrypted, but the hub says that it is
 /// not: then nothing may be sent in the clear.
 pub fn is_encrypted(task: &TaskView) -> Result<bool, Error> {
-    if !task.encrypted && task.id.as_str().starts_with(SEALED_ID) {
+    if !task.encrypted && has_sealed_id(&task.id) {
         return Err(Error::PresentedAsPlain(task.id.clone()));
     }
     Ok(task.encrypted)
-}
-
-/// Shows a message of the caller in the clear.
-fn show_own(view: &mut MessageView, content_type: ContentType, clear: String) {
-    view.content = PeerContent::Prose(PeerText::own(clear));
-    view.content_type = content_type;
-    view.encrypted_keys = None;
-    view.sender_signature = None;
 }
 
 /// The size of a file after encryption, rounded up by a few bytes.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use http::HeaderValue;
+use tandem_api::error::Code;
 use tandem_api::events::EventsQuery;
 use tokio::sync::mpsc;
 
@@ -18,6 +20,9 @@ const LESSER_MAX: Duration = Duration::from_secs(10 * 60);
 const GOOD_CONNECTION: Duration = Duration::from_secs(10);
 /// Failures of a transport after which the next one is tried, if the hub answers other requests.
 const FAILURES_MAX: u32 = 2;
+/// How long a new key is waited for, and the pause between two looks.
+const KEY_MAX: Duration = Duration::from_secs(3);
+const KEY_PAUSE: Duration = Duration::from_millis(100);
 
 /// What the caller chose.
 #[derive(Debug, Clone, Copy)]
@@ -103,10 +108,14 @@ impl Follower {
             if self.lesser_since.is_some_and(|since| since.elapsed() > LESSER_MAX) {
                 self.use_transport(Transport::WebSocket);
             }
+            let key = self.client.key();
             let Err(end) = self.connection().await else { continue };
             match end {
                 End::Renew => {}
                 End::Unread => return,
+                End::Failed(error)
+                    if error.code() == Some(Code::Unauthorized) && self.has_other_key(key.as_ref()).await => {
+                }
                 End::Failed(error) => {
                     // An error nobody waits for is of no interest.
                     let _ = self.out.send(Err(error)).await;
@@ -128,10 +137,30 @@ impl Follower {
         }
     }
 
+    /// Waits for a new key, if somebody else can store one. The hub ends the stream when it replaces the key; whoever
+    /// asked for that stores the new one a moment later.
+    async fn has_other_key(&self, refused: Option<&HeaderValue>) -> bool {
+        let until = Instant::now() + KEY_MAX;
+        while self.client.has_key_source() {
+            if self.client.renew_key(refused) {
+                return true;
+            }
+            if Instant::now() > until {
+                return false;
+            }
+            tokio::time::sleep(KEY_PAUSE).await;
+        }
+        false
+    }
+
     /// Connects and passes events on until the connection ends.
     async fn connection(&mut self) -> Result<(), End> {
+        let key = self.client.key();
         let (mut source, start) = match Source::open(&self.client, self.transport, self.position).await {
             Ok(opened) => opened,
+            Err(error) if error.code() == Some(Code::Unauthorized) && self.client.renew_key(key.as_ref()) => {
+                return Err(End::Renew);
+            }
             Err(error) => return Err(self.not_opened(error).await),
         };
         self.failures = 0;
@@ -206,8 +235,9 @@ impl Follower {
     async fn first_difference(&self, from: i64, to: i64) -> Result<Option<(i64, Compared)>, End> {
         let mut after = from - 1;
         loop {
-            let page = self.page(after).await?;
-            for event in page.0 {
+            let (events, has_more) = self.page(after).await?;
+            let before = after;
+            for event in events {
                 if event.event.cursor > to {
                     return Ok(None);
                 }
@@ -217,8 +247,11 @@ impl Follower {
                 }
                 after = event.event.cursor;
             }
-            if !page.1 {
+            if !has_more {
                 return Ok(None);
+            }
+            if after <= before {
+                return Err(End::Lost(self.client.not_a_hub("a log whose cursor does not advance")));
             }
         }
     }

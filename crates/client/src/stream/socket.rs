@@ -37,7 +37,7 @@ impl Socket {
         let headers = request.headers_mut();
         headers.insert(USER_AGENT, HeaderValue::from_static(crate::client::USER_AGENT_VALUE));
         if let Some(key) = client.key() {
-            headers.insert(AUTHORIZATION, key.clone());
+            headers.insert(AUTHORIZATION, key);
         }
         let config = WebSocketConfig::default()
             .read_buffer_size(BUFFER_BYTES)

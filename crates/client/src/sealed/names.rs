@@ -1,0 +1,52 @@
+//! Names on encrypted tasks. The hub could put any name next to a text, so they come from the caller's own profile and
+//! from the pins, never from a view.
+
+use tandem_api::actor::Actor;
+use tandem_api::messages::MessageView;
+use tandem_api::tasks::TaskView;
+use tandem_api::text::{Author, PeerName};
+use tandem_core::AgentId;
+
+use super::is_encrypted;
+use crate::Client;
+
+/// Characters of a name that are shown in an error.
+const NAME_CHARS_MAX: usize = 100;
+
+/// A name in one line, for an error that has lines of its own.
+pub(super) fn one_line(name: &str) -> String {
+    let visible = |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c };
+    let clean: String = name.chars().take(NAME_CHARS_MAX).map(visible).collect();
+    clean.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Client {
+    /// Replaces the senders' names in messages of an encrypted task. Those of a plain one stay.
+    pub fn name_senders(&self, task: &TaskView, messages: &mut [MessageView]) {
+        if matches!(is_encrypted(task), Ok(false)) {
+            return;
+        }
+        for message in messages {
+            message.sender_agent_name = match &message.sender_agent_id {
+                Actor::Agent(agent) => Some(self.known_name(agent)),
+                Actor::System => None,
+            };
+        }
+    }
+
+    /// Replaces the names of the parties in a view of an encrypted task.
+    pub(super) fn name_parties(&self, task: &mut TaskView) {
+        task.initiator_agent_name = self.known_name(&task.initiator_agent_id);
+        task.target_agent_name = self.known_name(&task.target_agent_id);
+    }
+
+    /// The name of an agent as it is known here; its id if it is not.
+    pub(super) fn known_name(&self, agent: &AgentId) -> PeerName {
+        let Ok(keyring) = self.keyring() else { return PeerName::peer(agent.as_str()) };
+        if keyring.agent() == agent {
+            return PeerName::new(Author::Reader, keyring.name());
+        }
+        let pinned = keyring.pins().ok().and_then(|pins| pins.name(agent));
+        PeerName::peer(pinned.unwrap_or_else(|| agent.to_string()))
+    }
+}

@@ -1,0 +1,85 @@
+//! The file of the pins.
+//!
+//! Every change happens under a lock on a second file beside it: the change reads the file again, applies itself, and
+//! replaces the file by a rename. So two processes never lose each other's pins, and a reader never sees half a file. A
+//! file that cannot be read is an error: an empty set of pins would trust every key again.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::pins::Known;
+use crate::Error;
+
+/// A pin is about a kilobyte; a longer file is something else.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+pub(super) fn failed(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {
+    move |cause| Error::File { what: format!("{what} {}", path.display()), cause }
+}
+
+pub(super) fn read(path: &Path) -> Result<Known, Error> {
+    let cannot = failed("cannot read", path);
+    let damaged = |why: String| Error::Pins { place: path.display().to_string(), why };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Known::default()),
+        Err(error) => return Err(cannot(error)),
+    };
+    if let Some(mode) = loose_mode(&file).map_err(&cannot)? {
+        return Err(damaged(format!("others may access it (mode {mode:o}); run `chmod 600` on it")));
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(&cannot)?;
+    serde_json::from_slice(&bytes).map_err(|cause| damaged(cause.to_string()))
+}
+
+pub(super) fn write(path: &Path, known: &Known) -> Result<(), Error> {
+    let cannot = failed("cannot write", path);
+    let json = serde_json::to_vec_pretty(known).map_err(|cause| cannot(cause.into()))?;
+    let beside = beside(path, "new");
+    let written = private(&beside, true)
+        .and_then(|mut file| file.write_all(&json).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&beside);
+    }
+    written.map_err(cannot)
+}
+
+/// Holds the lock until the file is dropped. It is a file of its own, because a rename replaces the other one.
+pub(super) fn lock(path: &Path) -> io::Result<File> {
+    let file = private(&beside(path, "lock"), false)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// `ada.pins.lock` beside `ada.pins`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+fn private(path: &Path, truncate: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(truncate);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// The mode of a file that others may read or write.
+#[cfg(unix)]
+fn loose_mode(file: &File) -> io::Result<Option<u32>> {
+    let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777;
+    Ok((mode & 0o077 != 0).then_some(mode))
+}
+
+/// Other systems have no permission bits to check.
+#[cfg(not(unix))]
+fn loose_mode(_: &File) -> io::Result<Option<u32>> {
+    Ok(None)
+}
