@@ -20,6 +20,7 @@ mod site;
 mod svg;
 mod table;
 mod timer;
+mod wake;
 mod workload;
 
 use std::path::PathBuf;
@@ -87,6 +88,8 @@ enum What {
     Content(content::Arguments),
     /// Measure what a tool call costs compared with REST, and how fast a model is prompted
     Mcp(mcp::Arguments),
+    /// Measure how fast a model is shown a new task, on every rung that pushes
+    Wake(wake::Arguments),
 }
 
 const ABOUT: &str = "\
@@ -184,6 +187,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(What::Timer(arguments)) => return timer::run(arguments),
         Some(What::Content(arguments)) => return content::run(arguments),
         Some(What::Mcp(arguments)) => return mcp::run(arguments),
+        Some(What::Wake(arguments)) => return wake::run(arguments),
         None => {}
     }
     let report = until_stopped(measure::run(&plan, arguments.url.as_deref()))?;

@@ -5,6 +5,7 @@ use std::fmt;
 use tandem_api::error::{Code, ErrorBody};
 use tandem_client::Error;
 
+use crate::profiles::Profile;
 use crate::terminal::text;
 
 /// The exit code of a command. The codes are documented in `tandem help` and never change.
@@ -30,6 +31,15 @@ pub(crate) struct Failure {
     next: Option<String>,
     /// The hub's error, for `--json`.
     body: Option<Box<ErrorBody>>,
+    /// The key that is missing or wrong.
+    wants: Option<Wanted>,
+}
+
+/// A key that a command did without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    ApiKey,
+    PrivateKey,
 }
 
 /// The result of a command.
@@ -37,7 +47,7 @@ pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, what: without_codes(what.into()), next: None, body: None }
+        Self { exit, what: without_codes(what.into()), next: None, body: None, wants: None }
     }
 
     pub(crate) fn refused(what: impl Into<String>) -> Self {
@@ -60,7 +70,26 @@ impl Failure {
     #[must_use]
     pub(crate) fn next(mut self, next: impl Into<String>) -> Self {
         self.next = Some(next.into());
+        self.wants = None;
         self
+    }
+
+    /// Says how this profile gets the key that is missing. The general advice names no hub, and a key that is given to
+    /// the wrong one is lost.
+    #[must_use]
+    pub(crate) fn for_profile(self, profile: &Profile, replaced: bool) -> Self {
+        let login = profile.login_command();
+        match self.wants {
+            Some(Wanted::ApiKey) if replaced => {
+                self.next("The key of this profile was replaced in the meantime: run it again.")
+            }
+            Some(Wanted::ApiKey) => self.next(format!("Log in again with `{login}`.")),
+            Some(Wanted::PrivateKey) => self.next(format!(
+                "Give this profile its key with `{login} --private-key FILE`, or register a new agent without \
+                 --no-encryption."
+            )),
+            None => self,
+        }
     }
 
     /// What happened.
@@ -128,7 +157,7 @@ impl From<Error> for Failure {
         let exit = match &error {
             Error::Refused(refusal) => match refusal.status {
                 404 => Exit::NotFound,
-                503 => Exit::Unreachable,
+                502..=504 => Exit::Unreachable,
                 _ => Exit::Refused,
             },
             Error::Unreachable { .. } | Error::Lost { .. } | Error::NotAHub { .. } => Exit::Unreachable,
@@ -136,38 +165,19 @@ impl From<Error> for Failure {
             Error::UnknownPeer(_) => Exit::NotFound,
             _ => Exit::Refused,
         };
-        let next = match &error {
-            Error::Refused(refusal) => after_refusal(refusal.body.code, refusal.retry_after),
-            Error::Unreachable { .. } => Some(
-                "Is the hub running? Start one here with `tandem serve`, or check with `tandem doctor`."
-                    .into(),
-            ),
-            Error::Lost { .. } | Error::TimedOut { .. } => {
-                Some("It may have taken effect. Look before you repeat it: `tandem task list`.".into())
-            }
-            Error::KeyChanged { agent, .. } => Some(format!(
-                "If its owner confirms the new words: `tandem trust {agent} --accept`. If not, send nothing."
-            )),
-            Error::NoKey => Some(
-                "Give this profile its key with `tandem login --private-key FILE`, or register a new agent \
-                 without --no-encryption."
-                    .into(),
-            ),
-            Error::NoPeerKey { .. } => {
-                Some("Its owner has to register it with a key: `tandem register` makes one.".into())
-            }
-            Error::UnknownPeer(_) => Some(
-                "`tandem connections` shows whom you can reach; `tandem pair` connects another agent.".into(),
-            ),
-            Error::Pins { .. } => {
-                Some("Restore the file from a backup. If you remove it, every key is trusted anew.".into())
-            }
-            Error::NotAHub { .. } => Some("Check the address: `tandem context list` shows it.".into()),
+        let next = advice(&error);
+        // Errors contain text of the hub and names of other agents.
+        let what = match &error {
+            Error::KeyChanged { .. } => text::lines(&error.to_string()),
+            // A line of the hub's must not look like one of ours.
+            _ => text::line(&error.to_string()),
+        };
+        let wants = match &error {
+            Error::NoKey => Some(Wanted::PrivateKey),
+            error if error.code() == Some(Code::Unauthorized) => Some(Wanted::ApiKey),
             _ => None,
         };
-        // Errors contain text of the hub and names of other agents.
-        let mut failure =
-            Self { exit, what: without_codes(text::lines(&error.to_string())), next, body: None };
+        let mut failure = Self { exit, what: without_codes(what), next, body: None, wants };
         if let Error::Refused(refusal) = error {
             let nexts = refusal.body.next_statuses.as_ref();
             // A wrong argument is not put right by another status.
@@ -179,6 +189,46 @@ impl From<Error> for Failure {
             failure.body = Some(Box::new(refusal.body));
         }
         failure
+    }
+}
+
+/// What to try next.
+fn advice(error: &Error) -> Option<String> {
+    match error {
+        Error::Refused(refusal) => after_refusal(refusal.body.code, refusal.retry_after),
+        Error::Unreachable { .. } => Some(
+            "Is the hub running? Start one here with `tandem serve`, or check with `tandem doctor`."
+                .into(),
+        ),
+        Error::Lost { .. } | Error::TimedOut { .. } => {
+            Some("If it changes something, that may have happened. Look first: `tandem task list`.".into())
+        }
+        Error::KeyChanged { agent, .. } => Some(format!(
+            "If its owner confirms the new words: `tandem trust {agent} --accept`. If not, send nothing."
+        )),
+        Error::AnotherAgent(other) => Some(format!(
+            "If the owner confirms the new words: `tandem trust {} --accept`. If not, send nothing.",
+            other.agent
+        )),
+        Error::NotPinned { agent, .. } => {
+            Some(format!("Compare the words with its owner, then: `tandem trust {agent} --accept`."))
+        }
+        Error::NoKey => Some(
+            "Give this profile its key with `tandem login --hub URL --as PROFILE --private-key FILE`, or register a \
+             new agent without --no-encryption."
+                .into(),
+        ),
+        Error::NoPeerKey { .. } => {
+            Some("Its owner has to register it with a key: `tandem register` makes one.".into())
+        }
+        Error::UnknownPeer(_) => Some(
+            "`tandem connections` shows whom you can reach; `tandem pair` connects another agent.".into(),
+        ),
+        Error::Pins { .. } => {
+            Some("Restore the file from a backup. If you remove it, every key is trusted anew.".into())
+        }
+        Error::NotAHub { .. } => Some("Check the address: `tandem context list` shows it.".into()),
+        _ => None,
     }
 }
 
@@ -194,7 +244,9 @@ fn without_codes(mut text: String) -> String {
 /// What to do about an error of the hub, in terms of this command line.
 fn after_refusal(code: Code, retry_after: Option<std::time::Duration>) -> Option<String> {
     let next = match code {
-        Code::Unauthorized => "Log in again with `tandem login`, or register with `tandem register NAME`.",
+        Code::Unauthorized => {
+            "Log in again with `tandem login --hub URL`, or register with `tandem register NAME`."
+        }
         Code::NoCredits => "Ask the operator of the hub for credits.",
         Code::Suspended => "Ask the operator of the hub.",
         Code::AdminOnly => {

@@ -12,6 +12,7 @@ mod output;
 mod profiles;
 mod serve;
 mod settings;
+mod signals;
 mod terminal;
 
 use clap::{CommandFactory as _, Parser, Subcommand};

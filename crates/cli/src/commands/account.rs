@@ -1,17 +1,16 @@
 //! `tandem usage` and `tandem export`: the agent's account.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use tandem_api::tasks::ReportUsage;
-use tandem_client::Download;
+use tandem_client::NewFile;
 use tandem_core::credits::Usd;
 
 use super::complete::tasks;
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
-use crate::terminal::{progress, time};
+use crate::terminal::{self, progress, time};
 
 /// Arguments of `tandem usage`.
 #[derive(Debug, Args)]
@@ -88,30 +87,15 @@ pub(crate) fn export(arguments: &ExportArguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let path = &arguments.output;
         if path == Path::new("-") {
-            let download = session.client.export().await?;
-            return copy(download, &mut std::io::stdout(), &session).await.map(|_| ());
+            return copy(&session, Destination::Output).await.map(|_| ());
         }
-        if path.exists() {
+        if path.symlink_metadata().is_ok() {
             return Err(Failure::refused(format!("{} exists already", path.display()))
                 .next("Name another file with -o FILE."));
         }
-        // A half-written export must not look like a whole one.
-        let beside = path.with_extension("part");
-        let failed =
-            |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
-        let mut file = File::create(&beside).map_err(failed)?;
-        let copied = match session.client.export().await {
-            Ok(download) => copy(download, &mut file, &session).await,
-            Err(error) => Err(error.into()),
-        };
-        let bytes = match copied {
-            Ok(bytes) => bytes,
-            Err(failure) => {
-                let _ = std::fs::remove_file(&beside);
-                return Err(failure);
-            }
-        };
-        file.sync_all().and_then(|()| std::fs::rename(&beside, path)).map_err(failed)?;
+        let mut file = NewFile::create_private(path, false).await?;
+        let bytes = copy(&session, Destination::File(&mut file)).await?;
+        file.finish().await?;
         let view = serde_json::json!({ "path": path.display().to_string(), "bytes": bytes });
         session
             .terminal
@@ -119,11 +103,28 @@ pub(crate) fn export(arguments: &ExportArguments, common: &Common) -> Outcome {
     })
 }
 
-async fn copy(mut download: Download, to: &mut impl std::io::Write, session: &Session) -> Outcome<u64> {
+/// Where an export goes.
+enum Destination<'a> {
+    Output,
+    File(&'a mut NewFile),
+}
+
+impl Destination<'_> {
+    async fn write(&mut self, piece: &[u8]) -> Outcome {
+        match self {
+            Self::Output => terminal::print_bytes(piece),
+            Self::File(file) => Ok(file.write(piece).await?),
+        }
+    }
+}
+
+/// Reads the export to its end and checks that it is complete.
+async fn copy(session: &Session, mut to: Destination<'_>) -> Outcome<u64> {
+    let mut download = session.client.export().await?;
     let bar = progress::spinner(&session.terminal, "Exporting");
     let (mut bytes, mut end) = (0, Vec::new());
     while let Some(piece) = download.next().await? {
-        to.write_all(&piece)?;
+        to.write(&piece).await?;
         bytes += piece.len() as u64;
         bar.set_message(format!("Exporting, {}", time::bytes(bytes)));
         end.extend_from_slice(&piece);

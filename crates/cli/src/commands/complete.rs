@@ -8,6 +8,7 @@ use tandem_api::tasks::{PageQuery, TasksQuery};
 use tandem_client::Client;
 use tandem_core::Status;
 
+use super::task_view::listed_title;
 use super::{Common, Session};
 use crate::profiles::Profiles;
 use crate::terminal::text;
@@ -40,8 +41,11 @@ pub(crate) fn tasks() -> ArgValueCandidates {
             let query = TasksQuery { limit: Some(50), ..TasksQuery::default() };
             let page = client.tasks(&query).await.ok()?;
             let candidate = |task: tandem_api::tasks::TaskView| {
-                let help =
-                    format!("{} {}", task.status.as_str(), text::cut(&text::line(task.title.as_str()), 60));
+                let help = format!(
+                    "{} {}",
+                    task.status.as_str(),
+                    text::cut(&text::line(listed_title(&task.id, &task.title)), 60)
+                );
                 CompletionCandidate::new(task.id.as_str().to_owned()).help(Some(help.into()))
             };
             Some(page.into_iter().map(candidate).collect())
@@ -68,7 +72,10 @@ fn ask<F>(question: impl FnOnce(Client) -> F) -> Vec<CompletionCandidate>
 where
     F: Future<Output = Option<Vec<CompletionCandidate>>>,
 {
-    let Ok(session) = Session::open(&Common::default()) else { return Vec::new() };
+    // The shell's half-written line is not parsed, but the variables count: a key goes to its hub only.
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let common = Common { agent: set("TANDEM_AGENT"), hub: set("TANDEM_HUB"), ..Common::default() };
+    let Ok(session) = Session::open(&common) else { return Vec::new() };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return Vec::new();
     };

@@ -93,6 +93,7 @@ pub(crate) fn connect(arguments: &ConnectArguments, common: &Common) -> Outcome 
         let connected = session.client.connect(&agent).await?;
         session.terminal.result(&connected, |terminal| {
             terminal.done(&format!("Connected with {}.", text::line(connected.agent_name.as_str())))
-        })
+        })?;
+        session.pin(&connected)
     })
 }

@@ -1,6 +1,6 @@
 //! `tandem events tail`: the agent's events, live.
 
-use std::io::{BufWriter, ErrorKind, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use super::complete::{connected_agents, tasks};
 use super::{Common, Session};
-use crate::exit::{Failure, Outcome};
-use crate::terminal::text;
+use crate::exit::Outcome;
+use crate::terminal::{text, written};
 
 /// Arguments of `tandem events`.
 #[derive(Debug, Args)]
@@ -161,14 +161,5 @@ pub(crate) fn notice_line(notice: &Notice) -> String {
             format!("-- the hub was restored from a backup: it went back from event {from} to {to}")
         }
         _ => "-- the stream changed".to_owned(),
-    }
-}
-
-/// A reader that has enough ends the command quietly.
-fn written(result: std::io::Result<()>) -> Outcome {
-    match result {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(Failure::from(error)),
-        Ok(()) => Ok(()),
     }
 }

@@ -8,25 +8,25 @@ use clap::{Args, Subcommand};
 use tandem_api::files::UploadedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::{DownloadOptions, Upload, is_encrypted};
+use tandem_client::{DownloadOptions, NewFile, Trust, Upload, has_sealed_id, is_encrypted};
 use tandem_core::FileId;
+use tandem_core::messages::ContentType;
 
 use super::complete::tasks;
+use super::media_type::mime_type;
 use super::pages::Extent;
-use super::task_view::{file_infos, file_of};
+use super::task_view::{file_infos, file_of, is_sealed};
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
+use crate::signals;
 use crate::terminal::table::Table;
-use crate::terminal::{progress, text, time};
-
-/// Bytes that decide whether a file of unknown type is text.
-const SNIFFED_BYTES: u64 = 64 * 1024;
+use crate::terminal::{self, progress, text, time};
 
 /// Bytes of the name of a downloaded file. File systems take 255.
 const NAME_BYTES_MAX: usize = 240;
 
 /// The largest file of a hub.
-const FILE_BYTES_MAX: usize = 50 * 1024 * 1024;
+pub(crate) const FILE_BYTES_MAX: usize = 50 * 1024 * 1024;
 
 /// Arguments of `tandem file`.
 #[derive(Debug, Args)]
@@ -102,12 +102,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             check_files(files)?;
             let task = session.client.task(&session.task_id(task).await?).await?;
             session.remember(&task.id);
+            check_types(files, is_encrypted(&task)?)?;
             for uploaded in upload_all(&session, &task, files).await? {
                 session.terminal.result(&uploaded, |terminal| terminal.line(&sent_line(&uploaded)))?;
             }
             Ok(())
         }
-        FileCommand::Down(down) => download(&session, down).await,
+        // A download that ends early removes what it has written.
+        FileCommand::Down(down) => signals::or_dropped(download(&session, down)).await?,
         FileCommand::List { task } => list(&session, task).await,
         FileCommand::Delete { file } => {
             let deleted = session.client.delete_file(file).await?;
@@ -116,17 +118,39 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     })
 }
 
-/// Refuses files that cannot be read, before anything is sent.
+/// Refuses files that cannot be read or are too large, before anything is sent.
 pub(crate) fn check_files(files: &[PathBuf]) -> Outcome {
     for path in files {
         let unreadable =
             |cause: std::io::Error| Failure::usage(format!("cannot read {}: {cause}", path.display()));
-        let metadata = File::open(path).and_then(|file| file.metadata()).map_err(unreadable)?;
+        // Before it is opened: a pipe would wait for somebody who writes to it.
+        let metadata = path.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
-            return Err(Failure::usage(format!("{} is not a file", path.display())));
+            return Err(Failure::usage(format!(
+                "{} is not a regular file; write what it gives into one first",
+                path.display()
+            )));
         }
+        if metadata.len() > FILE_BYTES_MAX as u64 {
+            return Err(Failure::usage(format!(
+                "{} has {}, but the hub takes files of up to {}",
+                path.display(),
+                time::bytes(metadata.len()),
+                time::bytes(FILE_BYTES_MAX as u64)
+            )));
+        }
+        File::open(path).map_err(unreadable)?;
     }
     Ok(())
+}
+
+/// Refuses files of a type that the hub does not take on a plain task, before anything is sent.
+pub(crate) fn check_types(files: &[PathBuf], encrypted: bool) -> Outcome {
+    let refused = |path: &&PathBuf| !encrypted && !tandem_core::files::is_allowed(mime_type(path));
+    let Some(path) = files.iter().find(refused) else { return Ok(()) };
+    let what = "a plain task takes only images, PDF, JSON, CSV and plain text";
+    Err(Failure::usage(format!("{} is of another type: {what}", path.display()))
+        .next("An encrypted task takes any file: `tandem send --encrypt`."))
 }
 
 /// Sends files on a task, each with a progress bar. On an encrypted task they are sealed first.
@@ -140,7 +164,9 @@ pub(crate) async fn upload_all(
         let name = file_name(path)?;
         let mime_type = mime_type(path);
         if is_encrypted(task)? {
-            let bytes = tokio::fs::read(path).await?;
+            let mut bytes = Vec::new();
+            // It may have grown since it was checked.
+            File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
             let spinner =
                 progress::spinner(&session.terminal, &format!("Sealing and sending {}", text::line(&name)));
             uploaded.push(session.client.upload_sealed(task, &name, mime_type, bytes).await?);
@@ -167,34 +193,6 @@ fn file_name(path: &Path) -> Outcome<String> {
         .ok_or_else(|| Failure::usage(format!("the name of {} is not valid UTF-8", path.display())))
 }
 
-/// The media type by the name, or plain text if the content is text.
-fn mime_type(path: &Path) -> &'static str {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("").to_lowercase();
-    match extension.as_str() {
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "webp" => "image/webp",
-        "svg" => "image/svg+xml",
-        "pdf" => "application/pdf",
-        "json" => "application/json",
-        "csv" => "text/csv",
-        _ if is_text(path) => "text/plain",
-        _ => "application/octet-stream",
-    }
-}
-
-fn is_text(path: &Path) -> bool {
-    let mut beginning = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(SNIFFED_BYTES).read_to_end(&mut beginning));
-    let valid = match std::str::from_utf8(&beginning) {
-        Ok(_) => true,
-        // Only the last character may be cut off.
-        Err(error) => error.error_len().is_none() && beginning.len() as u64 == SNIFFED_BYTES,
-    };
-    read.is_ok() && valid && !beginning.contains(&0)
-}
-
 /// The messages of a task that carry files, oldest first.
 async fn file_messages(session: &Session, task: &TaskView) -> Outcome<Vec<MessageView>> {
     let (client, id) = (&session.client, &task.id);
@@ -203,6 +201,7 @@ async fn file_messages(session: &Session, task: &TaskView) -> Outcome<Vec<Messag
     let mut files: Vec<MessageView> =
         all.items.into_iter().filter(|message| file_of(message).is_some()).collect();
     files.sort_by_key(|message| message.created_at);
+    client.name_senders(task, &mut files);
     Ok(files)
 }
 
@@ -214,10 +213,13 @@ async fn list(session: &Session, named: &str) -> Outcome {
         return files.iter().try_for_each(|message| session.terminal.json_line(message));
     }
     let infos = file_infos(&session.client, &files, usize::MAX).await;
+    let is_sealed_task = is_sealed(&task);
     let mut table = Table::new(&["file", "name", "type", "size", "from", "sent"], 1);
     for (message, info) in files.iter().zip(&infos) {
         let name = info.as_ref().and_then(|info| info.filename.as_deref());
-        let is_sealed = name == Some(tandem_seal::CLEAR_FILENAME);
+        let is_sealed = message.content_type == ContentType::Encrypted;
+        // Nobody but the hub can have put a plain file on an encrypted task.
+        let name = if is_sealed_task && !is_sealed { Some("(NOT encrypted)") } else { name };
         let mime_type = info.as_ref().and_then(|info| info.mime_type.as_deref());
         table.row([
             message.content.as_str(),
@@ -229,16 +231,16 @@ async fn list(session: &Session, named: &str) -> Outcome {
         ]);
     }
     table.print(&session.terminal, "This task has no files.")?;
-    if task.encrypted && !files.is_empty() {
+    if is_sealed_task && !files.is_empty() {
         session.terminal.note(&format!("Download one with: tandem file down FILE_ID --task {}", task.id));
     }
     Ok(())
 }
 
 async fn download(session: &Session, down: &Down) -> Outcome {
-    let Some(named) = &down.task else { return download_plain(session, down).await };
+    let Some(named) = &down.task else { return download_of_any_task(session, down).await };
     let task = session.client.task(&session.task_id(named).await?).await?;
-    if !is_encrypted(&task)? {
+    if !is_sealed(&task) {
         return download_plain(session, down).await;
     }
     let message = find_announcement(session, &task, &down.file).await?.ok_or_else(|| {
@@ -261,37 +263,57 @@ async fn download_sealed(session: &Session, down: &Down, task: &TaskView, messag
     let spinner = progress::spinner(&session.terminal, "Downloading and opening");
     let opened = session.client.download_sealed(task, message).await?;
     spinner.finish_and_clear();
-    write_opened(session, down, &opened.filename, &opened.bytes)
+    write_opened(session, down, &opened.filename, &opened.bytes).await
 }
 
-/// Downloads an encrypted file without a task's name: it usually belongs to the last task.
-async fn download_of_last_task(session: &Session, down: &Down) -> Outcome {
+/// Downloads a file without a task's name. Stored bytes do not show whether they are encrypted, and the hub could lie about
+/// it; so the last task is asked first, to which the file usually belongs.
+async fn download_of_any_task(session: &Session, down: &Down) -> Outcome {
     if let Some(last) = session.state().last_task() {
-        let task = session.client.task(last).await?;
-        let message = find_announcement(session, &task, &down.file).await?;
-        if let Some(message) = message.filter(|_| task.encrypted) {
-            return download_sealed(session, down, &task, &message).await;
+        let task = session.client.task(last).await.ok();
+        let may_be_sealed = has_sealed_id(last) || task.as_ref().is_some_and(is_sealed);
+        let message = match &task {
+            Some(task) => find_announcement(session, task, &down.file).await.ok().flatten(),
+            None => None,
+        };
+        match (&task, &message) {
+            (Some(task), Some(message)) if may_be_sealed => {
+                return download_sealed(session, down, task, message).await;
+            }
+            (_, Some(_)) => return download_plain(session, down).await,
+            // The hub may hide the message, so that its own bytes are taken for the file.
+            (_, None) if may_be_sealed => {
+                let what = "the last task is encrypted, and the hub does not show this file on it";
+                let next = format!("Name its task: `tandem file down {} --task TASK`.", down.file);
+                return Err(Failure::refused(what).next(next));
+            }
+            _ => {}
         }
     }
-    Err(Failure::refused("the file is encrypted")
-        .next(format!("Name its task: `tandem file down {} --task TASK`.", down.file)))
+    download_plain(session, down).await?;
+    if session.client.keyring().is_ok() {
+        session.terminal.note(&format!(
+            "It came as the hub stores it. A file of an encrypted task is only verified with its task: \
+             `tandem file down {} --task TASK`.",
+            down.file
+        ));
+    }
+    Ok(())
 }
 
 /// Downloads a file as the hub stores it. An encrypted one is of no use like that.
 async fn download_plain(session: &Session, down: &Down) -> Outcome {
-    use std::io::Write as _;
     let is_sealed = |name: Option<&str>| name == Some(tandem_seal::CLEAR_FILENAME);
     if down.output.as_deref() == Some(Path::new("-")) {
         let (bytes, got) = session.client.download_bytes(&down.file, FILE_BYTES_MAX).await?;
         if is_sealed(got.filename.as_deref()) {
-            return download_of_last_task(session, down).await;
+            return Err(is_encrypted_file(down));
         }
-        std::io::stdout().write_all(&bytes)?;
-        return Ok(());
+        return terminal::print_bytes(&bytes);
     }
     let info = session.client.file_info(&down.file).await?;
     if is_sealed(info.filename.as_deref()) {
-        return download_of_last_task(session, down).await;
+        return Err(is_encrypted_file(down));
     }
     let own_name = info.filename.as_deref().and_then(plain_name).unwrap_or_else(|| down.file.to_string());
     let path = target(down, &own_name)?;
@@ -300,7 +322,12 @@ async fn download_plain(session: &Session, down: &Down) -> Outcome {
     let show = |done: u64, _| bar.set_position(done);
     let got = session.client.download(&down.file, &path, options, show).await?;
     bar.finish_and_clear();
-    saved(session, &path, &own_name, got.size_bytes)
+    saved(session, &path, &own_name, got.size_bytes, &Trust::Plain)
+}
+
+fn is_encrypted_file(down: &Down) -> Failure {
+    Failure::refused("the file is encrypted")
+        .next(format!("Name its task: `tandem file down {} --task TASK`.", down.file))
 }
 
 /// Where a file goes: a place that is free, unless it may be overwritten.
@@ -315,7 +342,7 @@ fn target(down: &Down, own_name: &str) -> Outcome<PathBuf> {
 
 /// A file name from elsewhere: no folders, no hidden file, no option of a command, nothing that a terminal interprets,
 /// and not too long for a file system.
-fn plain_name(name: &str) -> Option<String> {
+pub(crate) fn plain_name(name: &str) -> Option<String> {
     let last = name.rsplit(['/', '\\']).next()?;
     let safe: String = last.chars().filter(|c| !text::is_unsafe(*c)).collect();
     let plain = safe.trim().trim_start_matches(['.', '-', ' ']);
@@ -326,25 +353,23 @@ fn plain_name(name: &str) -> Option<String> {
     (end > 0).then(|| plain[..end].to_owned())
 }
 
-fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Outcome {
-    use std::io::Write as _;
+async fn write_opened(session: &Session, down: &Down, name: &str, bytes: &[u8]) -> Outcome {
     if down.output.as_deref() == Some(Path::new("-")) {
-        std::io::stdout().write_all(bytes)?;
-        return Ok(());
+        return terminal::print_bytes(bytes);
     }
     let name = plain_name(name).unwrap_or_else(|| down.file.to_string());
     let path = target(down, &name)?;
-    let failed =
-        |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).create_new(!down.overwrite);
-    options.open(&path).and_then(|mut file| file.write_all(bytes)).map_err(failed)?;
-    saved(session, &path, &name, bytes.len() as u64)
+    let mut file = NewFile::create(&path, down.overwrite).await?;
+    file.write(bytes).await?;
+    file.finish().await?;
+    saved(session, &path, &name, bytes.len() as u64, &Trust::Verified)
 }
 
-fn saved(session: &Session, path: &Path, name: &str, bytes: u64) -> Outcome {
+fn saved(session: &Session, path: &Path, name: &str, bytes: u64, trust: &Trust) -> Outcome {
     let shown = path.display().to_string();
-    let view = serde_json::json!({ "path": shown, "filename": name, "sizeBytes": bytes });
+    let view = serde_json::json!({
+        "path": shown, "filename": name, "sizeBytes": bytes, "trust": trust.as_str(),
+    });
     session
         .terminal
         .result(&view, |terminal| terminal.line(&format!("{}  {}", text::line(&shown), time::bytes(bytes))))

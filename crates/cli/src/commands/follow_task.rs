@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::{Followed, Notice, StreamEvent};
+use tandem_client::{Followed, Notice, Opened, StreamEvent};
 use tandem_core::events::EventKind;
 use tandem_core::{MessageId, Status, TaskId};
 use tokio::time::{Instant, timeout_at};
 
 use super::Session;
-use super::task_view::{file_infos, print_message, status_line};
+use super::task_view::{file_infos, in_the_clear, print_message, status_line, unopened};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
 
@@ -33,9 +33,21 @@ const LAST_EVENTS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Ending {
     /// The task as it is now, in the clear.
-    pub(crate) task: TaskView,
+    pub(crate) task: Opened<TaskView>,
     /// The text of the last message that was printed.
     pub(crate) last_text: Option<String>,
+    /// Whether a message was not printed, because it could not be opened or verified.
+    has_unopened: bool,
+}
+
+impl Ending {
+    /// A failure if a text of the task or of a message could not be opened.
+    pub(crate) fn all_opened(&self) -> Outcome {
+        if self.has_unopened || self.task.trust.why_unreadable().is_some() {
+            return Err(unopened("a text of this encrypted task"));
+        }
+        Ok(())
+    }
 }
 
 /// Follows a task with the events after a cursor, and prints them.
@@ -49,7 +61,7 @@ pub(crate) async fn follow_task(
     let deadline = Instant::now() + limit.unwrap_or(FOR_EVER);
     let mut stream = session.client.follow(Some(after));
     let mut task = session.client.task(id).await?;
-    let mut last_text = None;
+    let (mut last_text, mut has_unopened) = (None, false);
     let mut is_told = is_over(session, &task, until);
     loop {
         // The task can be ahead of its events: what led to the end is printed first.
@@ -70,14 +82,18 @@ pub(crate) async fn follow_task(
                 session.terminal.note(&format!("connection lost, trying again: {}", text::line(&cause)));
             }
             Followed::Event(event) if event.task_id.as_ref() == Some(id) => {
-                last_text = print_event(session, &task, &event).await?.or(last_text);
+                match print_event(session, &task, &event).await? {
+                    Printed::Text(text) => last_text = Some(text),
+                    Printed::Unopened => has_unopened = true,
+                    Printed::Other => {}
+                }
                 task = session.client.task(id).await?;
                 is_told = event.fields().status == Some(task.status);
             }
             _ => {}
         }
     }
-    Ok(Ending { task: session.client.open_task(task).await.view, last_text })
+    Ok(Ending { task: session.client.open_task(task).await, last_text, has_unopened })
 }
 
 fn is_over(session: &Session, task: &TaskView, until: Until) -> bool {
@@ -87,34 +103,47 @@ fn is_over(session: &Session, task: &TaskView, until: Until) -> bool {
     task.status.is_terminal() || (until == Until::EndedOrNeedsMe && needs_me)
 }
 
-/// Prints an event. Returns the text of a message.
-async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) -> Outcome<Option<String>> {
+/// What was printed of an event.
+enum Printed {
+    /// A message with this text.
+    Text(String),
+    /// That a message could not be opened.
+    Unopened,
+    Other,
+}
+
+/// Prints an event.
+async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) -> Outcome<Printed> {
     let terminal = &session.terminal;
     if terminal.json {
         terminal.json_line(&super::events::event_json(event))?;
-        return Ok(None);
+        return Ok(Printed::Other);
     }
     let fields = event.fields();
     if event.kind == EventKind::MessageCreated.into() {
         let Some(message) = find_message(session, task, fields.message_id.as_ref()).await? else {
-            return Ok(None);
+            return Ok(Printed::Other);
         };
         let opened = session.client.open_messages(task, vec![message]).await;
         let files = file_infos(&session.client, opened.iter().map(|message| &message.view), 1).await;
-        let mut last_text = None;
+        let mut printed = Printed::Other;
         for (message, file) in opened.iter().zip(&files) {
             print_message(terminal, task, message, file.as_ref())?;
-            last_text = Some(message.view.content.as_str().to_owned());
+            printed = match message.trust.why_unreadable() {
+                Some(_) => Printed::Unopened,
+                None => Printed::Text(message.view.content.as_str().to_owned()),
+            };
         }
-        return Ok(last_text);
+        return Ok(printed);
     }
     if let Some(status) = fields.status {
-        let reason = fields.reason.as_ref().map(|reason| text::line(reason.as_str()));
+        let clear = in_the_clear(task);
+        let reason = fields.reason.as_ref().map(|reason| format!("{}{clear}", text::line(reason.as_str())));
         terminal.line(&status_line(terminal, status, reason.as_deref()))?;
     } else if event.kind == EventKind::TaskStalled.into() {
         terminal.line("the worker has gone silent")?;
     }
-    Ok(None)
+    Ok(Printed::Other)
 }
 
 /// A message by its id. It is one of the newest, because its event has just arrived.

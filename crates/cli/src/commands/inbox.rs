@@ -5,7 +5,7 @@ use tandem_api::inbox::{InboxItem, InboxKind};
 use tandem_api::tasks::PageQuery;
 
 use super::pages::Extent;
-use super::task_view::task_table;
+use super::task_view::{listed_title, task_table};
 use super::{Common, Session};
 use crate::exit::Outcome;
 use crate::terminal::table::Table;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             table.row([
                 what(item).as_str(),
                 item.from_agent_name.as_str(),
-                item.title.as_str(),
+                item.task_id.as_ref().map_or(item.title.as_str(), |task| listed_title(task, &item.title)),
                 item.task_id.as_ref().map_or("", |task| task.as_str()),
                 &time::relative(item.created_at, now),
                 item.priority.as_str(),

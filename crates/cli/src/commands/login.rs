@@ -12,6 +12,7 @@ use super::register::announce_current;
 use super::session::{block_on, hub_of};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles, name_of};
+use crate::signals;
 use crate::terminal::{Terminal, secret, text};
 
 /// Arguments of `tandem login`.
@@ -22,7 +23,7 @@ Examples:
   pass show tandem/ada | tandem login --as ada             from a password manager
   tandem login --private-key ada.pem                       with the key for encrypted tasks")]
 pub(crate) struct Arguments {
-    /// The name of the profile on this machine [default: the agent's name, with - for spaces]
+    /// The profile on this machine; an existing one keeps its hub [default: the agent's name]
     #[arg(long = "as", value_name = "PROFILE")]
     profile: Option<String>,
     /// The agent's private key (PEM) for encrypted tasks; it is copied into the profile
@@ -34,7 +35,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let terminal = common.terminal();
     let profiles = Profiles::of_user()?;
-    let hub = hub_of(common, None)?;
+    let hub = match (&common.hub, &arguments.profile) {
+        // A new key for a profile is for the hub that it is on. Another hub must not see it.
+        (None, Some(name)) => match profiles.load(name)? {
+            Some(existing) => existing.hub_url()?,
+            None => hub_of(common)?,
+        },
+        _ => hub_of(common)?,
+    };
     let key = arguments.private_key.as_deref().map(load).transpose()?;
     let api_key = secret::read(&format!("API key for {hub}: "))?;
     let client = Client::new(hub)?.with_key(&api_key);
@@ -52,8 +60,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             api_key,
         };
         let _locked = profiles.reserve(&profile.name)?;
+        // A private key and its profile are written both or not at all.
+        let held = signals::hold()?;
         let key = stored_key(&profiles, &profile, &agent, key)?;
         profiles.save(&profile)?;
+        held.release();
         let before = profiles.current()?.filter(|before| *before != profile.name);
         profiles.set_current(&profile.name)?;
         show(&terminal, &profile, &agent, key.as_ref(), before.as_deref())
@@ -121,23 +132,18 @@ fn show(
     before: Option<&str>,
 ) -> Outcome {
     let fingerprint = key.map(|key| key.public().fingerprint());
-    let view = serde_json::json!({
-        "profile": profile.name,
-        "agentId": profile.agent_id,
-        "agentName": profile.agent_name,
-        "hub": profile.hub,
-        "fingerprint": fingerprint.map(|fingerprint| fingerprint.hex()),
-    });
+    let view = profile.view(&profile.hub, fingerprint.as_ref());
     terminal.result(&view, |terminal| {
         let name = terminal.bold(&text::line(&profile.agent_name));
         terminal.line(&format!("Logged in as {name} ({}) on {}", profile.agent_id, profile.hub))
     })?;
     announce_current(terminal, profile, before);
     if key.is_none() && agent.public_key.is_some() {
-        terminal.note(
+        terminal.note(&format!(
             "Encrypted tasks cannot be read here: this machine does not have the agent's private key. \
-             Add it with `tandem login --private-key FILE`.",
-        );
+             Add it with `{} --private-key FILE`.",
+            profile.login_command()
+        ));
     }
     Ok(())
 }

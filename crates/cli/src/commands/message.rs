@@ -2,12 +2,13 @@
 
 use clap::Args;
 use tandem_api::messages::{MessageView, SendMessage};
-use tandem_api::tasks::TasksQuery;
+use tandem_api::tasks::{TaskView, TasksQuery};
 use tandem_core::text::Body;
 use tandem_core::{AgentId, TaskId};
 
 use super::complete::tasks;
 use super::input::{checked, text_or_stdin};
+use super::task_view::{WithTrust, is_sealed, own_trust};
 use super::{Common, Session};
 use crate::exit::{Exit, Failure, Outcome};
 
@@ -32,15 +33,19 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let body: Body = checked("TEXT", text_or_stdin(&arguments.text)?)?;
-        let sent = match receiver(&session, &arguments.to).await? {
+        let (task, sent) = match receiver(&session, &arguments.to).await? {
             Receiver::Task(task) => {
                 let task = session.client.task(&task).await?;
-                session.client.say(&task, SendMessage::new(body)).await?
+                let sent = session.client.say(&task, SendMessage::new(body)).await?;
+                (task, sent)
             }
-            Receiver::Agent(agent) => to_agent(&session, &agent, body).await?,
+            Receiver::Agent(agent) => to_agent(&session, &arguments.to, &agent, body).await?,
         };
         session.remember(&sent.task_id);
-        session.terminal.result(&sent, |terminal| terminal.done(&format!("Sent on {}.", sent.task_id)))
+        let trust = own_trust(&task);
+        session.terminal.result(&WithTrust::new(&sent, &trust), |terminal| {
+            terminal.done(&format!("Sent on {}.", sent.task_id))
+        })
     })
 }
 
@@ -69,12 +74,21 @@ async fn receiver(session: &Session, named: &str) -> Outcome<Receiver> {
 
 /// Sends to the newest open task with an agent. The task is looked up here, so that a text for an encrypted task never
 /// reaches the hub in the clear.
-async fn to_agent(session: &Session, agent: &AgentId, body: Body) -> Outcome<MessageView> {
+async fn to_agent(
+    session: &Session,
+    named: &str,
+    agent: &AgentId,
+    body: Body,
+) -> Outcome<(TaskView, MessageView)> {
     let query = TasksQuery { with: Some(agent.clone()), limit: Some(500), ..TasksQuery::default() };
     let page = session.client.tasks(&query).await?;
     let task = page.into_iter().find(|task| task.status.is_live()).ok_or_else(|| {
         Failure::not_found("there is no open task with that agent")
             .next("Start one: `tandem send AGENT TITLE`.")
     })?;
-    Ok(session.client.say(&task, SendMessage::new(body)).await?)
+    if is_sealed(&task) {
+        session.client.check_meant(named, agent).await?;
+    }
+    let sent = session.client.say(&task, SendMessage::new(body)).await?;
+    Ok((task, sent))
 }

@@ -12,11 +12,14 @@ mod doctor;
 mod events;
 mod file;
 mod follow_task;
+mod hook;
 mod inbox;
 mod input;
 mod listen;
 mod login;
 mod logout;
+mod mcp;
+mod media_type;
 mod message;
 mod metrics;
 mod network;
@@ -26,8 +29,11 @@ mod pair;
 mod profile;
 mod register;
 mod rotate;
+mod run;
+mod scripted_agent;
 mod send;
 mod session;
+mod setup;
 pub(crate) mod shell;
 mod task;
 mod task_view;
@@ -57,7 +63,7 @@ pub(crate) struct Common {
     #[arg(id = "acting_agent", long = "agent", global = true, value_name = "NAME", env = "TANDEM_AGENT")]
     #[arg(hide_env_values = true, help_heading = "Common options", add = complete::profiles())]
     pub(crate) agent: Option<String>,
-    /// The hub's address [default: the profile's]
+    /// The hub's address; a profile has only its own [default: the profile's]
     #[arg(id = "hub_address", long = "hub", global = true, value_name = "URL", env = "TANDEM_HUB")]
     #[arg(hide_env_values = true, help_heading = "Common options")]
     pub(crate) hub: Option<String>,
@@ -74,6 +80,8 @@ impl Common {
 pub(crate) enum ClientCommand {
     /// Make an agent on a hub: keys are made here and stored for you only
     Register(register::Arguments),
+    /// Connect the AI tools of this machine: an agent each, and an entry in the tool's configuration
+    Setup(setup::Arguments),
     /// Use an agent that exists already, with its API key
     Login(login::Arguments),
     /// Forget an agent on this machine; with --delete-agent also on the hub
@@ -118,6 +126,8 @@ pub(crate) enum ClientCommand {
     Message(message::Arguments),
     /// Block until something arrives, and print it
     Wait(wait::Arguments),
+    /// Serve MCP to an AI tool on this machine: it starts this and talks to it
+    Mcp(mcp::Arguments),
     /// Send and download files
     File(file::Arguments),
     /// Follow your events
@@ -138,6 +148,10 @@ pub(crate) enum ClientCommand {
     Demo(demo::Arguments),
     /// Forward your events to a program on this machine, as signed webhooks
     Listen(listen::Arguments),
+    /// Tell an AI tool what is new for its agent, from a hook of the tool
+    Hook(hook::Arguments),
+    /// Start a program for each task that arrives, and send back its result
+    Run(run::Arguments),
     /// Set your webhook, test it and look at its deliveries
     Webhook(webhook::Arguments),
 }
@@ -146,6 +160,7 @@ pub(crate) enum ClientCommand {
 pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
     match command {
         ClientCommand::Register(arguments) => register::run(&arguments, common),
+        ClientCommand::Setup(arguments) => setup::run(&arguments, common),
         ClientCommand::Login(arguments) => login::run(&arguments, common),
         ClientCommand::Logout(arguments) => logout::run(&arguments, common),
         ClientCommand::Rotate(arguments) => rotate::run(&arguments, common),
@@ -167,6 +182,7 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
         ClientCommand::Approvals(arguments) => inbox::approvals(&arguments, common),
         ClientCommand::Message(arguments) => message::run(&arguments, common),
         ClientCommand::Wait(arguments) => wait::run(&arguments, common),
+        ClientCommand::Mcp(arguments) => mcp::run(&arguments, common),
         ClientCommand::File(arguments) => file::run(&arguments, common),
         ClientCommand::Events(arguments) => events::run(&arguments, common),
         ClientCommand::Network(arguments) => network::run(&arguments, common),
@@ -177,6 +193,8 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
         ClientCommand::Doctor(arguments) => doctor::run(&arguments, common),
         ClientCommand::Demo(arguments) => demo::run(&arguments, common),
         ClientCommand::Listen(arguments) => listen::run(arguments, common),
+        ClientCommand::Hook(arguments) => hook::run(&arguments, common),
+        ClientCommand::Run(arguments) => run::run(&arguments, common),
         ClientCommand::Webhook(arguments) => webhook::run(arguments, common),
     }
 }

@@ -1,5 +1,6 @@
 //! The operator's token: from a file, the environment, or the data folder of a hub on this machine. Never from an
-//! argument, which other users of the machine can read.
+//! argument, which other users of the machine can read. It goes to the hub that the operator names, else to the usual one
+//! on this machine; never to the hub of a profile, which somebody else may operate.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -8,15 +9,18 @@ use clap::Args;
 use tandem_client::{Client, HubUrl};
 
 use super::Common;
-use super::session::{USUAL_HUB, hub_of};
+use super::session::hub_of;
 use crate::exit::{Failure, Outcome};
-use crate::profiles::{Profiles, read_secret};
+use crate::profiles::read_secret;
 
 const VARIABLE: &str = "TANDEM_ADMIN_TOKEN";
 /// The file in the data folder where a hub stores the token that it has generated.
 const FILE: &str = "admin-token";
 const WHERE: &str =
     "Set TANDEM_ADMIN_TOKEN, give --token-file FILE, or run this where the hub's data folder is (--data).";
+
+/// What to do about a token that others may have read.
+const REPLACE: &str = "give the hub another token";
 
 /// Options that find the operator's token.
 #[derive(Debug, Args)]
@@ -45,7 +49,7 @@ impl OperatorOptions {
             None => std::env::var(VARIABLE).ok().filter(|token| !token.trim().is_empty()),
         };
         let (hub, token) = match given {
-            Some(token) => (given_hub(common)?, token),
+            Some(token) => (hub_of(common)?, token),
             None => (local_hub(common)?, self.stored_token()?),
         };
         Ok(Client::new(hub)?.with_key(token.trim()))
@@ -53,27 +57,15 @@ impl OperatorOptions {
 
     fn stored_token(&self) -> Outcome<String> {
         let file = self.data.join(FILE);
-        read_secret(&file)?.ok_or_else(|| {
+        read_secret(&file, REPLACE)?.ok_or_else(|| {
             Failure::refused(format!("there is no operator's token: no file {}", file.display())).next(WHERE)
         })
     }
 }
 
-/// The hub for a token that the operator has given: as for every other command.
-fn given_hub(common: &Common) -> Outcome<HubUrl> {
-    let profile = match &common.hub {
-        Some(_) => None,
-        None => Profiles::of_user()?.select(common.agent.as_deref()).ok(),
-    };
-    hub_of(common, profile.as_ref())
-}
-
 /// The hub for a token from the data folder. That token belongs to a hub of this machine and is sent to no other.
 fn local_hub(common: &Common) -> Outcome<HubUrl> {
-    let hub: HubUrl = match &common.hub {
-        Some(_) => hub_of(common, None)?,
-        None => USUAL_HUB.parse().map_err(|cause| Failure::usage(format!("{cause}")))?,
-    };
+    let hub = hub_of(common)?;
     if hub.is_local() {
         return Ok(hub);
     }
@@ -87,5 +79,6 @@ fn read_token(file: &Path) -> Outcome<String> {
         std::io::stdin().take(4_096).read_to_string(&mut token)?;
         return Ok(token);
     }
-    read_secret(file)?.ok_or_else(|| Failure::usage(format!("--token-file: no file {}", file.display())))
+    read_secret(file, REPLACE)?
+        .ok_or_else(|| Failure::usage(format!("--token-file: no file {}", file.display())))
 }

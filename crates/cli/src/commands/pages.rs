@@ -5,7 +5,7 @@ use std::future::Future;
 use clap::Args;
 use serde::Serialize;
 use tandem_api::tasks::PageQuery;
-use tandem_client::{Error, Page};
+use tandem_client::{Error, Page, Pages};
 
 use crate::exit::Outcome;
 use crate::terminal::Terminal;
@@ -45,13 +45,12 @@ impl Extent {
         F: Future<Output = Result<Page<T>, Error>>,
     {
         let wanted = if self.all { usize::MAX } else { self.limit as usize };
-        let mut items: Vec<T> = Vec::new();
-        let mut cursor = None;
+        let (mut items, mut pages, mut cursor) = (Vec::new(), Pages::default(), None);
         loop {
             let limit = (wanted - items.len()).min(PAGE);
             let next = page(PageQuery { limit: i64::try_from(limit).ok(), cursor }).await?;
+            cursor = pages.after(&next)?;
             items.extend(next.items);
-            cursor = next.next;
             if cursor.is_none() || items.len() >= wanted {
                 return Ok(Listed { items, has_more: cursor.is_some() });
             }

@@ -1,20 +1,26 @@
 //! `tandem pair`: connects two agents with a short code.
 
 use std::io::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use tandem_api::connections::{ConnectedView, ConnectionView, PairingCodeView, RedeemCode};
+use tandem_api::error::Code;
 use tandem_api::events::EventsQuery;
+use tandem_core::ConnectionId;
 use tandem_core::events::EventKind;
+use tandem_core::pairing::{CODE_LIFETIME_SECONDS, PairingCode};
 use tandem_seal::PublicKey;
 
 use super::input::checked;
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
-use crate::terminal::{Terminal, text, time};
+use crate::terminal::{Terminal, text};
+
+/// How long a code is valid at most.
+const LIFETIME: Duration = Duration::from_secs(CODE_LIFETIME_SECONDS.unsigned_abs());
 
 /// Arguments of `tandem pair`.
 #[derive(Debug, Args)]
@@ -56,7 +62,8 @@ async fn redeem(session: &Session, code: &str) -> Outcome {
             failure
         }
     })?;
-    session.terminal.result(&connected, |terminal| introduce(terminal, &connected))
+    session.terminal.result(&connected, |terminal| introduce(terminal, &connected))?;
+    session.pin(&connected)
 }
 
 /// Shows who was connected, so that two people can compare.
@@ -88,8 +95,10 @@ fn shell_word(name: &str, connected: &ConnectedView) -> String {
 async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
     let terminal = &session.terminal;
     // Where the log ends now: the connection will be an event behind it.
-    let before = session.client.updates().await?.cursor;
-    let offer = session.client.create_pairing_code().await?;
+    let before = session.client.end_of_events().await?;
+    let (offer, left) = session.client.create_pairing_code_with_lifetime().await?;
+    // By the hub's clock and from now on: the clock of this machine may be wrong.
+    let ends_at = Instant::now() + left.map_or(LIFETIME, |left| left.min(LIFETIME));
     if arguments.no_wait {
         return terminal.result(&offer, |terminal| terminal.line(&text::line(offer.code.as_str())));
     }
@@ -98,8 +107,9 @@ async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
     } else {
         show_code(session, &offer, arguments.no_qr)?;
     }
-    let connection = wait_for_connection(session, &offer, before).await?;
-    terminal.result(&connection, |terminal| introduce(terminal, &connection.connected))
+    let connection = wait_for_connection(session, &offer, ends_at, before).await?;
+    terminal.result(&connection, |terminal| introduce(terminal, &connection.connected))?;
+    session.pin(&connection.connected)
 }
 
 fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome {
@@ -123,36 +133,78 @@ fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome
 }
 
 /// Waits until the code is redeemed. Shows the time that is left.
+///
+/// An agent can get connections in other ways meanwhile: it accepts them without a code, or another terminal has made a
+/// code too. So a new connection is ours only if the code is used up.
 async fn wait_for_connection(
     session: &Session,
     offer: &PairingCodeView,
+    ends_at: Instant,
     mut cursor: i64,
 ) -> Outcome<ConnectionView> {
+    let code: PairingCode = checked("the hub's code", offer.code.as_str())?;
     let progress = Countdown { shown: session.terminal.progress };
     loop {
-        let left = offer.expires_at.ms_since(time::now()) / 1_000;
-        if left <= 0 {
+        let left = ends_at.saturating_duration_since(Instant::now()).as_secs();
+        if left == 0 {
             progress.clear();
             return Err(Failure::timed_out("nobody redeemed the code before it ended")
                 .next("Make a new one with `tandem pair`."));
         }
         progress.show(left);
-        let page =
-            session.client.events(&EventsQuery { after: Some(cursor), wait: Some(left.min(5)) }).await?;
-        cursor = page.cursor;
-        let connected = page.events.iter().find(|event| event.kind == EventKind::AgentConnected.into());
-        if let Some(event) = connected.cloned() {
+        let mut new = Vec::new();
+        let is_idle = read_connected(session, &mut cursor, left.min(5), &mut new).await?;
+        if !new.is_empty() && is_used_up(session, &code).await? {
             progress.clear();
-            let id = event.typed().data.connection_id;
-            let connections = session.connections().await?;
-            let found = connections.into_iter().find(|one| Some(&one.connected.connection_id) == id.as_ref());
-            return found.ok_or_else(|| Failure::refused("the connection was ended again at once"));
+            // What connected until the code was found used up, too: it may be what has used it up.
+            while !read_connected(session, &mut cursor, 0, &mut new).await? {}
+            return made_by_code(session, &new).await;
         }
-        if page.events.is_empty() {
-            continue;
+        if !is_idle {
+            // Do not ask for the next page in a loop without pause.
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        // Other events came in; do not ask for the next page in a loop without pause.
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Collects new connections from the next page of events. Returns whether it was empty.
+async fn read_connected(
+    session: &Session,
+    cursor: &mut i64,
+    wait_seconds: u64,
+    new: &mut Vec<ConnectionId>,
+) -> Outcome<bool> {
+    let wait = i64::try_from(wait_seconds).ok();
+    let page = session.client.events(&EventsQuery { after: Some(*cursor), wait }).await?;
+    *cursor = page.cursor;
+    let is_empty = page.events.is_empty();
+    let connected = page.events.into_iter().filter(|event| event.kind == EventKind::AgentConnected.into());
+    new.extend(connected.filter_map(|event| event.typed().data.connection_id));
+    Ok(is_empty)
+}
+
+/// Whether the code no longer works. The hub tells its own agent apart: it refuses an open code as the agent's own, and
+/// does not know one that was redeemed.
+async fn is_used_up(session: &Session, code: &PairingCode) -> Outcome<bool> {
+    match session.client.redeem_pairing_code(&RedeemCode { code: code.clone() }).await {
+        Err(error) if error.is_not_found() => Ok(true),
+        Err(error) if error.code() == Some(Code::Validation) => Ok(false),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(Failure::refused("the hub let this agent redeem its own code")),
+    }
+}
+
+/// The connection that was made with the code: one of those since the code was last seen open.
+async fn made_by_code(session: &Session, new: &[ConnectionId]) -> Outcome<ConnectionView> {
+    let mut made = session.connections().await?;
+    made.retain(|one| new.contains(&one.connected.connection_id));
+    match (made.pop(), made.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (Some(_), false) => {
+            Err(Failure::refused("the code was redeemed, but several agents connected in the same moment")
+                .next("`tandem connections` shows them. Ask the other owner for the agent's id."))
+        }
+        (None, _) => Err(Failure::refused("the connection was ended again at once")),
     }
 }
 
@@ -162,7 +214,7 @@ struct Countdown {
 }
 
 impl Countdown {
-    fn show(&self, seconds: i64) {
+    fn show(&self, seconds: u64) {
         if self.shown {
             let _ = write!(std::io::stderr(), "\rWaiting … {}:{:02} left ", seconds / 60, seconds % 60);
         }

@@ -1,5 +1,7 @@
 //! `tandem profile`: what others see of the agent, and its rules for connections and tasks.
 
+use std::fs::File;
+
 use clap::{Args, Subcommand, ValueEnum};
 use tandem_api::agents::{PatchAgent, Profile as AgentProfile};
 use tandem_core::Rule;
@@ -89,8 +91,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| match &arguments.command {
         ProfileCommand::Show => show(&session.terminal, &session.client.profile().await?),
         ProfileCommand::Set(changes) => {
-            let changed = session.client.change_profile(&patch(changes)?).await?;
-            keep_name(&session, &changed)?;
+            let patch = patch(changes)?;
+            // First of all, so that a profile that cannot be locked now changes neither here nor on the hub.
+            let locked = match (&session.profile, &patch.name) {
+                (Some(profile), Some(_)) => Some(session.profiles.reserve(&profile.name)?),
+                _ => None,
+            };
+            let changed = session.client.change_profile(&patch).await?;
+            keep_name(&session, &changed, locked)?;
             show(&session.terminal, &changed)
         }
     })
@@ -119,16 +127,23 @@ fn patch(changes: &Changes) -> Outcome<PatchAgent> {
     })
 }
 
-/// The profile on this machine shows the agent's name too.
-fn keep_name(session: &Session, changed: &AgentProfile) -> Outcome {
-    match &session.profile {
-        Some(profile) if profile.agent_name != changed.name.as_str() => {
-            let renamed = Profile { agent_name: changed.name.as_str().to_owned(), ..profile.clone() };
-            let saved = session.profiles.save(&renamed);
-            saved.map_err(|failure: Failure| failure.next("The hub has the new name already."))
-        }
-        _ => Ok(()),
+/// The profile on this machine shows the agent's name too. It is read again, because another command may have replaced
+/// the key since this one began.
+fn keep_name(session: &Session, changed: &AgentProfile, locked: Option<File>) -> Outcome {
+    let Some(begun) = &session.profile else { return Ok(()) };
+    if locked.is_none() && begun.agent_name == changed.name.as_str() {
+        return Ok(());
     }
+    // A name that was changed elsewhere can wait for the next command.
+    let Some(_locked) = locked.or_else(|| session.profiles.reserve(&begun.name).ok()) else { return Ok(()) };
+    let renamed = match session.profiles.load(&begun.name)? {
+        Some(stored) if stored.agent_id == changed.id => {
+            Profile { agent_name: changed.name.as_str().to_owned(), ..stored }
+        }
+        _ => return Ok(()),
+    };
+    let saved = session.profiles.save(&renamed);
+    saved.map_err(|failure: Failure| failure.next("The hub has the new name already."))
 }
 
 fn show(terminal: &Terminal, agent: &AgentProfile) -> Outcome {

@@ -5,7 +5,7 @@
 
 use clap::Args;
 use tandem_api::agents::{Challenge, RegisterAgent, Registered};
-use tandem_client::{Client, Error};
+use tandem_client::Client;
 use tandem_core::text::{AgentName, Capabilities};
 use tandem_seal::PrivateKey;
 
@@ -13,6 +13,7 @@ use super::session::{block_on, hub_of};
 use super::{Common, input};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles, name_of};
+use crate::signals;
 use crate::terminal::{Terminal, progress, text};
 
 /// The hardest proof of work that a hub can ask for; more could not be solved.
@@ -51,39 +52,57 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let terminal = common.terminal();
     let request = request(arguments)?;
     let name = arguments.profile.clone().unwrap_or_else(|| name_of(&arguments.name));
-    let hub = hub_of(common, None)?;
+    let client = Client::new(hub_of(common)?)?;
     let profiles = Profiles::of_user()?;
-    let _locked = profiles.reserve(&name)?;
-    if profiles.load(&name)?.is_some() {
-        return Err(Failure::refused(format!("there is already a profile {name:?} on this machine")).next(
-            "Choose another name for this one with --as PROFILE, or remove the old one with `tandem logout`.",
-        ));
-    }
-    profiles.refuse_stray_key(&name)?;
-    let client = Client::new(hub)?;
     block_on(async {
-        // First of all, so that nobody waits for a key when the hub cannot be reached.
-        let challenge = client.challenge().await?;
-        let key = match arguments.no_encryption {
-            true => None,
-            false => Some(new_key(&terminal)?),
-        };
-        let solved = solve(challenge, &terminal, request).await?;
-        let registered = register(&client, &profiles, &name, solved, key.as_ref()).await?;
-        let profile = Profile {
-            name,
-            hub: client.hub().to_string(),
-            agent_id: registered.profile.id.clone(),
-            agent_name: registered.profile.name.as_str().to_owned(),
-            api_key: registered.api_key.as_str().to_owned(),
-        };
-        if let Err(failure) = profiles.save(&profile) {
-            return Err(undo(&client, &profiles, &profile, failure).await);
-        }
+        let encrypted = !arguments.no_encryption;
+        let (profile, key) = make_agent(&client, &profiles, &terminal, &name, request, encrypted).await?;
         let before = profiles.current()?.filter(|before| *before != profile.name);
         profiles.set_current(&profile.name)?;
         show(&terminal, &profile, key.as_ref(), before.as_deref())
     })
+}
+
+/// Makes an agent on a hub, its keys and its profile. It does not become the current one.
+pub(super) async fn make_agent(
+    client: &Client,
+    profiles: &Profiles,
+    terminal: &Terminal,
+    name: &str,
+    request: RegisterAgent,
+    encrypted: bool,
+) -> Outcome<(Profile, Option<PrivateKey>)> {
+    let _locked = profiles.reserve(name)?;
+    if profiles.load(name)?.is_some() {
+        return Err(Failure::refused(format!("there is already a profile {name:?} on this machine")).next(
+            "Choose another name for this one with --as PROFILE, or remove the old one with `tandem logout`.",
+        ));
+    }
+    profiles.refuse_stray_key(name)?;
+    // First of all, so that nobody waits for a key when the hub cannot be reached.
+    let challenge = client.challenge().await?;
+    let key = match encrypted {
+        true => Some(new_key(terminal)?),
+        false => None,
+    };
+    let solved = solve(challenge, terminal, request).await?;
+    // From here on a process that ends would leave a private key without a profile, or an agent without its key.
+    let held = signals::hold()?;
+    let registered = register(client, profiles, name, solved, key.as_ref()).await?;
+    let profile = Profile {
+        name: name.to_owned(),
+        hub: client.hub().to_string(),
+        agent_id: registered.profile.id.clone(),
+        agent_name: registered.profile.name.as_str().to_owned(),
+        api_key: registered.api_key.as_str().to_owned(),
+    };
+    match profiles.save(&profile) {
+        Ok(()) => {
+            held.release();
+            Ok((profile, key))
+        }
+        Err(failure) => Err(undo(client, profiles, &profile, failure).await),
+    }
 }
 
 fn request(arguments: &Arguments) -> Outcome<RegisterAgent> {
@@ -162,7 +181,7 @@ async fn register(
         Ok(registered) => return Ok(registered),
         Err(failure) => failure,
     };
-    let lost = matches!(failure, Error::Lost { .. } | Error::TimedOut { .. });
+    let lost = failure.may_have_taken_effect();
     let failure = Failure::from(failure);
     let _ = profiles.remove(name);
     match lost {
@@ -189,13 +208,7 @@ async fn undo(client: &Client, profiles: &Profiles, profile: &Profile, failure: 
 
 fn show(terminal: &Terminal, profile: &Profile, key: Option<&PrivateKey>, before: Option<&str>) -> Outcome {
     let fingerprint = key.map(|key| key.public().fingerprint());
-    let view = serde_json::json!({
-        "profile": profile.name,
-        "agentId": profile.agent_id,
-        "agentName": profile.agent_name,
-        "hub": profile.hub,
-        "fingerprint": fingerprint.map(|fingerprint| fingerprint.hex()),
-    });
+    let view = profile.view(&profile.hub, fingerprint.as_ref());
     terminal.result(&view, |terminal| {
         let name = terminal.bold(&text::line(&profile.agent_name));
         terminal.line(&format!("Registered {name} ({}) on {}", profile.agent_id, profile.hub))?;

@@ -1,12 +1,12 @@
 //! `tandem rotate`: a new API key for the agent. The old one ends at once, so the new one must not get lost.
 
 use clap::Args;
-use tandem_client::Client;
-use tandem_client::Error;
+use tandem_client::{Client, Error};
 
 use super::{Common, Session};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::profiles::Profile;
+use crate::signals;
 
 /// Arguments of `tandem rotate`.
 #[derive(Debug, Args)]
@@ -15,29 +15,33 @@ Examples:
   tandem rotate
   tandem rotate --agent bob
 
-The old key stops working at once, everywhere. Other machines with this agent log in again with `tandem login`.")]
+The old key stops working at once, everywhere. Other machines with this agent log in again with
+`tandem login --hub URL --as PROFILE`.")]
 pub(crate) struct Arguments {}
 
 /// Replaces the API key.
 pub(crate) fn run(_: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
-        let Some(profile) = session.profile.clone() else {
+        let Some(begun) = &session.profile else {
             return Err(Failure::refused(
                 "the key in TANDEM_KEY belongs to no profile, so it cannot be replaced",
             )
             .next("Unset TANDEM_KEY, or log in first: `tandem login`."));
         };
-        let _locked = session.profiles.reserve(&profile.name)?;
+        let _locked = session.profiles.reserve(&begun.name)?;
+        let stored = stored(&session, begun)?;
         // The same profile again, which shows that a new one can be written.
-        session.profiles.save(&profile)?;
+        session.profiles.save(&stored)?;
+        // The hub replaces the key when it has the request; a process that ends before the answer is stored loses it.
+        let held = signals::hold()?;
         let new = match session.client.rotate_key().await {
             Ok(new) => new,
-            Err(error @ (Error::Lost { .. } | Error::TimedOut { .. })) => {
+            Err(error) if error.may_have_taken_effect() => {
                 return Err(after_lost_answer(&session.client, error).await);
             }
             Err(error) => return Err(error.into()),
         };
-        let profile = Profile { api_key: new.api_key.as_str().to_owned(), ..profile };
+        let profile = Profile { api_key: new.api_key.as_str().to_owned(), ..stored };
         if let Err(failure) = session.profiles.save(&profile) {
             return Err(rescue(&session, &profile, failure));
         }
@@ -46,8 +50,23 @@ pub(crate) fn run(_: &Arguments, common: &Common) -> Outcome {
         session.terminal.result(&view, |terminal| {
             terminal
                 .line(&format!("The API key of {} is replaced. The old one no longer works.", profile.name))
-        })
+        })?;
+        held.release();
+        Ok(())
     })
+}
+
+/// The profile as it is now that no other command can change it. Another one may have, after this one began.
+fn stored(session: &Session, begun: &Profile) -> Outcome<Profile> {
+    match session.profiles.load(&begun.name)? {
+        Some(stored) if stored.api_key == begun.api_key => Ok(stored),
+        Some(_) => Err(Failure::refused(format!(
+            "another command has just replaced the key of {}; nothing was changed",
+            begun.name
+        ))
+        .next("To replace the new key too, run `tandem rotate` again.")),
+        None => Err(Failure::refused(format!("another command has just removed the profile {}", begun.name))),
+    }
 }
 
 /// What has happened when the answer was lost: the old key tells.
@@ -72,10 +91,9 @@ async fn after_lost_answer(client: &Client, error: Error) -> Failure {
 fn rescue(session: &Session, profile: &Profile, failure: Failure) -> Failure {
     match session.profiles.rescue_key(profile) {
         Some(file) => failure.next(format!(
-            "The key was replaced and saved in {0}. Make room for the profile, then: `tandem login --as {1} < {0}`, \
-             and remove the file.",
+            "The key was replaced and saved in {0}. Make room for the profile, then: `{1} < {0}`, and remove the file.",
             file.display(),
-            profile.name
+            profile.login_command()
         )),
         None => Failure::new(
             Exit::Refused,

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use clap::Args;
 use tandem_api::tasks::{CreateTask, TaskView};
+use tandem_client::Trust;
 use tandem_core::Status;
 use tandem_core::tasks::Priority;
 use tandem_core::text::Within;
 
 use super::complete::connected_agents;
-use super::file::{check_files, sent_line, upload_all};
-use super::follow_task::{Ending, Until, follow_task};
+use super::file::{check_files, check_types, sent_line, upload_all};
+use super::follow_task::{Until, follow_task};
 use super::input::{checked, text_or_stdin};
-use super::task_view::{print_quoted, status_line};
+use super::task_view::{WithTrust, in_the_clear, own_trust, print_quoted, print_unopened, status_line};
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::{text, time};
@@ -68,6 +69,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         check_files(&arguments.files)?;
+        check_types(&arguments.files, arguments.encrypt)?;
         let mut task = CreateTask::new(
             checked("AGENT", arguments.agent.clone())?,
             checked("TITLE", arguments.title.clone())?,
@@ -82,17 +84,19 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         task.lease_seconds = within("--lease", arguments.lease)?;
         let receiver = session.agent(&arguments.agent).await?.connected.agent_id;
         // Where the log ends now: everything about the task comes after it.
-        let before = if arguments.wait { Some(session.client.updates().await?.cursor) } else { None };
+        let before = if arguments.wait { Some(session.client.end_of_events().await?) } else { None };
         let sent = if arguments.encrypt {
+            session.client.check_meant(&arguments.agent, &receiver).await?;
             session.client.create_encrypted_task(task, &receiver).await?
         } else {
             task.target_agent_id = checked("AGENT", receiver.to_string())?;
             session.client.create_task(&task).await?
         };
         session.remember(&sent.id);
-        session.terminal.result(&sent, |terminal| {
+        let trust = own_trust(&sent);
+        session.terminal.result(&WithTrust::new(&sent, &trust), |terminal| {
             let to = text::line(sent.target_agent_name.as_str());
-            let lock = if sent.encrypted { ", encrypted" } else { "" };
+            let lock = if arguments.encrypt { ", encrypted" } else { "" };
             terminal.line(&format!(
                 "{}  to {to}{lock}  {}",
                 sent.id,
@@ -123,30 +127,30 @@ fn within<const MIN: i64, const MAX: i64>(
 
 /// Waits for the end and prints the result. The exit code says whether the task was completed.
 async fn finish(session: &Session, sent: &TaskView, cursor: i64, limit: Option<Duration>) -> Outcome {
-    let Ending { task, last_text } =
-        follow_task(session, &sent.id, cursor, Until::EndedOrNeedsMe, limit).await?;
-    let terminal = &session.terminal;
-    terminal.result(&task, |terminal| match &task.result {
+    let ending = follow_task(session, &sent.id, cursor, Until::EndedOrNeedsMe, limit).await?;
+    let (terminal, task) = (&session.terminal, &ending.task.view);
+    terminal.result(&WithTrust::of(&ending.task), |terminal| match (&task.result, &ending.task.trust) {
+        (_, Trust::Unreadable(why)) => print_unopened(terminal, "the result or the task", why),
         // Usually the result has just been printed as the last message.
-        Some(result) if last_text.as_deref() != Some(result.as_str()) => {
+        (Some(result), _) if ending.last_text.as_deref() != Some(result.as_str()) => {
             terminal.line(&terminal.bold("Result"))?;
             print_quoted(terminal, &text::lines(result.as_str()))
         }
         _ => Ok(()),
     })?;
     match task.status {
-        Status::Completed => Ok(()),
+        Status::Completed => ending.all_opened(),
         Status::InputRequired | Status::AuthRequired => {
             terminal.note(
                 "It waits for you: `tandem message @ \"…\"` answers, `tandem task accept @` completes it.",
             );
-            Ok(())
+            ending.all_opened()
         }
         ended => {
             let why = task
                 .status_reason
                 .as_ref()
-                .map_or(String::new(), |why| format!(": {}", text::line(why.as_str())));
+                .map_or(String::new(), |why| format!(": {}{}", text::line(why.as_str()), in_the_clear(task)));
             Err(Failure::refused(format!("the task was not completed; it is {}{why}", ended.as_str()))
                 .next("`tandem task show @` has the details, `tandem task retry @` starts it again."))
         }

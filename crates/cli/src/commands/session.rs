@@ -2,12 +2,13 @@
 
 use std::future::Future;
 
-use tandem_api::connections::ConnectionView;
-use tandem_api::tasks::{PageQuery, TaskView, TasksQuery};
-use tandem_client::{Client, HubUrl, Keyring};
+use tandem_api::connections::{ConnectedView, ConnectionView};
+use tandem_api::tasks::{TaskView, TasksQuery};
+use tandem_client::{Client, HubUrl, Keyring, Pages, PeerKey, Pins};
 use tandem_core::TaskId;
 
 use super::Common;
+use super::pages::Extent;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles, State};
 use crate::terminal::Terminal;
@@ -29,23 +30,31 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Selects agent and hub: `TANDEM_KEY` with `--hub` or `TANDEM_HUB`, else a profile.
+    /// Selects agent and hub: `TANDEM_KEY` with `--hub` or `TANDEM_HUB`, else a profile with its own hub.
     pub(crate) fn open(common: &Common) -> Outcome<Self> {
         let profiles = Profiles::of_user()?;
         let terminal = common.terminal();
         let key = std::env::var("TANDEM_KEY").ok().filter(|key| !key.is_empty());
         let (client, profile) = match key {
-            Some(key) => (Client::new(hub_of(common, None)?)?.with_key(key.trim()), None),
+            Some(key) => (Client::new(hub_of(common)?)?.with_key(key.trim()), None),
             None => {
                 let profile = profiles.select(common.agent.as_deref())?;
-                let client = Client::new(hub_of(common, Some(&profile))?)?.with_key(&profile.api_key);
+                let hub = hub_of_profile(common, &profile, &profiles)?;
+                let client = Client::new(hub)?.with_key(&profile.api_key);
+                // A command that runs for days outlives its key if another one replaces it.
+                let (stored, name, agent) =
+                    (profiles.clone(), profile.name.clone(), profile.agent_id.clone());
+                let client = client.with_key_source(move || {
+                    let stored = stored.load(&name).ok().flatten()?;
+                    (stored.agent_id == agent).then_some(stored.api_key)
+                });
                 let key_file = profiles.key_file(&profile.name);
                 let client = match key_file.exists() {
-                    true => client.with_keyring(Keyring::in_files(
-                        profile.agent_id.clone(),
-                        key_file,
-                        profiles.pins_file(&profile.name),
-                    )),
+                    true => {
+                        let pins = profiles.pins_file(&profile.name);
+                        let keyring = Keyring::in_files(profile.agent_id.clone(), key_file, pins);
+                        client.with_keyring(keyring.named(&profile.agent_name))
+                    }
                     false => client,
                 };
                 (client, Some(profile))
@@ -60,7 +69,15 @@ impl Session {
         F: Future<Output = Outcome>,
     {
         let session = Self::open(common)?;
-        block_on(command(session))
+        let (profile, profiles) = (session.profile.clone(), session.profiles.clone());
+        block_on(command(session)).map_err(|failure| match &profile {
+            Some(profile) => {
+                let stored = profiles.load(&profile.name).ok().flatten();
+                let is_replaced = stored.is_some_and(|stored| stored.api_key != profile.api_key);
+                failure.for_profile(profile, is_replaced)
+            }
+            None => failure,
+        })
     }
 
     /// What the profile remembers; empty without a profile.
@@ -73,23 +90,23 @@ impl Session {
 
     /// Remembers the task that `@` means.
     pub(crate) fn remember(&self, task: &TaskId) {
-        if self.profile.is_some() {
-            self.state().set_last_task(task);
+        self.state().set_last_task(task);
+    }
+
+    /// Pins the key of a new connection, which has been shown: if the hub swaps it later, that is a changed key.
+    pub(crate) fn pin(&self, connected: &ConnectedView) -> Outcome {
+        let Some(profile) = &self.profile else { return Ok(()) };
+        if connected.public_key.is_some() {
+            let pins = Pins::at(self.profiles.pins_file(&profile.name))?;
+            pins.check(&connected.agent_id, &PeerKey::of(connected, None)?)?;
         }
+        Ok(())
     }
 
     /// All connections.
     pub(crate) async fn connections(&self) -> Outcome<Vec<ConnectionView>> {
-        let mut query = PageQuery { limit: Some(1_000), cursor: None };
-        let mut all = Vec::new();
-        loop {
-            let page = self.client.connections(&query).await?;
-            all.extend(page.items);
-            match page.next {
-                Some(next) => query.cursor = Some(next),
-                None => return Ok(all),
-            }
-        }
+        let read = async |query| self.client.connections(&query).await;
+        Ok(Extent::whole().read(read).await?.items)
     }
 
     /// The connected agent that a person means: by alias, id or name, or the beginning of one if it is unique.
@@ -149,12 +166,13 @@ impl Session {
             id.starts_with(named) || id.strip_prefix("task_").is_some_and(|rest| rest.starts_with(named))
         };
         let mut query = TasksQuery { limit: Some(500), ..TasksQuery::default() };
-        let (mut found, mut looked_at) = (Vec::new(), 0);
+        let (mut found, mut looked_at, mut pages) = (Vec::new(), 0, Pages::default());
         loop {
             let page = self.client.tasks(&query).await?;
             looked_at += page.items.len();
+            let next = pages.after(&page)?;
             found.extend(page.items.into_iter().filter(begins).map(|task| task.id));
-            match page.next {
+            match next {
                 Some(next) if looked_at < PREFIX_TASKS_MAX && found.len() < 2 => query.cursor = Some(next),
                 _ => break,
             }
@@ -170,13 +188,38 @@ impl Session {
     }
 }
 
-/// The hub of a command: the option or variable, else the profile's, else the usual one.
-pub(crate) fn hub_of(common: &Common, profile: Option<&Profile>) -> Outcome<HubUrl> {
-    match (&common.hub, profile) {
-        (Some(hub), _) => hub.parse().map_err(|cause| Failure::usage(format!("--hub: {cause}"))),
-        (None, Some(profile)) => profile.hub_url(),
-        (None, None) => USUAL_HUB.parse().map_err(|cause| Failure::usage(format!("{cause}"))),
+/// The hub of a command that uses no profile: the option or variable, else the usual one.
+pub(crate) fn hub_of(common: &Common) -> Outcome<HubUrl> {
+    let hub = common.hub.as_deref().unwrap_or(USUAL_HUB);
+    hub.parse().map_err(|cause| Failure::usage(format!("--hub: {cause}")))
+}
+
+/// The hub of a profile. Its key goes to no other one, whatever `--hub` or `TANDEM_HUB` say.
+fn hub_of_profile(common: &Common, profile: &Profile, profiles: &Profiles) -> Outcome<HubUrl> {
+    let own = profile.hub_url()?;
+    if common.hub.is_none() {
+        return Ok(own);
     }
+    let named = hub_of(common)?;
+    if named == own {
+        return Ok(own);
+    }
+    let name = &profile.name;
+    let what = format!(
+        "the agent of profile {name} is on {own}, but --hub or TANDEM_HUB names {named}; its key goes to no other hub"
+    );
+    let is_there = |other: &String| {
+        profiles.load(other).ok().flatten().is_some_and(|other| other.hub.parse() == Ok(named.clone()))
+    };
+    let there = profiles.names()?.into_iter().find(is_there);
+    Err(Failure::usage(what).next(match there {
+        Some(other) => format!(
+            "The profile {other} is on that hub: give --agent {other}, or switch with `tandem context use {other}`."
+        ),
+        None => format!(
+            "Use an agent of that hub: `tandem login --hub {named}`, or `tandem register NAME --hub {named}`."
+        ),
+    }))
 }
 
 /// Runs a future on this thread.

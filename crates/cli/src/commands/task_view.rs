@@ -1,20 +1,66 @@
 //! Tasks and messages as people see them.
 
 use anstyle::AnsiColor;
+use serde::Serialize;
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
-use tandem_client::{Client, FileInfo, Opened, Trust};
+use tandem_api::text::PeerText;
+use tandem_client::{Client, FileInfo, Opened, Trust, has_sealed_id, is_encrypted};
 use tandem_core::messages::ContentType;
-use tandem_core::{Approval, FileId, Status, Timestamp};
+use tandem_core::{Approval, FileId, Status, TaskId, Timestamp};
 
 use super::Session;
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::terminal::table::Table;
 use crate::terminal::{Terminal, text, time};
 
 /// Ids of files are shorter than this, encrypted texts are not.
 const FILE_ID_CHARS_MAX: usize = 30;
+
+/// A view for `--json` with what is known about its content.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WithTrust<'a, T> {
+    #[serde(flatten)]
+    view: &'a T,
+    /// `clear`, `verified`, `sealed` or `unopened`.
+    trust: &'static str,
+    /// Why it is unopened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust_reason: Option<&'a str>,
+}
+
+impl<'a, T> WithTrust<'a, T> {
+    pub(crate) fn new(view: &'a T, trust: &'a Trust) -> Self {
+        Self { view, trust: trust.as_str(), trust_reason: trust.why_unreadable() }
+    }
+
+    pub(crate) fn of(opened: &'a Opened<T>) -> Self {
+        Self::new(&opened.view, &opened.trust)
+    }
+}
+
+/// What is known about a text that the caller has just sent on a task.
+pub(crate) fn own_trust(task: &TaskView) -> Trust {
+    if is_sealed(task) { Trust::Verified } else { Trust::Plain }
+}
+
+/// Whether a task is encrypted, by its id or by what the hub says: the hub cannot pass an encrypted one off as plain.
+pub(crate) fn is_sealed(task: &TaskView) -> bool {
+    !matches!(is_encrypted(task), Ok(false))
+}
+
+/// The title of a task in a list, where nothing is opened. That of an encrypted task is the same for all, whatever the
+/// hub sends.
+pub(crate) fn listed_title<'a>(task: &TaskId, title: &'a PeerText) -> &'a str {
+    if has_sealed_id(task) { tandem_seal::CLEAR_TITLE } else { title.as_str() }
+}
+
+/// Behind a text of an encrypted task that is never encrypted: reasons and notes.
+pub(crate) fn in_the_clear(task: &TaskView) -> &'static str {
+    if is_sealed(task) { " (not encrypted)" } else { "" }
+}
 
 /// The columns of a list of tasks, and how to fill a row.
 pub(crate) fn task_table(session: &Session) -> (Table, impl FnMut(&mut Table, &TaskView) + use<>) {
@@ -29,7 +75,8 @@ pub(crate) fn task_table(session: &Session) -> (Table, impl FnMut(&mut Table, &T
         };
         let unread = if task.unread_count > 0 { task.unread_count.to_string() } else { String::new() };
         let changed = time::relative(task.updated_at, now);
-        table.row([task.id.as_str(), status_word(task), task.title.as_str(), &with, &unread, &changed]);
+        let title = listed_title(&task.id, &task.title);
+        table.row([task.id.as_str(), status_word(task), title, &with, &unread, &changed]);
     };
     (Table::new(&["task", "status", "title", "with", "unread", "changed"], 2), row)
 }
@@ -56,7 +103,8 @@ pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
     field("Task", task.id.to_string())?;
     let word = status_word(task);
     let reason = task.status_reason.as_ref();
-    let reason = reason.map_or(String::new(), |reason| format!(": {}", text::line(reason.as_str())));
+    let clear = in_the_clear(task);
+    let reason = reason.map_or(String::new(), |reason| format!(": {}{clear}", text::line(reason.as_str())));
     let status = named(terminal, "Status", &format!("{word}{reason}"));
     terminal.line(&status.replacen(word, &terminal.colour(word, status_colour(task.status)), 1))?;
     let (from, to) = (task.initiator_agent_name.as_str(), task.target_agent_name.as_str());
@@ -70,14 +118,14 @@ pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
         let note = task
             .progress_note
             .as_ref()
-            .map_or(String::new(), |note| format!(" {}", text::line(note.as_str())));
+            .map_or(String::new(), |note| format!(" {}{clear}", text::line(note.as_str())));
         field("Progress", format!("{progress}%{note}"))?;
     }
     if task.attempt > 1 {
         field("Attempt", format!("{} of {}", task.attempt, task.max_attempts))?;
     }
     let mut terms = Vec::new();
-    if task.encrypted {
+    if is_sealed(task) {
         terms.push("end-to-end encrypted");
     }
     if task.requires_review {
@@ -118,7 +166,7 @@ fn delivery(task: &TaskView, now: Timestamp) -> String {
 }
 
 /// A message: who, when, and its text with a bar in front, so that nothing in it looks like our own words. `file` is
-/// what the hub says about its file.
+/// what the hub says about its file. A text that could not be opened or verified is not printed.
 pub(crate) fn print_message(
     terminal: &Terminal,
     task: &TaskView,
@@ -126,10 +174,15 @@ pub(crate) fn print_message(
     file: Option<&FileInfo>,
 ) -> Outcome {
     let view = &message.view;
-    let who = view.sender_agent_name.as_ref().map_or("the hub", |name| name.as_str());
+    // A name next to the hub's own messages would be the hub's invention.
+    let name = view.sender_agent_name.as_ref().filter(|_| view.sender_agent_id != Actor::System);
+    let who = name.map_or("the hub", |name| name.as_str());
     let when = time::relative(view.created_at, time::now());
     let head = format!("{} · {when}{}", text::line(who), trust_words(task, message));
     terminal.line(&terminal.dim(&terminal.wrapped(&head, "")))?;
+    if let Some(why) = message.trust.why_unreadable() {
+        return print_unopened(terminal, "its text", why);
+    }
     match file_of(view) {
         // Not wrapped: one of the lines is a command to copy.
         Some(id) => {
@@ -197,6 +250,18 @@ pub(crate) fn print_quoted(terminal: &Terminal, safe: &str) -> Outcome {
     terminal.line(&text::wrap(safe, terminal.text_width(), "│ "))
 }
 
+/// In place of a text that could not be opened or verified. It has no bar in front, unlike texts of other parties.
+pub(crate) fn print_unopened(terminal: &Terminal, what: &str, why: &str) -> Outcome {
+    let line = format!("! NOT SHOWN: {what} could not be verified: {}", text::line(why));
+    terminal.line(&terminal.colour(&terminal.wrapped(&line, ""), AnsiColor::Red))
+}
+
+/// The failure of a command that has printed a task of which it could not open everything.
+pub(crate) fn unopened(what: &str) -> Failure {
+    Failure::refused(format!("{what} could not be opened or verified, so it was not shown"))
+        .next("The lines with NOT SHOWN say why; `tandem doctor` checks your keys, `tandem trust AGENT` those of others.")
+}
+
 /// A change of status in one line.
 pub(crate) fn status_line(terminal: &Terminal, status: Status, reason: Option<&str>) -> String {
     let word = terminal.colour(status.as_str(), status_colour(status));
@@ -207,15 +272,12 @@ pub(crate) fn status_line(terminal: &Terminal, status: Status, reason: Option<&s
 }
 
 /// What is known about a text, for the line above it.
-fn trust_words(task: &TaskView, message: &Opened<MessageView>) -> String {
+fn trust_words(task: &TaskView, message: &Opened<MessageView>) -> &'static str {
     match &message.trust {
-        // The hub's own messages are never encrypted.
-        Trust::Plain if task.encrypted && message.view.sender_agent_id != Actor::System => {
-            " · NOT encrypted: the hub could have read or written it".to_owned()
-        }
-        Trust::Plain => String::new(),
-        Trust::Verified => " · encrypted, signature verified".to_owned(),
-        Trust::Unopened => " · encrypted, verified when it is downloaded".to_owned(),
-        Trust::Unreadable(why) => format!(" · CANNOT BE OPENED: {}", text::line(why)),
+        Trust::Plain if is_sealed(task) => " · not encrypted: the hub says so",
+        Trust::Plain => "",
+        Trust::Verified => " · encrypted, signature verified",
+        Trust::Unopened => " · encrypted, verified when it is downloaded",
+        Trust::Unreadable(_) => " · NOT VERIFIED",
     }
 }

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use tandem_client::Pins;
+use tandem_client::{Error, Pins};
 use tandem_core::AgentId;
-use tandem_seal::PublicKey;
 
 use super::{Common, Session};
 use crate::exit::{Exit, Failure, Outcome};
@@ -17,8 +16,9 @@ Examples:
   tandem trust bob                         the words to compare with bob's owner
   tandem trust bob --accept                trust the key that the hub presents now
 
-The key of each agent is pinned when something is first encrypted for it or read from it. Compare the words over
-another channel, such as the phone: the hub could present a key of its own. Ends with 1 if the key has changed.")]
+The key of each agent is pinned when you connect, or when something is first encrypted for it or read from it. Compare
+the words over another channel, such as the phone: the hub could present a key of its own. Ends with 1 if the key has
+changed, or if another agent has the name of a pinned one.")]
 pub(crate) struct Arguments {
     /// The other agent: name, alias or id
     #[arg(value_name = "AGENT")]
@@ -38,27 +38,34 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         let pins = Pins::at(session.profiles.pins_file(&profile.name))?;
         let agent = agent(&session, &arguments.agent).await?;
         let found = session.client.presented_key(&agent).await?;
-        let pinned = pins.get(&agent)?;
-        let state = match &pinned {
+        // Another agent under the name of a pinned one is shown with the key of that one.
+        let (pinned, instead_of) = match pins.namesake(&agent, &found) {
+            Some(Error::AnotherAgent(other)) => (Some(other.pinned), Some(other.pinned_agent)),
+            Some(error) => return Err(error.into()),
+            None => (pins.get(&agent)?.map(|key| key.fingerprint()), None),
+        };
+        let state = match pinned {
             None => "new",
-            Some(pinned) if *pinned == found.key => "same",
+            Some(pinned) if instead_of.is_none() && pinned == found.key.fingerprint() => "same",
             Some(_) => "changed",
         };
         if arguments.accept {
-            pins.accept(&agent, &found.name, &found.key)?;
+            pins.accept(&agent, &found)?;
         }
         let name = text::line(&found.name);
-        let hex = |key: &PublicKey| key.fingerprint().hex();
         let view = json!({
             "agentId": agent, "agentName": found.name, "state": state, "accepted": arguments.accept,
-            "pinned": pinned.as_ref().map(hex), "presented": hex(&found.key),
+            "pinned": pinned.map(|pinned| pinned.hex()), "pinnedAgentId": instead_of,
+            "presented": found.key.fingerprint().hex(),
         });
         session.terminal.result(&view, |terminal| {
-            let words = |key: &PublicKey| key.fingerprint().words();
-            let pinned = pinned.as_ref().map_or_else(|| "not yet".to_owned(), words);
+            let mut pinned = pinned.map_or_else(|| "not yet".to_owned(), |pinned| pinned.words());
+            if let Some(other) = &instead_of {
+                pinned.push_str(&format!(" ({other}, another agent)"));
+            }
             terminal.line(&format!("Agent   {} ({agent})", terminal.bold(&name)))?;
             terminal.line(&format!("Pinned  {pinned}"))?;
-            terminal.line(&format!("Now     {}", words(&found.key)))
+            terminal.line(&format!("Now     {}", found.key.fingerprint().words()))
         })?;
         match (state, arguments.accept) {
             (_, true) => session.terminal.note(&format!("The key of {name} is pinned.")),
@@ -66,7 +73,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
                 "If {name}'s owner has the same words: `tandem trust {agent} --accept`. Else it is pinned at first use."
             )),
             ("changed", false) => {
-                return Err(Failure::new(Exit::Refused, format!("the public key of {name} has changed")).next(
+                let what = match &instead_of {
+                    Some(_) => format!("another agent has the name {name}"),
+                    None => format!("the public key of {name} has changed"),
+                };
+                return Err(Failure::new(Exit::Refused, what).next(
                     format!(
                         "If its owner confirms the new words: `tandem trust {agent} --accept`. If not, send nothing."
                     ),

@@ -1,24 +1,25 @@
 //! `tandem wait`: blocks until something arrives for the agent.
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use clap::Args;
 use tandem_api::events::EventType;
-use tandem_client::Followed;
+use tandem_client::{Followed, Notice, StreamEvent};
 use tandem_core::events::EventKind;
 use tokio::time::{Instant, timeout_at};
 
 use super::events::{event_json, event_line, notice_line};
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
+use crate::profiles::State;
 use crate::terminal::time;
 
 /// Arguments of `tandem wait`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 It continues after the event that the last `tandem wait` of this profile printed, so nothing is missed in between. The
-first one waits for new events. Receipts (message.read, message.acknowledged) do not end it.
+first one begins with new events. Receipts (message.read, message.acknowledged) do not end it. An event that could not
+be printed comes again.
 
 Exit codes: 0 a new task · 10 a message · 11 a task that needs approval · 12 a task that changed
             13 a broadcast · 14 anything else · 5 nothing within --timeout
@@ -43,39 +44,51 @@ const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let mut state = session.state();
-        let after = match state.seen_cursor {
-            Some(cursor) => cursor,
-            None => session.client.updates().await?.cursor,
-        };
-        let deadline = Instant::now() + arguments.timeout.unwrap_or(FOR_EVER);
-        let mut stream = session.client.follow(Some(after));
-        let event = loop {
-            let followed = timeout_at(deadline, stream.next()).await.map_err(|_| {
-                Failure::timed_out("nothing arrived in time")
-                    .next("`tandem inbox` shows what is already there.")
-            })??;
-            match followed {
-                Followed::Event(event) if ends(arguments, &event.kind) => break event,
-                Followed::Event(_) => {}
-                Followed::Notice(notice) => session.terminal.note(&notice_line(&notice)),
-            }
-        };
-        if session.profile.is_some() {
-            state.seen_cursor = Some(event.cursor);
-            if let Some(task) = &event.task_id {
-                state.set_last_task(task);
-            }
-            state.write();
-        }
+        let event = next_event(&session, arguments, &mut state).await?;
         if session.terminal.json {
             session.terminal.json_line(&event_json(&event))?;
         } else {
             session.terminal.line(event_line(&event).trim_start())?;
         }
-        std::io::stdout().flush()?;
+        // Only now: a command that is killed before it has printed shows the event again.
+        state.set_seen_cursor(event.cursor);
+        if let Some(task) = &event.task_id {
+            state.set_last_task(task);
+        }
         // The only command whose success has several exit codes.
         std::process::exit(exit_code(&event.kind))
     })
+}
+
+/// The first event after the last one that was shown.
+async fn next_event(session: &Session, arguments: &Arguments, state: &mut State) -> Outcome<StreamEvent> {
+    let deadline = Instant::now() + arguments.timeout.unwrap_or(FOR_EVER);
+    let after = match state.seen_cursor() {
+        Some(cursor) => cursor,
+        None => {
+            let end = session.client.end_of_events().await?;
+            // If this one ends without an event, the next one continues from here.
+            state.set_seen_cursor(end);
+            end
+        }
+    };
+    let mut stream = session.client.follow(Some(after));
+    loop {
+        let followed = timeout_at(deadline, stream.next()).await.map_err(|_| {
+            Failure::timed_out("nothing arrived in time").next("`tandem inbox` shows what is already there.")
+        })??;
+        match followed {
+            Followed::Event(event) if ends(arguments, &event.kind) => return Ok(event),
+            Followed::Event(_) => {}
+            Followed::Notice(notice) => {
+                // What comes next has numbers that the old cursor would pass over.
+                if let Notice::Rewound { to, .. } = notice {
+                    state.set_seen_cursor(to);
+                }
+                session.terminal.note(&notice_line(&notice));
+            }
+        }
+    }
 }
 
 fn ends(arguments: &Arguments, kind: &EventType) -> bool {

@@ -19,20 +19,19 @@ pub(crate) struct Arguments {}
 pub(crate) fn run(_: &Arguments, common: &Common) -> Outcome {
     let session = Session::open(common)?;
     let Some(profile) = &session.profile else {
-        return session.terminal.line(&format!("the agent of TANDEM_KEY on {}", session.client.hub()));
+        // Only the hub knows whose key it is, and whether that agent has a key for encryption.
+        let hub = session.client.hub().to_string();
+        let view = serde_json::json!({ "profile": null, "hub": hub });
+        return session
+            .terminal
+            .result(&view, |terminal| terminal.line(&format!("the agent of TANDEM_KEY on {hub}")));
     };
     let key_file = session.profiles.key_file(&profile.name);
     let fingerprint = match key_file.exists() {
         true => Some(PrivateKey::load(&key_file).map_err(anyhow::Error::from)?.public().fingerprint()),
         false => None,
     };
-    let view = serde_json::json!({
-        "profile": profile.name,
-        "agentId": profile.agent_id,
-        "agentName": profile.agent_name,
-        "hub": session.client.hub().to_string(),
-        "fingerprint": fingerprint.map(|fingerprint| fingerprint.hex()),
-    });
+    let view = profile.view(&session.client.hub().to_string(), fingerprint.as_ref());
     session.terminal.result(&view, |terminal| {
         terminal.line(&format!("Agent        {}", terminal.bold(&text::line(&profile.agent_name))))?;
         terminal.line(&format!("Id           {}", profile.agent_id))?;

@@ -10,14 +10,16 @@ use crate::exit::{Failure, Outcome};
 const BYTES_MAX: u64 = 64 * 1024;
 
 /// Reads a file that only its owner can read; `None` if it does not exist.
-pub(crate) fn read_secret(path: &Path) -> Outcome<Option<String>> {
+///
+/// `replace` says how to replace the secret, if others may have read it.
+pub(crate) fn read_secret(path: &Path, replace: &str) -> Outcome<Option<String>> {
     let failed = |cause: std::io::Error| Failure::refused(format!("cannot read {}: {cause}", path.display()));
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
-    refuse_exposed(path, &file)?;
+    refuse_exposed(path, &file, replace)?;
     let mut text = String::new();
     file.take(BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
     Ok(Some(text))
@@ -29,9 +31,12 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> Outcome {
         |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
     let Some(folder) = path.parent() else { return Err(Failure::refused("the file has no folder")) };
     create_private(folder).map_err(failed)?;
-    let beside = path.with_extension(format!("new-{}", std::process::id()));
+    // A name that nobody can prepare, and never through a link.
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|cause| failed(std::io::Error::other(cause)))?;
+    let beside = path.with_extension(format!("new-{:016x}", u64::from_ne_bytes(random)));
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options
@@ -59,7 +64,7 @@ fn sync_folder(_: &Path) -> std::io::Result<()> {
 }
 
 /// Locks a file that exists for this purpose; `None` if another process has it.
-pub(super) fn try_lock(path: &Path) -> Outcome<Option<File>> {
+pub(crate) fn try_lock(path: &Path) -> Outcome<Option<File>> {
     let failed =
         |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
     if let Some(folder) = path.parent() {
@@ -78,7 +83,7 @@ pub(super) fn try_lock(path: &Path) -> Outcome<Option<File>> {
 }
 
 /// Creates a folder, and its parents, for this user only.
-fn create_private(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn create_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -88,7 +93,7 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 
 /// Checks the open file and not the path, which could name another file by now.
 #[cfg(unix)]
-fn refuse_exposed(path: &Path, file: &File) -> Outcome {
+fn refuse_exposed(path: &Path, file: &File, replace: &str) -> Outcome {
     let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777;
     if mode & 0o077 == 0 {
         return Ok(());
@@ -97,14 +102,11 @@ fn refuse_exposed(path: &Path, file: &File) -> Outcome {
         "{} contains a secret, but others can read it (mode {mode:o})",
         path.display()
     ))
-    .next(format!(
-        "Close it with `chmod 600 {}`; if others may have read it, run `tandem rotate`.",
-        path.display()
-    )))
+    .next(format!("Close it with `chmod 600 {}`; if others may have read it, {replace}.", path.display())))
 }
 
 /// Other systems have no permission bits to check.
 #[cfg(not(unix))]
-fn refuse_exposed(_: &Path, _: &File) -> Outcome {
+fn refuse_exposed(_: &Path, _: &File, _: &str) -> Outcome {
     Ok(())
 }

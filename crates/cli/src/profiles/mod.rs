@@ -3,10 +3,12 @@
 //! `agents/NAME.toml` contains the API key, so it has mode 0600 and is refused if others could read it. Next to it are
 //! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first used, and
 //! `NAME.whsec`, the secret of its webhooks. `current` names the profile that commands use. What a profile remembers
-//! between commands (the last task, cursors) is in the state folder.
+//! between commands (the last task, cursors) is in the state folder; programs that run for the agent keep their files in
+//! `NAME.d` there.
 
 mod files;
 mod state;
+mod wake_lock;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -14,11 +16,13 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tandem_client::HubUrl;
 use tandem_core::AgentId;
-use tandem_seal::PrivateKey;
+use tandem_seal::{Fingerprint, PrivateKey};
 
 use crate::exit::{Failure, Outcome};
-pub(crate) use files::{read_secret, write_secret};
+use crate::terminal::text;
+pub(crate) use files::{create_private, read_secret, try_lock, write_secret};
 pub(crate) use state::State;
+pub(crate) use wake_lock::WakeLock;
 
 /// More than any profile has.
 const PROFILE_BYTES: usize = 4_096;
@@ -40,6 +44,22 @@ pub(crate) struct Profile {
 impl Profile {
     pub(crate) fn hub_url(&self) -> Outcome<HubUrl> {
         self.hub.parse().map_err(|cause| Failure::refused(format!("profile {}: {cause}", self.name)))
+    }
+
+    /// The command that logs this profile in again. It names the hub, so that a key is not sent to another one.
+    pub(crate) fn login_command(&self) -> String {
+        format!("tandem login --hub {} --as {}", text::line(&self.hub), self.name)
+    }
+
+    /// The profile as JSON, with the hub that commands call. Without its API key.
+    pub(crate) fn view(&self, hub: &str, fingerprint: Option<&Fingerprint>) -> serde_json::Value {
+        serde_json::json!({
+            "profile": self.name,
+            "agentId": self.agent_id,
+            "agentName": self.agent_name,
+            "hub": hub,
+            "fingerprint": fingerprint.map(|fingerprint| fingerprint.hex()),
+        })
     }
 }
 
@@ -100,6 +120,16 @@ impl Profiles {
         State::at(self.state.join(format!("{name}.json")))
     }
 
+    /// The folder for files of programs that run for a profile. It may not exist yet.
+    pub(crate) fn state_folder(&self, name: &str) -> PathBuf {
+        self.state.join(format!("{name}.d"))
+    }
+
+    /// Takes the right to wake an agent's model; `None` if another program on this machine has it.
+    pub(crate) fn lock_wake(&self, name: &str) -> Option<WakeLock> {
+        WakeLock::take(self.state_folder(name).join("wake.lock"))
+    }
+
     /// The names of all profiles, sorted.
     pub(crate) fn names(&self) -> Outcome<Vec<String>> {
         let entries = match std::fs::read_dir(self.folder.join("agents")) {
@@ -118,10 +148,15 @@ impl Profiles {
     pub(crate) fn load(&self, name: &str) -> Outcome<Option<Profile>> {
         check_name(name)?;
         let path = self.file(name, "toml");
-        let Some(text) = read_secret(&path)? else { return Ok(None) };
+        let Some(text) = read_secret(&path, "run `tandem rotate`")? else { return Ok(None) };
         let profile: Profile = toml::from_str(&text)
             .map_err(|cause| Failure::refused(format!("{}: {}", path.display(), cause.message())))?;
-        Ok(Some(Profile { name: name.to_owned(), ..profile }))
+        let profile = Profile { name: name.to_owned(), ..profile };
+        if profile.hub.contains('@') {
+            // Refused here, because many commands show the address and it may have a password.
+            profile.hub_url()?;
+        }
+        Ok(Some(profile))
     }
 
     /// Writes a profile, replacing an older one.
@@ -141,6 +176,8 @@ impl Profiles {
             }
         }
         self.state(name).remove();
+        // Nothing in it is needed without the profile.
+        let _ = std::fs::remove_dir_all(self.state_folder(name));
         if self.current()?.as_deref() == Some(name) {
             std::fs::remove_file(self.folder.join("current"))?;
         }
@@ -153,6 +190,13 @@ impl Profiles {
         files::try_lock(&self.file(name, "lock"))?.ok_or_else(|| {
             Failure::refused(format!("another command is just making or changing the profile {name:?}"))
                 .next("Try again when it has ended.")
+        })
+    }
+
+    /// Keeps other commands from changing the files of AI tools until the file is dropped.
+    pub(crate) fn reserve_setup(&self) -> Outcome<File> {
+        files::try_lock(&self.folder.join("setup.lock"))?.ok_or_else(|| {
+            Failure::refused("another `tandem setup` is running").next("Try again when it has ended.")
         })
     }
 

@@ -1,56 +1,136 @@
 //! What a profile remembers between commands. Nothing here is needed: a state that cannot be read is empty, and one that
 //! cannot be written is not an error.
+//!
+//! Commands run at the same time, some for days. So a change never writes back what was read before: it locks the file,
+//! reads it again, changes one field and replaces the file.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tandem_core::TaskId;
 
-/// The state of a profile.
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// Programs to which events were forwarded that are remembered.
+const FORWARDED_MAX: usize = 32;
+
+/// The state of a profile, as it was when it was read.
+#[derive(Debug, Default)]
 pub(crate) struct State {
+    fields: Fields,
+    /// None for an agent without a profile, which remembers nothing.
+    path: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Fields {
     /// The task that `@` means.
-    #[serde(default)]
     last_task: Option<TaskId>,
     /// The cursor after the last event that `tandem wait` has shown.
-    #[serde(default)]
-    pub(crate) seen_cursor: Option<i64>,
-    /// The cursor after the last event that `tandem listen` has forwarded.
-    #[serde(default)]
-    pub(crate) forwarded_cursor: Option<i64>,
-    #[serde(skip)]
-    path: PathBuf,
+    seen_cursor: Option<i64>,
+    /// How far each `tandem listen` has come, the newest one at the end.
+    forwarded: Vec<Forwarded>,
+}
+
+/// How far events were forwarded to one program. Several may run at the same time with other events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Forwarded {
+    to: String,
+    /// The events that were asked for; none means all.
+    events: Vec<String>,
+    /// The cursor after the last event that was forwarded, or was not asked for.
+    cursor: i64,
 }
 
 impl State {
     pub(super) fn at(path: PathBuf) -> Self {
-        let read = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
-        Self { path, ..read.unwrap_or_default() }
+        Self { fields: read(&path), path: Some(path) }
     }
 
     pub(crate) fn last_task(&self) -> Option<&TaskId> {
-        self.last_task.as_ref()
+        self.fields.last_task.as_ref()
+    }
+
+    pub(crate) fn seen_cursor(&self) -> Option<i64> {
+        self.fields.seen_cursor
+    }
+
+    /// How far these events were forwarded to this program. If it never got just these: how far any were, so that one
+    /// that is started again with other events misses none in between.
+    pub(crate) fn forwarded_cursor(&self, to: &str, events: &[String]) -> Option<i64> {
+        let mut known = self.fields.forwarded.iter().rev().filter(|known| known.to == to);
+        let same = known.clone().find(|known| known.events == events);
+        same.or_else(|| known.next()).map(|known| known.cursor)
     }
 
     /// Remembers the task that `@` means.
     pub(crate) fn set_last_task(&mut self, task: &TaskId) {
-        if self.last_task.as_ref() != Some(task) {
-            self.last_task = Some(task.clone());
-            self.write();
-        }
+        self.change(|fields| fields.last_task = Some(task.clone()));
     }
 
-    pub(crate) fn write(&self) {
-        let Ok(json) = serde_json::to_vec(self) else { return };
-        if let Some(folder) = self.path.parent() {
+    /// Remembers what `tandem wait` has shown.
+    pub(crate) fn set_seen_cursor(&mut self, cursor: i64) {
+        self.change(|fields| fields.seen_cursor = Some(cursor));
+    }
+
+    /// Remembers what `tandem listen` has forwarded.
+    pub(crate) fn set_forwarded_cursor(&mut self, to: &str, events: &[String], cursor: i64) {
+        self.change(|fields| {
+            let is_same = |known: &&mut Forwarded| known.to == to && known.events == events;
+            if let Some(known) = fields.forwarded.iter_mut().find(is_same) {
+                known.cursor = cursor;
+                return;
+            }
+            if fields.forwarded.len() >= FORWARDED_MAX {
+                fields.forwarded.remove(0);
+            }
+            fields.forwarded.push(Forwarded { to: to.to_owned(), events: events.to_vec(), cursor });
+        });
+    }
+
+    fn change(&mut self, set: impl FnOnce(&mut Fields)) {
+        let Some(path) = &self.path else { return set(&mut self.fields) };
+        if let Some(folder) = path.parent() {
             let _ = fs::create_dir_all(folder);
         }
-        let beside = self.path.with_extension(format!("new-{}", std::process::id()));
-        let _ = fs::write(&beside, json).and_then(|()| fs::rename(&beside, &self.path));
+        // Some file systems have no locks; a state without a lock is better than none.
+        let _locked = lock(path);
+        let before = read(path);
+        let mut after = before.clone();
+        set(&mut after);
+        if after != before {
+            // The next command does without it.
+            let _ = write(path, &after);
+        }
+        self.fields = after;
     }
 
     pub(super) fn remove(&self) {
-        let _ = fs::remove_file(&self.path);
+        if let Some(path) = &self.path {
+            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(lock_file(path));
+        }
     }
+}
+
+fn lock_file(path: &Path) -> PathBuf {
+    path.with_extension("lock")
+}
+
+/// Waits for other commands, which need the file for a moment only.
+fn lock(path: &Path) -> io::Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).open(lock_file(path))?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn read(path: &Path) -> Fields {
+    fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+fn write(path: &Path, fields: &Fields) -> io::Result<()> {
+    let beside = path.with_extension(format!("new-{}", std::process::id()));
+    fs::write(&beside, serde_json::to_vec(fields)?)?;
+    fs::rename(&beside, path)
 }

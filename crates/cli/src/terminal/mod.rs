@@ -123,10 +123,21 @@ impl Terminal {
     }
 }
 
-/// Writes to standard output. A reader that has enough ends the command quietly, as other Unix tools do.
+/// Writes text to standard output.
 pub(crate) fn print(text: &str) -> Outcome {
+    print_bytes(text.as_bytes())
+}
+
+/// Writes bytes to standard output.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+/// The result of a write to standard output. A reader that has enough ends the command quietly, as other Unix tools
+/// do.
+pub(crate) fn written(result: io::Result<()>) -> Outcome {
+    match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
         written => Ok(written?),
     }

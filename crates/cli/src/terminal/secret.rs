@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal as _, Read as _};
 
 use crate::exit::{Failure, Outcome};
-use crate::output;
+use crate::{output, signals};
 
 /// Bytes of a secret that are read. Keys are far shorter.
 const BYTES_MAX: u64 = 4 * 1024;
@@ -47,10 +47,13 @@ fn typed(prompt: &str) -> Outcome<String> {
     let before = tcgetattr(io::stdin()).map_err(io::Error::from)?;
     let mut silent = before.clone();
     silent.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+    let at_end = before.clone();
+    // A signal from elsewhere must not leave the terminal silent either.
+    let put_back = signals::at_end(move || drop(Restore(at_end)))?;
     let restore = Restore(before);
     tcsetattr(io::stdin(), OptionalActions::Now, &silent).map_err(io::Error::from)?;
     let line = line(&mut io::stdin().lock().bytes());
-    drop(restore);
+    drop((restore, put_back));
     match line? {
         Some(line) => Ok(line),
         // As a shell reports a process that Ctrl-C ended.

@@ -7,6 +7,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Characters of one text that are shown. What is longer can be read with `--json`.
 const CHARS_MAX: usize = 64 * 1024;
+/// Marks on one character that are shown. No script needs more; hundreds would cover the lines above and below.
+const MARKS_MAX: usize = 8;
 
 /// Whether a character must not reach the terminal as it is.
 pub(crate) fn is_unsafe(c: char) -> bool {
@@ -14,11 +16,12 @@ pub(crate) fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}')
         || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{2800}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Text in one line. Unsafe characters are shown as escapes, line breaks as spaces.
 pub(crate) fn line(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len().min(CHARS_MAX));
+    let mut safe = Safe::with_capacity(text.len());
     for (count, c) in text.chars().enumerate() {
         if count == CHARS_MAX {
             safe.push('…');
@@ -27,37 +30,62 @@ pub(crate) fn line(text: &str) -> String {
         match c {
             '\n' | '\t' => safe.push(' '),
             '\r' => {}
-            c => push(&mut safe, c),
+            c => safe.push(c),
         }
     }
-    safe
+    safe.text
 }
 
 /// Text in its lines. Unsafe characters are shown as escapes, except line breaks; a tab becomes spaces.
 pub(crate) fn lines(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len().min(CHARS_MAX));
+    let mut safe = Safe::with_capacity(text.len());
     for (count, c) in text.chars().enumerate() {
         if count == CHARS_MAX {
             let rest = text.chars().count() - count;
-            let _ = write!(safe, "\n… {rest} more characters; --json shows all");
+            let _ = write!(safe.text, "\n… {rest} more characters; --json shows all");
             break;
         }
         match c {
-            '\n' => safe.push('\n'),
-            '\t' => safe.push_str("    "),
+            '\n' => safe.end_line(),
+            '\t' => "    ".chars().for_each(|c| safe.push(c)),
             '\r' => {}
-            c => push(&mut safe, c),
+            c => safe.push(c),
         }
     }
-    safe
+    safe.text
 }
 
-fn push(safe: &mut String, c: char) {
-    if is_unsafe(c) {
-        // Writing to a string cannot fail.
-        let _ = write!(safe, "\\u{{{:x}}}", u32::from(c));
-    } else {
-        safe.push(c);
+/// Text that is safe to print.
+struct Safe {
+    text: String,
+    /// Marks since the last character that has a width.
+    marks: usize,
+}
+
+impl Safe {
+    fn with_capacity(bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes.min(CHARS_MAX)), marks: 0 }
+    }
+
+    fn push(&mut self, c: char) {
+        // A selector chooses the form of the character before it, and is invisible anywhere else.
+        let is_stray_selector = matches!(c, '\u{fe00}'..='\u{fe0f}') && self.marks > 0;
+        if is_unsafe(c) || is_stray_selector {
+            self.marks = 0;
+            // Writing to a string cannot fail.
+            let _ = write!(self.text, "\\u{{{:x}}}", u32::from(c));
+        } else if c.width() != Some(0) {
+            self.marks = 0;
+            self.text.push(c);
+        } else if self.marks < MARKS_MAX {
+            self.marks += 1;
+            self.text.push(c);
+        }
+    }
+
+    fn end_line(&mut self) {
+        self.marks = 0;
+        self.text.push('\n');
     }
 }
 
@@ -99,18 +127,26 @@ pub(crate) fn wrap(text: &str, columns: usize, indent: &str) -> String {
     let columns = columns.saturating_sub(indent.width()).max(10);
     let mut wrapped = Vec::new();
     for line in text.split('\n') {
-        let mut current = String::new();
+        // The width is counted along: a character may have any number of marks, which take no column.
+        let (mut current, mut used) = (String::new(), 0);
         for word in line.split(' ') {
-            if !current.is_empty() && current.width() + 1 + word.width() > columns {
+            if !current.is_empty() && used + 1 + word.width() > columns {
                 wrapped.push(std::mem::take(&mut current));
+                used = 0;
             } else if !current.is_empty() {
                 current.push(' ');
+                used += 1;
             }
+            let mut before = 0;
             for c in word.chars() {
-                if current.width() + c.width().unwrap_or(0) > columns {
+                // This selector makes a wide picture of a narrow sign.
+                let width = if c == '\u{fe0f}' && before == 1 { 1 } else { c.width().unwrap_or(0) };
+                if used + width > columns {
                     wrapped.push(std::mem::take(&mut current));
+                    used = 0;
                 }
                 current.push(c);
+                (used, before) = (used + width, width);
             }
         }
         wrapped.push(current);

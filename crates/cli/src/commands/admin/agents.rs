@@ -2,7 +2,7 @@
 
 use tandem_api::admin::{AdminAgent, PatchAgentTerms};
 use tandem_api::tasks::PageQuery;
-use tandem_client::Client;
+use tandem_client::{Client, Pages};
 use tandem_core::AgentId;
 
 use super::lists::{AGENT, agent_row};
@@ -49,9 +49,10 @@ pub(super) async fn find(client: &Client, named: &str) -> Outcome<AdminAgent> {
         !named.is_empty() && (begins || agent.name == *named)
     };
     let mut query = PageQuery { limit: Some(500), cursor: None };
-    let mut found = Vec::new();
+    let (mut found, mut pages) = (Vec::new(), Pages::default());
     loop {
         let page = client.admin_agents(&query).await?;
+        query.cursor = pages.after(&page)?;
         for agent in page.items {
             if agent.id.as_str() == named {
                 return Ok(agent);
@@ -60,9 +61,8 @@ pub(super) async fn find(client: &Client, named: &str) -> Outcome<AdminAgent> {
                 found.push(agent);
             }
         }
-        match page.next {
-            Some(next) => query.cursor = Some(next),
-            None => break,
+        if query.cursor.is_none() {
+            break;
         }
     }
     match found.as_slice() {

@@ -20,6 +20,8 @@ use crate::terminal::{Terminal, time};
 /// Arguments of `tandem admin`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+The operator's token goes to the hub of --hub or TANDEM_HUB, else to http://127.0.0.1:3000; never to that of a profile.
+
 Examples:
   tandem admin overview                                  on the machine of the hub, in its folder
   TANDEM_ADMIN_TOKEN=... tandem admin agents --hub https://hub.example.com

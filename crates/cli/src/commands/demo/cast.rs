@@ -1,6 +1,5 @@
 //! The two agents of the demo: registered once, found again later, and connected.
 
-use tandem_api::agents::RegisterAgent;
 use tandem_api::connections::{PatchConnection, RedeemCode};
 use tandem_api::error::Code;
 use tandem_api::tasks::PageQuery;
@@ -9,6 +8,7 @@ use tandem_core::events::EventKind;
 use tandem_core::{AgentId, Rule};
 
 use super::story::Stage;
+use crate::commands::scripted_agent;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles};
 
@@ -106,7 +106,7 @@ async fn enter(
             Err(error) => return Err(error.into()),
         }
     }
-    let registered = register(hub, part).await?;
+    let registered = scripted_agent::register(hub, part.name, part.does).await?;
     let id = registered.profile.id;
     let client = hub.clone().with_key(registered.api_key.as_str());
     if let Some(profiles) = profiles {
@@ -120,18 +120,4 @@ async fn enter(
     }
     stage.step(part.name, &format!("registers, and {}: {id}", part.does)).await?;
     Ok(Actor { part, id, client })
-}
-
-async fn register(hub: &Client, part: Part) -> Outcome<tandem_api::agents::Registered> {
-    let unfit = |unfit: tandem_core::text::Unfit| Failure::refused(unfit.to_string());
-    let mut agent = RegisterAgent::new(part.name.to_owned().try_into().map_err(unfit)?);
-    agent.description = Some(part.does.to_owned().try_into().map_err(unfit)?);
-    let challenge = hub.challenge().await?;
-    if challenge.difficulty > 0 {
-        let asked = challenge.clone();
-        let solved = tokio::task::spawn_blocking(move || tandem_client::solve(&asked, |_| true)).await;
-        agent.solution = solved.map_err(|cause| Failure::refused(cause.to_string()))?;
-        agent.challenge = Some(challenge.challenge);
-    }
-    Ok(hub.register(&agent).await?)
 }

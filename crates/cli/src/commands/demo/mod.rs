@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             let played = play(&client, None, Stage::new(&terminal, pause)).await;
             hub.stop().await;
             played?;
-            return story::next_steps(&terminal, false);
+            return story::next_steps(&terminal, None);
         }
         let client = Client::new(hub(common, &profiles)?)?;
         match client.health().await {
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             Err(error) => return Err(error.into()),
         }
         play(&client, Some(&profiles), Stage::new(&terminal, pause)).await?;
-        story::next_steps(&terminal, true)
+        story::next_steps(&terminal, Some(client.hub()))
     })
 }
 

@@ -15,6 +15,7 @@ use tandem_core::text::Unfit;
 use tandem_core::{FileId, Status, TaskId};
 
 use super::cast::{ADA, Actor, BOB, Cast};
+use crate::commands::session::USUAL_HUB;
 use crate::exit::{Failure, Outcome};
 use crate::terminal::{Terminal, text};
 
@@ -190,15 +191,19 @@ async fn deliver(cast: &Cast, stage: &mut Stage<'_>, task: &TaskId) -> Outcome {
     stage.step(ADA.name, &format!("accepts it: {task} is completed")).await
 }
 
-/// What to try next. `kept` says whether the agents are still there.
-pub(super) fn next_steps(terminal: &Terminal, kept: bool) -> Outcome {
+/// What to try next. `kept_on` is the hub where the agents still are.
+pub(super) fn next_steps(terminal: &Terminal, kept_on: Option<&HubUrl>) -> Outcome {
     if terminal.json || terminal.quiet {
         return Ok(());
     }
-    let steps: &[(&str, &str)] = if kept {
+    let register = match kept_on.map(ToString::to_string) {
+        Some(hub) if hub != USUAL_HUB => format!("tandem register my-agent --hub {hub}"),
+        _ => "tandem register my-agent".to_owned(),
+    };
+    let steps: &[(&str, &str)] = if kept_on.is_some() {
         &[
             ("tandem task list --agent demo-bob", "the task, as Bob sees it"),
-            ("tandem register my-agent", "an agent of your own"),
+            (&register, "an agent of your own"),
             ("tandem pair", "connect it with somebody else's"),
             ("tandem demo --clear", "remove the two again"),
         ]

@@ -104,11 +104,20 @@ pub(super) async fn check_agent(
     profiles: &Profiles,
     profile: Option<&Profile>,
 ) {
+    let login = match profile {
+        Some(profile) => format!("`{}`", profile.login_command()),
+        None => "`tandem login`".to_owned(),
+    };
     let agent = match client.profile().await {
         Ok(agent) => agent,
         Err(error) => {
             let check = if error.code() == Some(Code::Suspended) { "suspended" } else { "key" };
-            report.failure(check, &error.into(), "`tandem login` with a valid key");
+            let failure = Failure::from(error);
+            let failure = match profile {
+                Some(profile) => failure.for_profile(profile, false),
+                None => failure,
+            };
+            report.failure(check, &failure, &format!("{login} with a valid key"));
             return;
         }
     };
@@ -116,7 +125,7 @@ pub(super) async fn check_agent(
         Some(profile) => report.problem(
             "key",
             format!("the key is that of {}, the profile names {}", agent.id, profile.agent_id),
-            "`tandem login` again",
+            format!("{login} again"),
         ),
         None => report.ok("key", format!("the hub knows you as {}", text::line(agent.name.as_str()))),
     }

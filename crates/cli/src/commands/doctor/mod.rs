@@ -1,7 +1,9 @@
-//! `tandem doctor`: checks this machine, the hub and the way between them. It changes nothing and writes to nobody.
+//! `tandem doctor`: checks this machine, the hub and the way between them. Without `--wake` it changes nothing and writes
+//! to nobody.
 
 mod hub;
 mod machine;
+mod wake;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +17,7 @@ use super::session::{block_on, hub_of};
 use super::{Common, Session};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::profiles::Profiles;
-use crate::terminal::{Terminal, text};
+use crate::terminal::{Terminal, text, time};
 
 /// Arguments of `tandem doctor`.
 #[derive(Debug, Args)]
@@ -23,6 +25,7 @@ use crate::terminal::{Terminal, text};
 Examples:
   tandem doctor                      check the current agent and its hub
   tandem doctor --agent bob --json
+  tandem doctor --wake               also measure how the agent is woken, with a real task
   tandem doctor --data /srv/tandem   on the machine of the hub: also its disk
 
 It exits with 0 if all is well or there are only warnings, with 1 if there is a problem, and with 4 if the hub cannot be
@@ -31,6 +34,12 @@ pub(crate) struct Arguments {
     /// Data folder of a hub here, to check its disk
     #[arg(long, value_name = "FOLDER", env = "TANDEM_DATA", default_value = "./tandem-data")]
     data: PathBuf,
+    /// Also send the agent a task, and measure how a model gets it
+    #[arg(long)]
+    wake: bool,
+    /// How long --wake waits
+    #[arg(long, value_name = "TIME", value_parser = time::duration, default_value = "30s", requires = "wake")]
+    wake_timeout: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -131,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let session = machine::check_profile(&mut report, &profiles, common);
     let hub = match &session {
         Some(session) => session.client.hub().clone(),
-        None => hub_of(common, None)?,
+        None => hub_of(common)?,
     };
     block_on(async {
         // Without a key: the hub refuses every request of a suspended agent, and of a wrong key.
@@ -141,6 +150,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         {
             let client = client.with_patience(Duration::ZERO);
             hub::check_agent(&mut report, &client, &profiles, profile.as_ref()).await;
+            if arguments.wake {
+                wake::check(&mut report, &client, arguments.wake_timeout).await;
+            }
         }
         Ok(())
     })?;

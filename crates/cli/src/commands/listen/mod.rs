@@ -1,30 +1,32 @@
 //! `tandem listen`: forwards an agent's events to a program on this machine, as the hub's webhooks would. It needs no
 //! public address.
 
-mod feed;
 mod target;
+mod times;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use tandem_api::events::EventView;
+use tandem_client::{Followed, Notice, StreamEvent};
 use tandem_core::webhooks::wants;
+use tandem_core::{AgentId, Timestamp};
 use tandem_seal::webhooks::{body, data};
 
+use super::events::notice_line;
 use super::webhook::{expand, secret};
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
-use crate::terminal::text;
-use feed::Feed;
+use crate::terminal::{text, time};
 use target::{Answer, Delivery, Target};
+use times::Times;
 
 /// Pauses before an event is sent again. Together they are time enough to start the program.
 const PAUSES_SECONDS: [u64; 5] = [1, 2, 4, 8, 15];
 /// How often an event is sent to a program that answers, but not with success.
 const ANSWERED_TRIES: usize = 3;
-/// How long an unreachable hub is waited for.
+/// How long an unreachable hub is waited for when the time of an event is asked for.
 const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
 
 /// Arguments of `tandem listen`.
@@ -36,7 +38,7 @@ Examples:
   SECRET=$(tandem listen --print-secret)        to verify the signatures
 
 Each event arrives as a POST that is built and signed like a webhook of the hub. After a restart it continues with the
-first event that was not forwarded.")]
+first event that was not forwarded to this address. Several may run at the same time, with other events or addresses.")]
 pub(crate) struct Arguments {
     /// The address of your program
     #[arg(long, value_name = "URL", required_unless_present = "print_secret")]
@@ -86,35 +88,53 @@ pub(crate) fn run(arguments: Arguments, common: &Common) -> Outcome {
 
 async fn forward(session: &Session, arguments: &Arguments, target: &Target, secret: &str) -> Outcome {
     let filter = expand(&arguments.events)?;
-    let client = session.client.clone().with_patience(PATIENCE);
+    let (to, mut events) = (target.to_string(), arguments.events.clone());
+    events.sort();
+    events.dedup();
+    let mut times = Times::new(session.client.clone().with_patience(PATIENCE));
     let agent = session.client.profile().await?.id;
     let mut state = session.state();
-    let mut feed = match arguments.after.or(state.forwarded_cursor) {
-        Some(cursor) => Feed::after(&client, cursor),
-        None => Feed::from_now(&client).await?,
+    let start = match arguments.after.or(state.forwarded_cursor(&to, &events)) {
+        Some(cursor) => cursor,
+        None => session.client.end_of_events().await?,
     };
-    let mut remember = |cursor: i64| {
-        state.forwarded_cursor = Some(cursor);
-        if session.profile.is_some() {
-            state.write();
-        }
-    };
-    remember(feed.cursor());
+    state.set_forwarded_cursor(&to, &events, start);
+    let mut stream = session.client.follow(Some(start));
     session.terminal.note(&format!("Forwarding events of {agent} to {target}. Ctrl-C ends it."));
     loop {
-        let event = feed.next().await?;
-        let kind = event.kind.as_str();
-        if wants(&filter, kind) {
-            let data = data(kind, event.data.get(), event.id);
-            let delivery = Delivery {
-                // The same at every attempt, also after a restart: the program can drop repetitions.
-                id: format!("listen_{agent}_{}", event.id),
-                body: body(agent.as_str(), kind, event.created_at, data),
-            };
-            send(session, target, secret, &event, &delivery).await?;
+        // The next event is taken when this one is done with. Until then the stream stops reading, and the hub keeps
+        // the rest.
+        match stream.next().await? {
+            Followed::Event(event) => {
+                if wants(&filter, event.kind.as_str()) {
+                    let delivery = delivery(&agent, &event, times.of(&event).await?);
+                    send(session, target, secret, &event, &delivery).await?;
+                }
+                state.set_forwarded_cursor(&to, &events, event.cursor);
+            }
+            Followed::Notice(notice) => {
+                if let Notice::Rewound { to: rewound, .. } = notice {
+                    times.forget();
+                    // The hub gives out the numbers after this one again, also while this command does not run.
+                    state.set_forwarded_cursor(&to, &events, rewound);
+                }
+                session.terminal.note(&notice_line(&notice));
+            }
         }
-        remember(event.id);
     }
+}
+
+/// The request for an event.
+fn delivery(agent: &AgentId, event: &StreamEvent, written: Option<Timestamp>) -> Delivery {
+    let kind = event.kind.as_str();
+    // The same at every attempt, also after a restart: the program can drop repetitions. With the time, because a restored
+    // hub gives out the same numbers again.
+    let id = match written {
+        Some(written) => format!("listen_{agent}_{}_{}", event.cursor, written.0),
+        None => format!("listen_{agent}_{}", event.cursor),
+    };
+    let data = data(kind, event.data.get(), event.cursor);
+    Delivery { id, body: body(agent.as_str(), kind, written.unwrap_or_else(time::now), data) }
 }
 
 /// Sends one event until the program takes it. A program that is not there ends the command, so that no event is lost; one
@@ -123,7 +143,7 @@ async fn send(
     session: &Session,
     target: &Target,
     secret: &str,
-    event: &EventView,
+    event: &StreamEvent,
     delivery: &Delivery,
 ) -> Outcome {
     let mut pauses = PAUSES_SECONDS.into_iter();
@@ -136,7 +156,7 @@ async fn send(
         };
         let forwarded = Forwarded {
             event: event.kind.as_str(),
-            cursor: event.id,
+            cursor: event.cursor,
             task_id: event.task_id.as_ref().map(ToString::to_string),
             status,
             error,
@@ -147,7 +167,7 @@ async fn send(
         match answer {
             Answer::Status(200..=299) => return Ok(()),
             Answer::Status(_) if attempts >= ANSWERED_TRIES => {
-                session.terminal.note(&format!("Gave up event {} after {attempts} attempts.", event.id));
+                session.terminal.note(&format!("Gave up event {} after {attempts} attempts.", event.cursor));
                 return Ok(());
             }
             _ => {}

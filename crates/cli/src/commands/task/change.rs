@@ -12,7 +12,7 @@ use tandem_core::{Approval, Status};
 use super::super::complete::{connected_agents, statuses, tasks};
 use super::super::file::{sent_line, upload_all};
 use super::super::input::{checked, confirm, text_or_stdin};
-use super::super::task_view::status_line;
+use super::super::task_view::{WithTrust, in_the_clear, own_trust, status_line};
 use super::Session;
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
@@ -157,9 +157,11 @@ async fn find(session: &Session, named: &str) -> Outcome<TaskView> {
 
 /// Prints a changed task: its new status.
 async fn changed(session: &Session, task: TaskView) -> Outcome {
-    let task = session.client.open_task(task).await.view;
-    session.terminal.result(&task, |terminal| {
-        let reason = task.status_reason.as_ref().map(|reason| text::line(reason.as_str()));
+    let opened = session.client.open_task(task).await;
+    let task = &opened.view;
+    session.terminal.result(&WithTrust::of(&opened), |terminal| {
+        let reason = task.status_reason.as_ref();
+        let reason = reason.map(|reason| format!("{}{}", text::line(reason.as_str()), in_the_clear(task)));
         terminal.done(&format!("{}  {}", task.id, status_line(terminal, task.status, reason.as_deref())))
     })
 }
@@ -199,7 +201,11 @@ pub(super) async fn reply(session: &Session, arguments: &Reply) -> Outcome {
     files.iter().try_for_each(|file| session.terminal.done(&sent_line(file)))?;
     let outcome = arguments.failed.then_some(ReplyOutcome::Failed);
     let replied = session.client.deliver(&task, ReplyTask { outcome, ..ReplyTask::new(body) }).await?;
-    session.terminal.result(&replied, |terminal| {
+    // A reply seals or sends what the caller wrote; what it replies to may still be unreadable.
+    let (trust, own) = (session.client.open_description(task.clone()).await.trust, own_trust(&task));
+    let mut view = serde_json::to_value(WithTrust::new(&replied, &trust)).map_err(anyhow::Error::from)?;
+    view["message"]["trust"] = own.as_str().into();
+    session.terminal.result(&view, |terminal| {
         terminal.done(&format!("{}  {}", task.id, status_line(terminal, replied.task.status, None)))?;
         if let Some(note) = &replied.note {
             terminal.note(&text::line(note.as_str()));

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use clap::Args;
+use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::Trust;
+use tandem_client::{Opened, Trust};
 
 use super::super::complete::tasks;
 use super::super::follow_task::{Until, follow_task};
-use super::super::task_view::{file_infos, print_message, print_quoted, print_task};
+use super::super::task_view::{
+    WithTrust, file_infos, print_message, print_quoted, print_task, print_unopened, unopened,
+};
 use super::Session;
 use crate::exit::Outcome;
 use crate::terminal::{text, time};
@@ -66,16 +69,17 @@ pub(super) async fn show(session: &Session, arguments: &Arguments) -> Outcome {
     let task = session.client.open_task(task).await;
     let terminal = &session.terminal;
     if terminal.json {
-        let messages: Vec<_> = opened.iter().map(|message| &message.view).collect();
-        let mut view = serde_json::to_value(&task.view).map_err(anyhow::Error::from)?;
+        let messages: Vec<_> = opened.iter().map(WithTrust::of).collect();
+        let mut view = serde_json::to_value(WithTrust::of(&task)).map_err(anyhow::Error::from)?;
         view["messages"] = serde_json::to_value(messages).map_err(anyhow::Error::from)?;
-        return terminal.json_line(&view);
+        terminal.json_line(&view)?;
+        return all_opened(&task, &opened);
     }
     print_task(terminal, &task.view)?;
-    if let Trust::Unreadable(why) = &task.trust {
-        terminal.note(&format!("The encrypted text cannot be opened: {}", text::line(why)));
-    } else {
-        print_description(session, &task.view)?;
+    print_description(session, &task.view)?;
+    if let Some(why) = task.trust.why_unreadable() {
+        terminal.line("")?;
+        print_unopened(terminal, "a text of the task", why)?;
     }
     let views = opened.iter().map(|message| &message.view);
     let files = file_infos(&session.client, views, FILE_INFOS_MAX).await;
@@ -84,6 +88,15 @@ pub(super) async fn show(session: &Session, arguments: &Arguments) -> Outcome {
         print_message(terminal, &task.view, message, file.as_ref())?;
     }
     advise(session, &task.view);
+    all_opened(&task, &opened)
+}
+
+/// Whether everything that was to be shown could be opened.
+fn all_opened(task: &Opened<TaskView>, messages: &[Opened<MessageView>]) -> Outcome {
+    let is_unopened = |trust: &Trust| trust.why_unreadable().is_some();
+    if is_unopened(&task.trust) || messages.iter().any(|message| is_unopened(&message.trust)) {
+        return Err(unopened("a text of this encrypted task"));
+    }
     Ok(())
 }
 
@@ -118,7 +131,15 @@ fn advise(session: &Session, task: &TaskView) {
 pub(super) async fn watch(session: &Session, arguments: &WatchArguments) -> Outcome {
     let id = session.task_id(&arguments.task).await?;
     session.remember(&id);
-    let cursor = session.client.updates().await?.cursor;
-    let task = follow_task(session, &id, cursor, Until::Ended, arguments.timeout).await?.task;
-    session.terminal.result(&task, |terminal| print_task(terminal, &task))
+    let cursor = session.client.end_of_events().await?;
+    let ending = follow_task(session, &id, cursor, Until::Ended, arguments.timeout).await?;
+    let task = &ending.task;
+    session.terminal.result(&WithTrust::of(task), |terminal| {
+        print_task(terminal, &task.view)?;
+        match task.trust.why_unreadable() {
+            Some(why) => print_unopened(terminal, "a text of the task", why),
+            None => Ok(()),
+        }
+    })?;
+    ending.all_opened()
 }

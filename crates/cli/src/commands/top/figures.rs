@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tandem_api::admin::Overview;
 use tandem_api::tasks::PageQuery;
-use tandem_client::{Client, Error};
+use tandem_client::{Client, Error, Pages};
 use tandem_core::Timestamp;
 
 use super::screen::Line;
@@ -166,16 +166,16 @@ impl Observer {
 async fn by_reach(client: &Client) -> Result<BTreeMap<String, usize>, Error> {
     let mut counts = BTreeMap::new();
     let mut query = PageQuery { limit: Some(500), cursor: None };
-    let mut read = 0;
+    let (mut pages, mut read) = (Pages::default(), 0);
     loop {
         let page = client.admin_agents(&query).await?;
+        query.cursor = pages.after(&page)?;
         read += page.items.len();
         for agent in page.items {
             *counts.entry(agent.reach.as_str().to_owned()).or_default() += 1;
         }
-        match page.next {
-            Some(next) if read < AGENTS_MAX => query.cursor = Some(next),
-            _ => return Ok(counts),
+        if query.cursor.is_none() || read >= AGENTS_MAX {
+            return Ok(counts);
         }
     }
 }

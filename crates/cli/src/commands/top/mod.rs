@@ -24,6 +24,8 @@ const FIRST_AFTER: Duration = Duration::from_millis(500);
 /// Arguments of `tandem top`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+The operator's token goes to the hub of --hub or TANDEM_HUB, else to http://127.0.0.1:3000; never to that of a profile.
+
 Examples:
   tandem top                        on the machine of the hub, in its folder; q ends it
   tandem top --hub https://hub.example.com --token-file operator.token

@@ -1,0 +1,128 @@
+//! `tandem doctor --wake`: sends the agent a task and measures when a model is shown it, and by which rung of the wake
+//! ladder. A temporary agent sends it, which is removed afterwards with all that it made.
+
+use std::time::Duration;
+
+use tandem_api::agents::ReachView;
+use tandem_api::connections::RedeemCode;
+use tandem_api::tasks::{CreateTask, Delivery};
+use tandem_client::Client;
+use tandem_core::wake::Rung;
+use tandem_core::{TaskId, Timestamp};
+use tokio::time::Instant;
+
+use super::Report;
+use crate::commands::scripted_agent;
+use crate::exit::{Failure, Outcome};
+use crate::terminal::time;
+
+/// How often the hub is asked how far the probe has come. The times themselves are the hub's.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+const TITLE: &str = "Wake probe of tandem doctor: nothing to do";
+const SETUP: &str = "`tandem setup --hooks` installs what wakes a coding tool; `tandem run` starts a worker";
+
+/// What the probe has shown so far.
+struct Progress {
+    delivery: Delivery,
+    reach: ReachView,
+}
+
+/// Probes the ladder. The task is on its way for at most `patience`.
+pub(super) async fn check(report: &mut Report, client: &Client, patience: Duration) {
+    let before = match client.reach().await {
+        Ok(reach) => reach,
+        Err(error) => return report.failure("wake", &error.into(), "install the same version on the hub"),
+    };
+    report.ok("reach", format!("others see: {}", before.reach.as_str()));
+    let guest = match guest_of(client).await {
+        Ok(guest) => guest,
+        Err(failure) => return report.failure("wake probe", &failure, "try again later"),
+    };
+    let probed = probe(client, &guest, &before, patience).await;
+    // The guest goes with its connection and its task, whatever happened.
+    if let Err(error) = guest.delete_agent().await {
+        report.failure("wake probe", &error.into(), "`tandem connections` shows the agent: remove it");
+    }
+    match probed {
+        Ok(progress) => describe(report, &before, &progress, patience),
+        Err(failure) => report.failure("wake probe", &failure, "try again later"),
+    }
+}
+
+/// A temporary agent.
+async fn guest_of(client: &Client) -> Outcome<Client> {
+    let hub = Client::new(client.hub().clone())?.with_patience(Duration::ZERO);
+    let registered = scripted_agent::register(&hub, "Tandem doctor", "probes how an agent is woken").await?;
+    Ok(hub.with_key(registered.api_key.as_str()))
+}
+
+async fn probe(client: &Client, guest: &Client, before: &ReachView, patience: Duration) -> Outcome<Progress> {
+    let code = client.create_pairing_code().await?.code.as_str().to_owned();
+    let code = code.try_into().map_err(|unfit| Failure::refused(format!("{unfit}")))?;
+    guest.redeem_pairing_code(&RedeemCode { code }).await?;
+    let me = client.profile().await?.id.to_string();
+    let unfit = |unfit: tandem_core::text::Unfit| Failure::refused(unfit.to_string());
+    let target = me.try_into().map_err(unfit)?;
+    let task = CreateTask::new(target, TITLE.to_owned().try_into().map_err(unfit)?);
+    let task = guest.create_task(&task).await?.id;
+    let until = Instant::now() + patience;
+    loop {
+        let progress = progress(client, guest, &task).await?;
+        let expected = |rung: &&tandem_api::agents::RungView| {
+            rung.provided_until.is_some() && [Rung::Channel, Rung::Hook].contains(&rung.rung)
+        };
+        let is_done = before.rungs.iter().filter(expected).count() > 0
+            && before.rungs.iter().filter(expected).all(|rung| worked_after(&progress, rung.rung).is_some());
+        if is_done || Instant::now() > until {
+            return Ok(progress);
+        }
+        tokio::time::sleep(ASK_EVERY).await;
+    }
+}
+
+async fn progress(client: &Client, guest: &Client, task: &TaskId) -> Outcome<Progress> {
+    // In this order: what a rung has reported, the task shows afterwards.
+    let reach = client.reach().await?;
+    Ok(Progress { delivery: guest.task(task).await?.delivery, reach })
+}
+
+/// How long after the task was sent a rung has worked.
+fn worked_after(progress: &Progress, rung: Rung) -> Option<i64> {
+    let sent = progress.delivery.queued_at?;
+    let worked = progress.reach.rungs.iter().find(|one| one.rung == rung)?.last_worked_at?;
+    (worked >= sent).then(|| worked.ms_since(sent))
+}
+
+fn describe(report: &mut Report, before: &ReachView, progress: &Progress, patience: Duration) {
+    let sent = progress.delivery.queued_at;
+    let after = |at: Option<Timestamp>| Some(at?.ms_since(sent?));
+    for (check, at) in [("pushed", progress.delivery.pushed_at), ("fetched", progress.delivery.fetched_at)] {
+        if let Some(ms) = after(at) {
+            report.ok(check, format!("to a program of yours after {ms} ms"));
+        }
+    }
+    for rung in &before.rungs {
+        let name = rung.rung.as_str();
+        let last = rung.last_worked_at.map(|at| format!("last worked {}", time::relative(at, time::now())));
+        let last = last.unwrap_or_else(|| "never seen to work".to_owned());
+        match (worked_after(progress, rung.rung), rung.provided_until, rung.rung) {
+            (Some(ms), _, _) => report.ok(name, format!("showed the probe to a model after {ms} ms")),
+            (None, Some(_), Rung::Runner) => {
+                report
+                    .ok(name, format!("runs; it takes no tasks of strangers, so it was not probed; {last}"));
+            }
+            (None, Some(_), Rung::Channel | Rung::Hook) => {
+                let detail = format!("did not show the probe within {} s; {last}", patience.as_secs());
+                report.warning(name, detail, "is its tool open, and at work?");
+            }
+            (None, Some(_), Rung::LongPoll | Rung::Pull) => {
+                report.ok(name, format!("the model sees news when it asks; {last}"));
+            }
+            (None, None, _) => report.ok(name, format!("no program provides it; {last}")),
+        }
+    }
+    if progress.delivery.surfaced_at.is_none() {
+        let detail = format!("no model saw the probe within {} s", patience.as_secs());
+        report.warning("wake", detail, SETUP);
+    }
+}

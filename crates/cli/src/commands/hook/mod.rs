@@ -1,0 +1,177 @@
+//! `tandem hook`: tells an AI tool what is new for its agent, by the tool's own hooks.
+//!
+//! A hook must never disturb the tool: whatever goes wrong, it prints nothing and ends with success.
+
+mod news;
+mod shown;
+mod wait;
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use serde_json::json;
+use tandem_api::agents::ReportReach;
+use tandem_core::wake::Rung;
+use tandem_core::{AgentId, TaskId};
+
+use super::session::block_on;
+use super::{Common, Session};
+use crate::exit::Outcome;
+use crate::terminal::time;
+use news::{News, Wording};
+use shown::Shown;
+
+/// Time limit for the hub's answer. The tool waits that long.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// Bytes that are read of what the tool says about the event. A tool's answer in it can be long.
+const INPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Characters of an event's name.
+const EVENT_CHARS_MAX: usize = 40;
+
+/// Arguments of `tandem hook`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+`tandem setup --hooks` writes this into the settings of the tool. It prints one line of JSON if there is something new
+for the agent, once per session of the tool, and nothing otherwise or if the hub cannot be reached.
+
+Examples:
+  tandem hook --agent bob --tool claude           for SessionStart, UserPromptSubmit, PostToolUse and Stop
+  tandem hook --agent bob --tool gemini           for SessionStart, BeforeAgent, AfterTool and AfterAgent
+  tandem hook --agent bob --tool claude --wait    for a hook with \"asyncRewake\": true")]
+pub(crate) struct Arguments {
+    /// The tool whose hook this is
+    #[arg(long, value_enum)]
+    tool: Tool,
+    /// Wait for something new, then end with exit code 2, which wakes Claude Code
+    #[arg(long)]
+    wait: bool,
+    /// End the wait after this time; the tool's own limit usually comes first
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = time::duration)]
+    max_wait: Duration,
+}
+
+/// A tool with hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Tool {
+    Claude,
+    Codex,
+    Gemini,
+}
+
+/// What the tool says on standard input, as far as it matters.
+#[derive(Debug, Default, Deserialize)]
+struct Input {
+    #[serde(default)]
+    session_id: Option<String>,
+    #[serde(default)]
+    hook_event_name: Option<String>,
+    #[serde(default)]
+    stop_hook_active: Option<bool>,
+}
+
+impl Input {
+    /// Reads standard input. Without an object in it, the hook works all the same.
+    fn read() -> Self {
+        let mut bytes = Vec::new();
+        let _ = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_end(&mut bytes);
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    /// The name of the event. It is printed, so it has to be a name.
+    fn event(&self) -> &str {
+        let name = self.hook_event_name.as_deref().unwrap_or_default();
+        let is_name = !name.is_empty()
+            && name.len() <= EVENT_CHARS_MAX
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if is_name { name } else { "SessionStart" }
+    }
+
+    /// Whether the model has just finished. An answer makes it go on.
+    fn is_stop(&self) -> bool {
+        matches!(self.event(), "Stop" | "AfterAgent")
+    }
+}
+
+/// A hook at work.
+struct Hook {
+    session: Session,
+    me: AgentId,
+    input: Input,
+    shown: Shown,
+}
+
+/// Runs `tandem hook`. No failure is reported: the tool would show it to its user at every step.
+pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let input = Input::read();
+    // The event after an answer to `Stop`: another answer would never let the model stop.
+    if input.is_stop() && input.stop_hook_active == Some(true) && !arguments.wait {
+        return Ok(());
+    }
+    let Ok(mut session) = Session::open(common) else { return Ok(()) };
+    // Without a profile nothing can be remembered, and everything would be told at every step.
+    let Some(profile) = &session.profile else { return Ok(()) };
+    let name = profile.name.clone();
+    let folder = session.profiles.state_folder(&name);
+    let me = profile.agent_id.clone();
+    let shown = Shown::at(&folder, input.session_id.as_deref().unwrap_or_default());
+    session.client = session.client.with_patience(Duration::ZERO);
+    let hook = Hook { session, me, input, shown };
+    if arguments.wait {
+        return wait::run(&hook, &name, arguments.max_wait);
+    }
+    let _ = block_on(async {
+        let _ = tokio::time::timeout(ANSWER_MAX, hook.tell()).await;
+        Ok(())
+    });
+    Ok(())
+}
+
+impl Hook {
+    /// Prints what is new, and reports it to the hub.
+    async fn tell(&self) -> Outcome {
+        let is_stop = self.input.is_stop();
+        let inbox = news::inbox(&self.session.client).await?;
+        let mut candidates = self.shown.unseen(&inbox);
+        if is_stop {
+            // It makes the model go on, so only what may wake it counts.
+            candidates = news::waking(&self.session.client, &self.me, candidates).await?;
+        }
+        let news = self.shown.take(candidates, &inbox);
+        if news.is_empty() {
+            return self.report(Vec::new()).await;
+        }
+        // In an answer to `Stop` the text stands where the user's own words stand: nothing of a peer belongs there.
+        let wording = if is_stop { Wording::Fixed } else { Wording::WithTitles };
+        let line = news.line(self.name(), wording);
+        let answer = match is_stop {
+            true => json!({ "decision": "block", "reason": line }),
+            false => json!({
+                "hookSpecificOutput": { "hookEventName": self.input.event(), "additionalContext": line }
+            }),
+        };
+        let mut out = std::io::stdout();
+        writeln!(out, "{answer}").and_then(|()| out.flush())?;
+        self.report(news.tasks()).await
+    }
+
+    /// The name of the profile, for commands in the line.
+    fn name(&self) -> &str {
+        self.session.profile.as_ref().map_or("", |profile| &profile.name)
+    }
+
+    /// Reports the rung, hourly at most, and the tasks that the model sees now.
+    async fn report(&self, surfaced: Vec<TaskId>) -> Outcome {
+        let provided = self.shown.is_report_due().then_some(true);
+        if provided.is_none() && surfaced.is_empty() {
+            return Ok(());
+        }
+        let surfaced = (!surfaced.is_empty()).then_some(surfaced);
+        self.session.client.report_reach(&ReportReach { rung: Rung::Hook, provided, surfaced }).await?;
+        if provided.is_some() {
+            self.shown.reported();
+        }
+        Ok(())
+    }
+}

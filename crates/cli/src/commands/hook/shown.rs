@@ -1,0 +1,144 @@
+//! What a session of a tool was shown already. One small file per session, in the state folder of the profile.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
+
+use super::News;
+use crate::profiles::{create_private, write_secret};
+
+/// Sessions that are remembered; the oldest is forgotten first.
+const SESSIONS_MAX: usize = 64;
+/// Items of one session that are remembered.
+const ITEMS_MAX: usize = 1_000;
+/// How often the rung is reported.
+const REPORT_EVERY: Duration = Duration::from_secs(3_600);
+
+/// The memory of one session.
+pub(super) struct Shown {
+    folder: PathBuf,
+    file: PathBuf,
+}
+
+/// The items by kind and id, each with the state in which it was shown.
+type Items = BTreeMap<String, State>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    since: i64,
+    unread: i64,
+}
+
+impl Shown {
+    /// The memory of a session; an empty id is a session of its own.
+    pub(super) fn at(profile_folder: &Path, session: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        session.hash(&mut hasher);
+        let folder = profile_folder.join("hook");
+        let file = folder.join(format!("{:016x}.json", hasher.finish()));
+        Self { folder, file }
+    }
+
+    /// What the session has not been shown.
+    pub(super) fn unseen(&self, inbox: &InboxView) -> Vec<InboxItem> {
+        let items = self.read();
+        inbox.items.iter().filter(|item| is_new(&items, item)).cloned().collect()
+    }
+
+    /// What of the candidates the session has still not been shown; from now on it has. What has left the inbox is
+    /// forgotten, so that a task that comes again is news again.
+    pub(super) fn take(&self, candidates: Vec<InboxItem>, inbox: &InboxView) -> News {
+        // Two hooks of one session can run at the same time. It is held for the moment only.
+        let lock = create_private(&self.folder).and_then(|()| File::create(self.folder.join("lock")));
+        let _held = lock.and_then(|file| file.lock().map(|()| file));
+        let mut items = self.read();
+        let before = items.clone();
+        let news: Vec<InboxItem> = candidates.into_iter().filter(|item| is_new(&items, item)).collect();
+        if !inbox.has_more {
+            let there: Vec<String> = inbox.items.iter().map(key).collect();
+            items.retain(|key, _| there.contains(key));
+        }
+        items.extend(news.iter().map(|item| (key(item), state(item))));
+        while items.len() > ITEMS_MAX {
+            items.pop_first();
+        }
+        if items != before {
+            self.write(&items);
+        }
+        News(news)
+    }
+
+    fn read(&self) -> Items {
+        fs::read(&self.file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    fn write(&self, items: &Items) {
+        if !self.file.exists() {
+            self.forget_oldest();
+        }
+        if let Ok(json) = serde_json::to_string(items) {
+            // What cannot be remembered is told again.
+            let _ = write_secret(&self.file, &json);
+        }
+    }
+
+    fn forget_oldest(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let mut files: Vec<(SystemTime, PathBuf)> = entries
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"))
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        files.sort();
+        let excess = (files.len() + 1).saturating_sub(SESSIONS_MAX);
+        for (_, file) in files.into_iter().take(excess) {
+            let _ = fs::remove_file(file);
+        }
+    }
+
+    /// Whether the hub should hear again that the agent has hooks.
+    pub(super) fn is_report_due(&self) -> bool {
+        let reported = fs::metadata(self.report_file()).and_then(|file| file.modified());
+        // A time in the future is a clock that was set back.
+        !reported.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < REPORT_EVERY))
+    }
+
+    /// Remembers that the hub was told.
+    pub(super) fn reported(&self) {
+        let _ = create_private(&self.folder).and_then(|()| fs::write(self.report_file(), ""));
+    }
+
+    fn report_file(&self) -> PathBuf {
+        self.folder.join("reported")
+    }
+}
+
+fn key(item: &InboxItem) -> String {
+    let (kind, id) = match item.kind {
+        InboxKind::Task => ("task", item.task_id.as_ref().map(ToString::to_string)),
+        InboxKind::Approval => ("approval", item.task_id.as_ref().map(ToString::to_string)),
+        InboxKind::Messages => ("messages", item.task_id.as_ref().map(ToString::to_string)),
+        InboxKind::Broadcast => ("broadcast", item.message_id.as_ref().map(ToString::to_string)),
+    };
+    format!("{kind} {}", id.unwrap_or_default())
+}
+
+fn state(item: &InboxItem) -> State {
+    State { since: item.created_at.0, unread: item.unread_count }
+}
+
+/// Whether it was not shown, or has more unread messages than when it was.
+fn is_new(shown: &Items, item: &InboxItem) -> bool {
+    match shown.get(&key(item)) {
+        Some(before) if item.kind == InboxKind::Messages => {
+            before.since != item.created_at.0 || before.unread < item.unread_count
+        }
+        Some(_) => false,
+        None => true,
+    }
+}

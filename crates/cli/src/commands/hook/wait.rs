@@ -1,0 +1,122 @@
+//! `tandem hook --wait`: waits in the background until something arrives that may wake the model.
+//!
+//! Claude Code runs a hook with `asyncRewake` in the background; when it ends with exit code 2, what it wrote to standard
+//! error starts a turn of the model, also in a session in which nobody types.
+
+use std::time::Duration;
+
+use tandem_api::events::EventType;
+use tandem_client::{Followed, Notice, StreamEvent};
+use tandem_core::events::EventKind;
+use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
+
+use super::news::{self, Wording};
+use super::{ANSWER_MAX, Hook, News};
+use crate::commands::session::block_on;
+use crate::exit::Outcome;
+use crate::output;
+use crate::profiles::{Profiles, WakeLock};
+
+/// The exit code that wakes the tool.
+const WAKE: i32 = 2;
+/// How often, and how many times, the lock is tried.
+const LOCK_EVERY: Duration = Duration::from_millis(50);
+const LOCK_TRIES: usize = 4;
+/// How often the waiter looks whether its session is still there.
+const PARENT_EVERY: Duration = Duration::from_secs(1);
+/// Time limit of a look at the inbox. Nobody waits for it.
+const LOOK_MAX: Duration = Duration::from_secs(30);
+
+/// Takes the right to wake the model. A bridge holds it for some milliseconds at a time; another hook as long as it waits.
+async fn lock(profiles: &Profiles, name: &str) -> Option<WakeLock> {
+    for _ in 0..LOCK_TRIES {
+        if let Some(lock) = profiles.lock_wake(name) {
+            return Some(lock);
+        }
+        sleep(LOCK_EVERY).await;
+    }
+    None
+}
+
+/// Waits, and ends the process with the exit code that wakes the tool.
+pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
+    let _ = block_on(async {
+        // One waiter per agent and machine: several sessions must not start on the same task.
+        let Some(lock) = lock(&hook.session.profiles, name).await else { return Ok(()) };
+        let Some((news, cursor)) = wait(hook, max_wait).await else { return Ok(()) };
+        // A bridge of this agent must not wake the model again for the same.
+        if let Some(cursor) = cursor {
+            lock.set_woken_for(cursor);
+        }
+        output::report!("{}", news.line(hook.name(), Wording::Fixed));
+        // It must not delay the model for long.
+        let _ = timeout(ANSWER_MAX, hook.report(news.tasks())).await;
+        std::process::exit(WAKE)
+    });
+    Ok(())
+}
+
+/// What arrived, and the cursor up to which the log was read; `None` if nothing did before the session or the time was
+/// over.
+async fn wait(hook: &Hook, max_wait: Duration) -> Option<(News, Option<i64>)> {
+    let (parent, deadline) = (parent(), Instant::now() + max_wait);
+    let mut look_at_parent = interval(PARENT_EVERY);
+    // Without a cursor: what was there before is in the inbox, which is looked at when the stream is connected.
+    let mut events = hook.session.client.follow(None);
+    loop {
+        let followed = tokio::select! {
+            followed = events.next() => followed,
+            _ = look_at_parent.tick() => match self::parent() == parent {
+                true => continue,
+                false => return None,
+            },
+            () = sleep_until(deadline) => return None,
+        };
+        let is_worth_a_look = match followed {
+            Ok(Followed::Event(event)) => may_wake(&event),
+            Ok(Followed::Notice(Notice::Connected { .. })) => true,
+            Ok(Followed::Notice(_)) => false,
+            // The key is no longer valid; nothing will arrive.
+            Err(_) => return None,
+        };
+        if is_worth_a_look
+            && let Ok(Ok(news)) = timeout(LOOK_MAX, look(hook)).await
+            && !news.is_empty()
+        {
+            return Some((news, events.cursor()));
+        }
+    }
+}
+
+/// What is new in the inbox and may wake the model.
+async fn look(hook: &Hook) -> Outcome<News> {
+    let client = &hook.session.client;
+    let _ = hook.report(Vec::new()).await;
+    let inbox = news::inbox(client).await?;
+    let candidates = news::waking(client, &hook.me, hook.shown.unseen(&inbox)).await?;
+    Ok(hook.shown.take(candidates, &inbox))
+}
+
+fn may_wake(event: &StreamEvent) -> bool {
+    matches!(
+        event.kind,
+        EventType::Logged(
+            EventKind::TaskCreated
+                | EventKind::TaskApprovalRequired
+                | EventKind::MessageCreated
+                | EventKind::BroadcastCreated
+        )
+    )
+}
+
+/// The process that started this one; another one after its end.
+#[cfg(unix)]
+fn parent() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+/// Other systems keep no such record; there the time limit ends the wait.
+#[cfg(not(unix))]
+fn parent() -> Option<u32> {
+    None
+}

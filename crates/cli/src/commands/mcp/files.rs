@@ -1,0 +1,155 @@
+//! `upload_file` and `download_file`: files of this machine by their paths.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use rmcp::model::CallToolResult;
+use serde_json::json;
+use tandem_api::messages::MessageView;
+use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_api::text::PeerText;
+use tandem_client::{Client, DownloadOptions, Upload, is_encrypted};
+use tandem_core::{FileId, TaskId};
+use tandem_hub::Error;
+use tandem_server::mcp::shared::{Args, ToolReply, fence, invalid, to_result, uploaded};
+
+use super::failures::to_hub_error;
+use super::handler::Bridge;
+use crate::commands::file::FILE_BYTES_MAX;
+use crate::commands::media_type::mime_type;
+
+/// Messages that are searched for a file, newest first.
+const MESSAGES_MAX: usize = 10_000;
+
+impl Bridge {
+    pub(super) async fn upload_file(&self, client: &Client, mut args: Args) -> Result<CallToolResult, Error> {
+        let id: TaskId = args.id("taskId", "task")?;
+        let path = self.folder.existing(&args.take("path")?)?;
+        let optional = |args: &mut Args, name: &str| match args.0.get(name) {
+            None | Some(serde_json::Value::Null) => Ok(None),
+            Some(_) => args.take(name).map(Some),
+        };
+        let own_name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let filename = optional(&mut args, "filename")?.or(own_name).unwrap_or_default();
+        let mime_type = match optional(&mut args, "mimeType")? {
+            Some(given) => given,
+            None => mime_type(&path).to_owned(),
+        };
+        let task = client.task(&id).await.map_err(to_hub_error)?;
+        let sent = if is_encrypted(&task).map_err(to_hub_error)? {
+            let bytes = blocking(move || read(&path)).await?;
+            client.upload_sealed(&task, &filename, &mime_type, bytes).await
+        } else {
+            let upload = Upload { path, filename: filename.clone(), mime_type: mime_type.clone() };
+            client.upload(&id, &upload, |_| {}).await
+        };
+        let mut sent = sent.map_err(to_hub_error)?;
+        // The hub does not say who wrote what. A name that it has changed stays fenced.
+        if sent.filename == *filename {
+            sent.filename = PeerText::own(filename);
+        }
+        if sent.mime_type == *mime_type {
+            sent.mime_type = PeerText::own(mime_type);
+        }
+        Ok(to_result(uploaded(sent)))
+    }
+
+    pub(super) async fn download_file(
+        &self,
+        client: &Client,
+        mut args: Args,
+    ) -> Result<CallToolResult, Error> {
+        let task: TaskId = args.id("taskId", "task")?;
+        let file: FileId = args.id("fileId", "file")?;
+        let overwrite = args.flag("overwrite")?;
+        let path = self.folder.target(&args.take("path")?, overwrite)?;
+        let task = client.task(&task).await.map_err(to_hub_error)?;
+        let (filename, mime_type, size) = if is_encrypted(&task).map_err(to_hub_error)? {
+            let message = announcement(client, &task, &file).await?;
+            let opened = client.download_sealed(&task, &message).await.map_err(to_hub_error)?;
+            let size = opened.bytes.len() as u64;
+            let place = path.clone();
+            let write = move || write(&place, &opened.bytes, overwrite).map_err(|cause| unusable(&cause));
+            blocking(write).await?;
+            (opened.filename, opened.mime_type, size)
+        } else {
+            let info = client.file_info(&file).await.map_err(to_hub_error)?;
+            if info.size_bytes > FILE_BYTES_MAX as u64 {
+                return Err(invalid("fileId", "names a file that is too large"));
+            }
+            let options = DownloadOptions { overwrite };
+            let got = client.download(&file, &path, options, |_, _| {}).await.map_err(to_hub_error)?;
+            (got.filename.unwrap_or_default(), got.mime_type.unwrap_or_default(), got.size_bytes)
+        };
+        let saved = self.folder.relative(&path);
+        let data = json!({
+            "fileId": file.as_str(),
+            "path": saved,
+            "filename": fence::text(&filename),
+            "mimeType": fence::text(&mime_type),
+            "sizeBytes": size,
+        });
+        let words =
+            format!("Saved as {saved} ({size} bytes). Its sender calls it {}.", fence::text(&filename));
+        Ok(to_result(Ok(ToolReply { words, data, note: None })))
+    }
+}
+
+/// Runs work on the disk on a thread for blocking work.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Error::internal()))
+}
+
+/// The message that announces a file: it has the keys and the signature.
+async fn announcement(client: &Client, task: &TaskView, file: &FileId) -> Result<MessageView, Error> {
+    let mut query = PageQuery { limit: Some(1_000), cursor: None };
+    let mut searched = 0;
+    loop {
+        let page = client.messages(&task.id, &query).await.map_err(to_hub_error)?;
+        searched += page.items.len();
+        let found = page.items.into_iter().find(|message| message.content.as_str() == file.as_str());
+        match (found, page.next) {
+            (Some(found), _) => return Ok(found),
+            (None, Some(next)) if searched < MESSAGES_MAX => query.cursor = Some(next),
+            (None, _) => return Err(invalid("fileId", "is not announced by a message of this task")),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|cause| unusable(&cause))?;
+    file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|cause| unusable(&cause))?;
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err(invalid("path", "names a file that is larger than 50 MB"));
+    }
+    Ok(bytes)
+}
+
+/// Writes a file beside its place first, so that nobody sees half of it.
+fn write(path: &Path, bytes: &[u8], overwrite: bool) -> io::Result<()> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(|_| io::Error::other("no randomness"))?;
+    let beside = path.with_file_name(format!(".tandem-{:016x}.part", u64::from_be_bytes(random)));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| match overwrite {
+        true => std::fs::rename(&beside, path),
+        // A link fails if the name is taken meanwhile.
+        false => std::fs::hard_link(&beside, path),
+    });
+    // After a rename it is gone.
+    let _ = std::fs::remove_file(&beside);
+    written
+}
+
+fn unusable(cause: &io::Error) -> Error {
+    match cause.kind() {
+        io::ErrorKind::AlreadyExists => {
+            invalid("path", "names a file that exists; choose another, or set overwrite")
+        }
+        _ => invalid("path", &format!("cannot be used: {cause}")),
+    }
+}

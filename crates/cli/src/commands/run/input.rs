@@ -1,0 +1,87 @@
+//! What a worker is given: the task with its thread, in the clear.
+
+use serde::Serialize;
+use tandem_api::messages::MessageView;
+use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_client::{Client, Error, Opened, Trust};
+use tandem_core::MessageId;
+
+use super::folder::FileIn;
+
+/// Messages that a worker is given, the newest ones.
+const MESSAGES_MAX: usize = 2_000;
+
+/// The thread of a task.
+#[derive(Debug)]
+pub(super) struct Thread {
+    /// As the hub sent them, oldest first.
+    pub(super) messages: Vec<MessageView>,
+}
+
+impl Thread {
+    pub(super) async fn read(client: &Client, task: &TaskView) -> Result<Self, Error> {
+        let mut query = PageQuery { limit: Some(1_000), cursor: None };
+        let mut messages: Vec<MessageView> = Vec::new();
+        loop {
+            let page = client.messages(&task.id, &query).await?;
+            // Each page is in order, and the next one is older.
+            messages.splice(0..0, page.items);
+            match page.next {
+                Some(next) if messages.len() < MESSAGES_MAX => query.cursor = Some(next),
+                _ => return Ok(Self { messages }),
+            }
+        }
+    }
+
+    pub(super) fn newest(&self) -> Option<MessageId> {
+        self.messages.last().map(|message| message.id.clone())
+    }
+
+    /// The messages after one; all of them if it is gone.
+    pub(super) fn after(&self, seen: Option<&MessageId>) -> &[MessageView] {
+        let at = seen.and_then(|seen| self.messages.iter().position(|message| message.id == *seen));
+        &self.messages[at.map_or(0, |at| at + 1)..]
+    }
+}
+
+/// Standard input of a worker.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Input<'a> {
+    task: &'a TaskView,
+    /// What is known about title and description: `plain`, `verified`, `unopened` or `unreadable`.
+    trust: &'static str,
+    messages: Vec<MessageIn<'a>>,
+    files: Vec<FileIn>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MessageIn<'a> {
+    #[serde(flatten)]
+    message: &'a MessageView,
+    trust: &'static str,
+}
+
+fn word(trust: &Trust) -> &'static str {
+    match trust {
+        Trust::Plain => "plain",
+        Trust::Verified => "verified",
+        Trust::Unopened => "unopened",
+        Trust::Unreadable(_) => "unreadable",
+    }
+}
+
+/// The task as JSON, in one line.
+pub(super) fn json(
+    task: &Opened<TaskView>,
+    messages: &[Opened<MessageView>],
+    files: Vec<FileIn>,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let messages =
+        messages.iter().map(|one| MessageIn { message: &one.view, trust: word(&one.trust) }).collect();
+    let mut json =
+        serde_json::to_vec(&Input { task: &task.view, trust: word(&task.trust), messages, files })?;
+    json.push(b'\n');
+    Ok(json)
+}

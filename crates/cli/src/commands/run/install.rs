@@ -1,0 +1,157 @@
+//! `tandem run --install`: a service of the user that runs the same command line, by systemd or launchd.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{Common, Session};
+use crate::exit::{Failure, Outcome};
+
+/// A service file.
+struct Unit {
+    path: PathBuf,
+    text: String,
+    enable: String,
+    disable: String,
+}
+
+/// Writes the service, or only prints it.
+pub(super) fn run(common: &Common, print: bool) -> Outcome {
+    let (session, name) = profile(common)?;
+    let unit = unit(&name, &command_line(&name)?)?;
+    session.terminal.line(unit.text.trim_end())?;
+    if print {
+        return Ok(());
+    }
+    if let Some(folder) = unit.path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(&unit.path, &unit.text)?;
+    session.terminal.note(&format!("\nWrote {}.\nEnable it: {}", unit.path.display(), unit.enable));
+    Ok(())
+}
+
+/// Removes the service.
+pub(super) fn remove(common: &Common) -> Outcome {
+    let (session, name) = profile(common)?;
+    let unit = unit(&name, &[])?;
+    match std::fs::remove_file(&unit.path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Failure::not_found(format!("there is no service {}", unit.path.display())))
+        }
+        Err(error) => Err(error.into()),
+        Ok(()) => {
+            session.terminal.note(&format!("Removed {}.\nIf it runs: {}", unit.path.display(), unit.disable));
+            Ok(())
+        }
+    }
+}
+
+fn profile(common: &Common) -> Outcome<(Session, String)> {
+    let session = Session::open(common)?;
+    let name = session.profile.as_ref().map(|profile| profile.name.clone());
+    let name = name.ok_or_else(|| Failure::usage("a service needs a profile, and TANDEM_KEY has none"))?;
+    Ok((session, name))
+}
+
+/// This command line without what is about the service, and with the agent.
+fn command_line(profile: &str) -> Outcome<Vec<String>> {
+    let mut words = vec![std::env::current_exe()?.display().to_string(), "run".to_owned()];
+    let (mut is_ours, mut has_agent) = (true, false);
+    for argument in std::env::args_os().skip(1).skip_while(|argument| argument != "run").skip(1) {
+        let word = argument
+            .into_string()
+            .map_err(|word| Failure::usage(format!("{} is not valid UTF-8", word.display())))?;
+        is_ours &= word != "--";
+        has_agent |= is_ours && (word == "--agent" || word.starts_with("--agent="));
+        if !is_ours || !matches!(word.as_str(), "--install" | "--print") {
+            words.push(word);
+        }
+    }
+    if !has_agent {
+        words.splice(2..2, ["--agent".to_owned(), profile.to_owned()]);
+    }
+    Ok(words)
+}
+
+fn home() -> Outcome<PathBuf> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    home.ok_or_else(|| Failure::refused("HOME is not set, so there is no place for a service"))
+}
+
+#[cfg(target_os = "macos")]
+fn unit(profile: &str, command: &[String]) -> Outcome<Unit> {
+    let label = format!("dev.tandem.run.{profile}");
+    let path = home()?.join("Library/LaunchAgents").join(format!("{label}.plist"));
+    let shown = path.display().to_string();
+    Ok(Unit {
+        text: launchd(&label, command, &std::env::current_dir()?),
+        enable: format!("launchctl load -w {}", quoted(&shown)),
+        disable: format!("launchctl remove {}", quoted(&label)),
+        path,
+    })
+}
+
+#[cfg(not(target_os = "macos"))]
+fn unit(profile: &str, command: &[String]) -> Outcome<Unit> {
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = config.map_or_else(|| home().map(|home| home.join(".config")), Ok)?;
+    let name = format!("tandem-run-{profile}.service");
+    Ok(Unit {
+        path: config.join("systemd/user").join(&name),
+        text: systemd(profile, command, &std::env::current_dir()?),
+        enable: format!("systemctl --user daemon-reload && systemctl --user enable --now {}", quoted(&name)),
+        disable: format!("systemctl --user disable --now {}", quoted(&name)),
+    })
+}
+
+/// A user unit of systemd.
+#[cfg_attr(target_os = "macos", expect(dead_code, reason = "macOS has launchd"))]
+fn systemd(profile: &str, command: &[String], folder: &Path) -> String {
+    let words: Vec<String> = command.iter().map(|word| in_unit(word, true)).collect();
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!(
+        "[Unit]\nDescription=Tandem runner of {}\nAfter=network-online.target\n\n[Service]\nExecStart={}\n\
+         WorkingDirectory={}\nEnvironment={}\nRestart=always\nRestartSec=5\nKillMode=mixed\nTimeoutStopSec=60\n\n\
+         [Install]\nWantedBy=default.target\n",
+        profile.replace('%', "%%"),
+        words.join(" "),
+        folder.display().to_string().replace('%', "%%"),
+        in_unit(&format!("PATH={path}"), false),
+    )
+}
+
+/// A word in a unit: quoted, with what systemd would replace doubled.
+fn in_unit(word: &str, is_command: bool) -> String {
+    let word = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
+    let word = word.replace('\n', "\\n").replace('\t', "\\t");
+    let word = if is_command { word.replace('$', "$$") } else { word };
+    format!("\"{word}\"")
+}
+
+/// A launch agent of macOS.
+#[cfg_attr(not(target_os = "macos"), expect(dead_code, reason = "only macOS has launchd"))]
+fn launchd(label: &str, command: &[String], folder: &Path) -> String {
+    let xml = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let words: String = command.iter().map(|word| format!("    <string>{}</string>\n", xml(word))).collect();
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
+         \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n  \
+         <key>Label</key>\n  <string>{}</string>\n  <key>ProgramArguments</key>\n  <array>\n{words}  </array>\n  \
+         <key>WorkingDirectory</key>\n  <string>{}</string>\n  <key>EnvironmentVariables</key>\n  <dict>\n    \
+         <key>PATH</key>\n    <string>{}</string>\n  </dict>\n  <key>KeepAlive</key>\n  <true/>\n  \
+         <key>RunAtLoad</key>\n  <true/>\n</dict>\n</plist>\n",
+        xml(label),
+        xml(&folder.display().to_string()),
+        xml(&path),
+    )
+}
+
+/// A word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,132 @@
+//! What the runner has done with each task: one small file per task, which is on the disk before the next step begins. So
+//! a runner that was killed knows which results are still to be delivered, and which tasks to start again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tandem_core::{MessageId, TaskId};
+
+use crate::exit::{Failure, Outcome};
+use crate::profiles::write_secret;
+
+/// A task of the runner.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Entry {
+    pub(super) task: TaskId,
+    pub(super) attempt: i64,
+    /// How often a worker was started for it since it last needed one.
+    pub(super) tries: u32,
+    /// The idempotency key of what the present run delivers.
+    pub(super) key: String,
+    /// The newest message that the worker was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) seen: Option<MessageId>,
+    pub(super) phase: Phase,
+}
+
+/// How far the runner is with a task. One that has ended has no entry.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "camelCase")]
+pub(super) enum Phase {
+    /// It is taken, or about to be.
+    Taken,
+    /// A worker was started.
+    Started {
+        /// The worker, as soon as it is known.
+        worker: Option<WorkerId>,
+    },
+    /// The worker has ended; what it said is still to be delivered.
+    Ready {
+        /// What to deliver.
+        result: WorkResult,
+    },
+    /// The initiator was asked, or given a result to look at.
+    Waiting,
+}
+
+/// A process, told from a later one with the same number by the time at which it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct WorkerId {
+    pub(super) pid: i32,
+    /// In clock ticks since the machine started; none where the system does not say.
+    pub(super) started: Option<u64>,
+}
+
+/// What a worker has to say.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct WorkResult {
+    pub(super) kind: ResultKind,
+    pub(super) text: String,
+    /// Files to send before the text.
+    #[serde(default)]
+    pub(super) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ResultKind {
+    Completed,
+    Failed,
+    Question,
+}
+
+impl WorkResult {
+    pub(super) fn failed(text: impl Into<String>) -> Self {
+        Self { kind: ResultKind::Failed, text: text.into(), files: Vec::new() }
+    }
+}
+
+/// The files of a runner.
+#[derive(Debug)]
+pub(super) struct Journal {
+    folder: PathBuf,
+}
+
+impl Journal {
+    pub(super) fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    fn file(&self, task: &TaskId) -> PathBuf {
+        // Task ids are letters, digits, - and _.
+        self.folder.join(format!("{task}.json"))
+    }
+
+    pub(super) fn find(&self, task: &TaskId) -> Option<Entry> {
+        read(&self.file(task))
+    }
+
+    /// Writes an entry. When this returns, it survives a power failure.
+    pub(super) fn save(&self, entry: &Entry) -> Outcome {
+        let json = serde_json::to_string(entry).map_err(|cause| Failure::refused(cause.to_string()))?;
+        write_secret(&self.file(&entry.task), &json)
+    }
+
+    pub(super) fn forget(&self, task: &TaskId) {
+        let _ = fs::remove_file(self.file(task));
+    }
+
+    /// Removes what a runner left that was killed while it wrote. No other runner may be there.
+    pub(super) fn tidy(&self) {
+        let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let is_half = |path: &PathBuf| path.extension().is_none_or(|extension| extension != "json");
+        for path in files.flatten().map(|file| file.path()).filter(is_half) {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    /// All entries.
+    pub(super) fn all(&self) -> Vec<Entry> {
+        let Ok(files) = fs::read_dir(&self.folder) else { return Vec::new() };
+        files.flatten().filter_map(|file| read(&file.path())).collect()
+    }
+}
+
+fn read(file: &Path) -> Option<Entry> {
+    if file.extension()? != "json" {
+        return None;
+    }
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
+}

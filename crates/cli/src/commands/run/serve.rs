@@ -1,0 +1,335 @@
+//! The runner's loop: follows the events of the agent, finds tasks, and works on some of them at a time.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tandem_api::agents::ReportReach;
+use tandem_api::events::EventType;
+use tandem_api::tasks::{PartyRole, TaskView, TasksQuery};
+use tandem_client::{Followed, Notice, StreamEvent};
+use tandem_core::events::EventKind;
+use tandem_core::text::SessionKey;
+use tandem_core::wake::Rung;
+use tandem_core::{Status, TaskId};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Notify, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
+
+use super::super::Session;
+use super::super::events::notice_line;
+use super::journal::{Journal, Phase};
+use super::queue::Queue;
+use super::sources::Sources;
+use super::task::{Control, Runner, new_key};
+use super::{Arguments, Options, Stop, processes};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::profiles::{create_private, try_lock, write_secret};
+use crate::terminal::text;
+
+/// How long a call is repeated before its task is looked at again.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often the hub is told that the runner is there.
+const REPORT_EVERY: Duration = Duration::from_secs(4 * 60);
+/// Pause before the tasks are listed again after a failure, and before a hub is tried again at the start.
+const PAUSE: Duration = Duration::from_secs(2);
+/// Time for workers to end when the runner is stopped: that of SIGTERM and a little more.
+const LAST_MAX: Duration = Duration::from_secs(8);
+/// Time for the last words to the hub.
+const GOODBYE_MAX: Duration = Duration::from_secs(2);
+
+/// Runs until it is stopped.
+pub(super) async fn run(session: Session, arguments: &Arguments, command: Vec<OsString>) -> Outcome {
+    let Some(profile) = session.profile.clone() else {
+        return Err(Failure::usage("a runner needs a profile, and TANDEM_KEY has none")
+            .next("Log in with `tandem login`, then give --agent NAME."));
+    };
+    let state = session.profiles.state_folder(&profile.name).join("run");
+    let Some(_lock) = try_lock(&state.join("lock"))? else {
+        return Err(Failure::refused(format!("another runner works for {} on this machine", profile.name)));
+    };
+    let mut stopping = Signals::new()?;
+    let sources = tokio::select! {
+        sources = sources(&session, arguments) => sources?,
+        () = stopping.next() => return Ok(()),
+    };
+    let base = match &arguments.folder {
+        Some(folder) => std::path::absolute(folder)?,
+        None => state.join("tasks"),
+    };
+    create_private(&base)?;
+    let runner = Arc::new(Runner {
+        client: session.client.clone().with_patience(PATIENCE),
+        options: Options::new(arguments, command),
+        me: profile.agent_id,
+        id: runner_id(&state.join("id"))?,
+        sources,
+        journal: Journal::at(state.join("journal")),
+        base,
+        session,
+    });
+    end_left_overs(&runner);
+    let mut shift =
+        Shift { runner, queue: Queue::default(), jobs: JoinSet::new(), listing: None, is_stopping: false };
+    let outcome = shift.serve(&mut stopping).await;
+    shift.stop(&mut stopping).await;
+    outcome
+}
+
+/// Whose tasks are taken. A hub that cannot be reached yet is waited for: a service starts before the network is there.
+async fn sources(session: &Session, arguments: &Arguments) -> Outcome<Sources> {
+    loop {
+        match Sources::resolve(session, &arguments.from, arguments.from_anyone_connected).await {
+            Err(failure) if matches!(failure.exit, Exit::Unreachable | Exit::TimedOut) => {
+                session.terminal.note(&text::line(failure.what()));
+                sleep(PAUSE).await;
+            }
+            resolved => return resolved,
+        }
+    }
+}
+
+/// The id of this runner, made at its first start.
+fn runner_id(file: &std::path::Path) -> Outcome<SessionKey> {
+    let stored = std::fs::read_to_string(file).ok().filter(|id| id.starts_with("runner_"));
+    let id = match stored {
+        Some(id) => id,
+        None => {
+            let id = format!("runner_{}", new_key()?);
+            write_secret(file, &id)?;
+            id
+        }
+    };
+    SessionKey::try_from(id).map_err(|why| Failure::refused(format!("the id of the runner {why}")))
+}
+
+/// Ends the workers of a runner that was killed, so that none works beside its successor.
+fn end_left_overs(runner: &Runner) {
+    runner.journal.tidy();
+    for entry in runner.journal.all() {
+        if let Phase::Started { worker: Some(worker) } = entry.phase {
+            processes::end_left_over(worker);
+        }
+    }
+    processes::end_strays(runner.id.as_str());
+}
+
+impl Options {
+    fn new(arguments: &Arguments, command: Vec<OsString>) -> Self {
+        Self {
+            command,
+            recipe: arguments.recipe.is_some(),
+            concurrency: usize::from(arguments.concurrency),
+            timeout: arguments.timeout,
+            output_max: arguments.output_max,
+            keep_folders: arguments.keep_folders,
+            tries: arguments.tries,
+            share_errors: arguments.share_errors,
+            grace: arguments.grace,
+        }
+    }
+}
+
+/// SIGTERM and SIGINT.
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    fn new() -> Outcome<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// A runner at work.
+struct Shift {
+    runner: Arc<Runner>,
+    queue: Queue,
+    jobs: JoinSet<TaskId>,
+    listing: Option<JoinHandle<Outcome<Vec<TaskId>>>>,
+    is_stopping: bool,
+}
+
+impl Shift {
+    /// Takes tasks until the first signal.
+    async fn serve(&mut self, signals: &mut Signals) -> Outcome {
+        let mut events = self.runner.session.client.follow(None);
+        let mut report = interval(REPORT_EVERY);
+        loop {
+            self.start_jobs();
+            tokio::select! {
+                followed = events.next() => match followed? {
+                    Followed::Event(event) => self.handle(&event),
+                    Followed::Notice(notice) => {
+                        self.runner.session.terminal.note(&notice_line(&notice));
+                        if !matches!(notice, Notice::Lost { .. }) {
+                            self.list(Duration::ZERO);
+                            report.reset_immediately();
+                        }
+                    }
+                },
+                Some(ended) = self.jobs.join_next() => {
+                    self.ended(ended);
+                    if self.queue.wants_more() {
+                        self.list(Duration::ZERO);
+                    }
+                }
+                listed = finished(&mut self.listing) => {
+                    self.listing = None;
+                    match listed {
+                        Ok(tasks) => tasks.into_iter().for_each(|task| self.queue.add(task)),
+                        Err(failure) => {
+                            self.runner.session.terminal.note(&text::line(failure.what()));
+                            self.list(PAUSE);
+                        }
+                    }
+                }
+                _ = report.tick() => self.report(),
+                () = signals.next() => return Ok(()),
+            }
+        }
+    }
+
+    fn start_jobs(&mut self) {
+        while !self.is_stopping && self.queue.active_count() < self.runner.options.concurrency {
+            let control =
+                Control { stop: Arc::new(watch::Sender::new(Stop::No)), check: Arc::new(Notify::new()) };
+            let Some(task) = self.queue.start(&control) else { return };
+            let runner = Arc::clone(&self.runner);
+            self.jobs.spawn_local(async move {
+                Box::pin(runner.work(&task, &control)).await;
+                task
+            });
+        }
+    }
+
+    fn ended(&mut self, ended: Result<TaskId, tokio::task::JoinError>) {
+        // A job that panicked keeps its place; the journal has its task for the next start.
+        if let Ok(task) = ended {
+            self.queue.ended(&task);
+        }
+    }
+
+    /// What an event means for the runner.
+    fn handle(&mut self, event: &StreamEvent) {
+        let Some(task) = event.task_id.clone() else { return };
+        let EventType::Logged(kind) = event.kind else { return };
+        let is_known = || {
+            let fields = event.fields();
+            let key = fields.target_session_key.as_ref().map(|key| key.as_str());
+            key == Some(self.runner.id.as_str()) || self.runner.journal.find(&task).is_some()
+        };
+        let is_relevant = match kind {
+            EventKind::TaskCreated => true,
+            EventKind::TaskUpdated | EventKind::TaskReassigned => self.queue.is_active(&task) || is_known(),
+            // While a worker runs, a message changes nothing; it is looked at afterwards.
+            EventKind::MessageCreated => is_known(),
+            _ => false,
+        };
+        if is_relevant {
+            self.queue.add(task);
+        }
+    }
+
+    /// Looks for tasks: those that were sent while nobody followed the events, and those that were left unfinished.
+    fn list(&mut self, after: Duration) {
+        let runner = Arc::clone(&self.runner);
+        if let Some(older) = self.listing.replace(tokio::task::spawn_local(async move {
+            sleep(after).await;
+            list(&runner).await
+        })) {
+            older.abort();
+        }
+    }
+
+    fn report(&self) {
+        let client = self.runner.client.clone();
+        tokio::task::spawn_local(async move {
+            // It is repeated in a few minutes.
+            let _ = client.report_reach(&ReportReach::provided(Rung::Runner, true)).await;
+        });
+    }
+
+    /// Lets workers finish for a while, then ends them. A second signal ends them at once.
+    async fn stop(&mut self, signals: &mut Signals) {
+        self.is_stopping = true;
+        if let Some(listing) = self.listing.take() {
+            listing.abort();
+        }
+        let client = self.runner.session.client.clone().with_patience(Duration::ZERO);
+        let goodbye = ReportReach::provided(Rung::Runner, false);
+        let _ = timeout(GOODBYE_MAX, client.report_reach(&goodbye)).await;
+        let running = self.jobs.len();
+        if running > 0 {
+            let terminal = &self.runner.session.terminal;
+            terminal
+                .note(&format!("Stopping: {running} tasks are being finished. A second signal ends them."));
+        }
+        let deadline = Instant::now() + self.runner.options.grace;
+        loop {
+            tokio::select! {
+                ended = self.jobs.join_next() => match ended {
+                    Some(ended) => self.ended(ended),
+                    None => return,
+                },
+                () = sleep_until(deadline) => break,
+                () = signals.next() => break,
+            }
+        }
+        for control in self.queue.active() {
+            control.stop.send_replace(Stop::Shutdown);
+        }
+        let _ = timeout(LAST_MAX, async { while self.jobs.join_next().await.is_some() {} }).await;
+    }
+}
+
+/// The result of a listing that is under way; never without one.
+async fn finished(listing: &mut Option<JoinHandle<Outcome<Vec<TaskId>>>>) -> Outcome<Vec<TaskId>> {
+    match listing {
+        Some(listing) => listing.await.unwrap_or_else(|_| Ok(Vec::new())),
+        None => std::future::pending().await,
+    }
+}
+
+/// The tasks to look at: unfinished ones first, then submitted ones by priority and age.
+async fn list(runner: &Runner) -> Outcome<Vec<TaskId>> {
+    let mut tasks: Vec<TaskId> = runner.journal.all().into_iter().map(|entry| entry.task).collect();
+    let working = pages(runner, Status::Working).await?;
+    tasks.extend(working.into_iter().filter(|task| runner.is_ours(task)).map(|task| task.id));
+    let mut submitted = Vec::new();
+    for task in pages(runner, Status::Submitted).await? {
+        if runner.sources.allow(&runner.session, &task.initiator_agent_id).await? {
+            submitted.push((task.priority.rank(), task.created_at, task.id));
+        }
+    }
+    submitted.sort();
+    tasks.extend(submitted.into_iter().map(|(_, _, task)| task));
+    Ok(tasks)
+}
+
+async fn pages(runner: &Runner, status: Status) -> Outcome<Vec<TaskView>> {
+    let mut query = TasksQuery {
+        status: Some(status),
+        role: Some(PartyRole::Target),
+        limit: Some(500),
+        ..TasksQuery::default()
+    };
+    let mut all = Vec::new();
+    loop {
+        let page = runner.client.tasks(&query).await?;
+        all.extend(page.items);
+        match page.next {
+            Some(next) => query.cursor = Some(next),
+            None => return Ok(all),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Whose tasks the runner takes.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use tandem_api::connections::ConnectionView;
+use tandem_core::AgentId;
+
+use super::super::Session;
+use crate::exit::{Failure, Outcome};
+use crate::terminal::text;
+
+/// How long the list of connections is used before it is read again.
+const CONNECTIONS_FRESH: Duration = Duration::from_secs(60);
+
+/// Whose tasks the runner takes.
+#[derive(Debug)]
+pub(super) enum Sources {
+    /// These agents'.
+    Listed(HashSet<AgentId>),
+    /// Those of every agent that is connected at the moment.
+    Connected(Mutex<Option<(Instant, HashSet<AgentId>)>>),
+}
+
+impl Sources {
+    /// The agents that the owner has listed: by id, alias or whole name. The beginning of a name is not enough here.
+    pub(super) async fn resolve(session: &Session, named: &[String], anyone: bool) -> Outcome<Self> {
+        if anyone {
+            return Ok(Self::Connected(Mutex::default()));
+        }
+        let connections = session.connections().await?;
+        let mut listed = HashSet::new();
+        for name in named {
+            let agent = find(&connections, name)?;
+            session.terminal.note(&format!("Takes tasks from {} ({agent}).", text::line(name)));
+            listed.insert(agent);
+        }
+        Ok(Self::Listed(listed))
+    }
+
+    /// Whether a task of this agent is taken.
+    pub(super) async fn allow(&self, session: &Session, agent: &AgentId) -> Outcome<bool> {
+        let known = match self {
+            Self::Listed(listed) => return Ok(listed.contains(agent)),
+            Self::Connected(known) => known,
+        };
+        let fresh = {
+            let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            known
+                .as_ref()
+                .filter(|(at, _)| at.elapsed() < CONNECTIONS_FRESH)
+                .map(|(_, all)| all.contains(agent))
+        };
+        if fresh == Some(true) {
+            return Ok(true);
+        }
+        let all: HashSet<AgentId> = session
+            .connections()
+            .await?
+            .into_iter()
+            .map(|connection| connection.connected.agent_id)
+            .collect();
+        let is_connected = all.contains(agent);
+        *known.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), all));
+        Ok(is_connected)
+    }
+}
+
+fn find(connections: &[ConnectionView], named: &str) -> Outcome<AgentId> {
+    let by = |is_it: &dyn Fn(&ConnectionView) -> bool| -> Vec<AgentId> {
+        connections.iter().filter(|one| is_it(one)).map(|one| one.connected.agent_id.clone()).collect()
+    };
+    // The owner's own words first: nobody else can choose an alias.
+    let by_alias = by(&|one| one.alias.as_ref().is_some_and(|alias| alias.as_str() == named));
+    let by_id = by(&|one| one.connected.agent_id.as_str() == named);
+    let by_name = by(&|one| one.connected.agent_name.as_str().eq_ignore_ascii_case(named));
+    let found = [by_alias, by_id, by_name].into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        // A member of a network is no connection, so only its id can name it.
+        [] if named.starts_with("agent_") => {
+            named.parse().map_err(|_| Failure::usage(format!("{:?} is not an agent id", text::line(named))))
+        }
+        [] => Err(Failure::not_found(format!("you have no connection to {:?}", text::line(named))).next(
+            "`tandem connections` shows whom you can reach. Give the id, the alias or the whole name.",
+        )),
+        _ => Err(Failure::usage(format!("several of your connections are named {:?}", text::line(named)))
+            .next("Give the id, or set an alias: `tandem connections alias ID NAME`.")),
+    }
+}

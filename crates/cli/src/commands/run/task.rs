@@ -1,0 +1,254 @@
+//! One task: decides by its status and the journal what is to be done next, until nothing is.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tandem_api::actor::Actor;
+use tandem_api::tasks::{PatchTask, TaskView};
+use tandem_client::Client;
+use tandem_core::approval::Approval;
+use tandem_core::text::SessionKey;
+use tandem_core::{AgentId, Status, TaskId};
+use tokio::sync::{Notify, watch};
+
+use super::super::Session;
+use super::input::Thread;
+use super::journal::{Entry, Journal, Phase, ResultKind, WorkResult};
+use super::sources::Sources;
+use super::{Options, Stop};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::terminal::text;
+
+/// Pauses after a failure double up to the longest one.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// Failures in a row that are not the network's, after which a task is left alone until something happens to it.
+const FAILURES_MAX: u32 = 5;
+
+/// What all tasks of a runner share.
+#[derive(Debug)]
+pub(super) struct Runner {
+    pub(super) session: Session,
+    /// Repeats calls for a while.
+    pub(super) client: Client,
+    pub(super) options: Options,
+    pub(super) me: AgentId,
+    /// The session key of the tasks that this runner has taken. It stays the same after a restart.
+    pub(super) id: SessionKey,
+    pub(super) sources: Sources,
+    pub(super) journal: Journal,
+    /// Where the folders of tasks are.
+    pub(super) base: PathBuf,
+}
+
+/// A task that is being worked on.
+#[derive(Debug, Clone)]
+pub(super) struct Control {
+    pub(super) stop: Arc<watch::Sender<Stop>>,
+    /// The task may have changed.
+    pub(super) check: Arc<Notify>,
+}
+
+/// What comes after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Look at the task again.
+    Again,
+    /// Nothing is to be done until something happens.
+    Done,
+}
+
+impl Runner {
+    /// Works on a task until nothing is to be done for now.
+    pub(super) async fn work(&self, task: &TaskId, control: &Control) {
+        let (mut pause, mut failures) = (FIRST_PAUSE, 0);
+        while *control.stop.borrow() != Stop::Shutdown {
+            let failure = match self.step(task, control).await {
+                Ok(Next::Again) => {
+                    (pause, failures) = (FIRST_PAUSE, 0);
+                    continue;
+                }
+                Ok(Next::Done) => return,
+                Err(failure) => failure,
+            };
+            if !matches!(failure.exit, Exit::Unreachable | Exit::TimedOut) {
+                failures += 1;
+                self.session.terminal.warn(&format!("{task}: {}", text::line(failure.what())));
+                if failures == FAILURES_MAX {
+                    return;
+                }
+            }
+            let mut stop = control.stop.subscribe();
+            let _ = tokio::time::timeout(pause, stop.wait_for(|stop| *stop == Stop::Shutdown)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn step(&self, id: &TaskId, control: &Control) -> Outcome<Next> {
+        // An older end of the other side's is part of the view that is read now.
+        control.stop.send_if_modified(|stop| {
+            let was_ended = *stop == Stop::Ended;
+            if was_ended {
+                *stop = Stop::No;
+            }
+            was_ended
+        });
+        let view = match self.client.task(id).await {
+            Err(error) if error.is_not_found() => return Ok(self.finish(id)),
+            view => view?,
+        };
+        if view.target_agent_id != self.me || view.status.is_terminal() {
+            return Ok(self.finish(id));
+        }
+        let entry = self.journal.find(id).filter(|entry| entry.attempt == view.attempt);
+        match view.status {
+            Status::Submitted => self.take(&view, control).await,
+            _ if !self.is_ours(&view) => {
+                self.journal.forget(id);
+                Ok(Next::Done)
+            }
+            Status::Working => self.go_on(view, entry, control).await,
+            Status::InputRequired | Status::AuthRequired => self.wait(view, entry).await,
+            _ => Ok(Next::Done),
+        }
+    }
+
+    pub(super) fn is_ours(&self, view: &TaskView) -> bool {
+        view.target_session_key.as_ref().is_some_and(|key| key.as_str() == self.id.as_str())
+    }
+
+    /// Takes a submitted task, if its sender is on the owner's list and nobody else takes it.
+    async fn take(&self, view: &TaskView, control: &Control) -> Outcome<Next> {
+        let is_held = view.approval_status == Some(Approval::Pending);
+        if is_held || !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
+            return Ok(Next::Done);
+        }
+        let entry = Entry::new(view, Phase::Taken)?;
+        self.journal.save(&entry)?;
+        let change = PatchTask {
+            status: Some(Status::Working),
+            expected_status: Some(Status::Submitted),
+            session_key: Some(Some(self.id.clone())),
+            ..PatchTask::default()
+        };
+        match self.client.change_task(&view.id, &change).await {
+            Ok(taken) => {
+                let from = text::line(taken.initiator_agent_name.as_str());
+                self.session.terminal.note(&format!("{}: taken from {from}.", taken.id));
+                self.go_on(taken, Some(entry), control).await
+            }
+            Err(error) if super::is_passing(&error) => Err(error.into()),
+            // Somebody else was faster, or it is gone.
+            Err(_) => {
+                self.journal.forget(&view.id);
+                Ok(Next::Done)
+            }
+        }
+    }
+
+    /// Goes on with a task that this runner has taken.
+    async fn go_on(&self, view: TaskView, entry: Option<Entry>, control: &Control) -> Outcome<Next> {
+        // Without an entry it was opened again, or the journal is lost.
+        let entry = entry.map_or_else(|| Entry::new(&view, Phase::Taken), Ok)?;
+        if let Phase::Ready { result } = &entry.phase {
+            return self.answer(&view, &entry, result, false).await;
+        }
+        if !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
+            return Ok(Next::Done);
+        }
+        let entry = match entry.phase {
+            // The initiator has set it working: there is something to do again.
+            Phase::Waiting => Entry { tries: 0, phase: Phase::Taken, ..entry },
+            _ => entry,
+        };
+        if entry.tries >= self.options.tries {
+            let result =
+                WorkResult::failed(format!("The worker ended {} times without a result.", entry.tries));
+            return self.ready(&view, entry, result).await;
+        }
+        self.run_worker(view, entry, control).await
+    }
+
+    /// Writes a result down and delivers it.
+    pub(super) async fn ready(&self, view: &TaskView, entry: Entry, result: WorkResult) -> Outcome<Next> {
+        let entry = Entry { phase: Phase::Ready { result: result.clone() }, ..entry };
+        self.journal.save(&entry)?;
+        self.answer(view, &entry, &result, true).await
+    }
+
+    /// A task that waits for its initiator: goes on if there is an answer.
+    async fn wait(&self, view: TaskView, entry: Option<Entry>) -> Outcome<Next> {
+        let Some(entry) = entry else { return Ok(Next::Done) };
+        match &entry.phase {
+            Phase::Ready { result } => return self.answer(&view, &entry, result, false).await,
+            Phase::Waiting => {}
+            // The initiator has paused it.
+            Phase::Taken | Phase::Started { .. } => {
+                self.journal.save(&Entry { phase: Phase::Waiting, ..entry })?;
+                return Ok(Next::Done);
+            }
+        }
+        let thread = Thread::read(&self.client, &view).await?;
+        let is_answer = |sender: &Actor| *sender == Actor::Agent(view.initiator_agent_id.clone());
+        if !thread.after(entry.seen.as_ref()).iter().any(|message| is_answer(&message.sender_agent_id)) {
+            return Ok(Next::Done);
+        }
+        if !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
+            return Ok(Next::Done);
+        }
+        self.journal.save(&Entry { tries: 0, phase: Phase::Taken, ..entry })?;
+        let change = PatchTask {
+            status: Some(Status::Working),
+            expected_status: Some(view.status),
+            ..PatchTask::default()
+        };
+        self.client.change_task(&view.id, &change).await?;
+        Ok(Next::Again)
+    }
+
+    /// Whether what is to be delivered is in the thread already: the answer to an earlier delivery was lost.
+    pub(super) async fn is_said(&self, view: &TaskView, entry: &Entry, kind: ResultKind) -> Outcome<bool> {
+        let wanted = match kind {
+            ResultKind::Question => tandem_core::messages::Kind::Message,
+            ResultKind::Completed | ResultKind::Failed => tandem_core::messages::Kind::Reply,
+        };
+        let thread = Thread::read(&self.client, view).await?;
+        let is_own = |sender: &Actor| *sender == Actor::Agent(self.me.clone());
+        let mut later = thread.after(entry.seen.as_ref()).iter();
+        Ok(later.any(|message| {
+            message.kind == wanted
+                && is_own(&message.sender_agent_id)
+                && super::super::task_view::file_of(message).is_none()
+        }))
+    }
+
+    /// Forgets a task that has ended, or that is another agent's now.
+    pub(super) fn finish(&self, task: &TaskId) -> Next {
+        self.journal.forget(task);
+        if !self.options.keep_folders {
+            let _ = std::fs::remove_dir_all(self.base.join(task.as_str()));
+        }
+        Next::Done
+    }
+}
+
+impl Entry {
+    pub(super) fn new(view: &TaskView, phase: Phase) -> Outcome<Self> {
+        Ok(Self {
+            task: view.id.clone(),
+            attempt: view.attempt,
+            tries: 0,
+            key: new_key()?,
+            seen: None,
+            phase,
+        })
+    }
+}
+
+/// A key that no other run has.
+pub(super) fn new_key() -> Outcome<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|cause| Failure::refused(cause.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

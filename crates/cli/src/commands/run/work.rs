@@ -1,0 +1,253 @@
+//! One run of a worker for a task: its folder and input, heartbeats while it runs, and what its end means.
+
+use std::time::Duration;
+
+use tandem_api::agents::ReportReach;
+use tandem_api::tasks::{Heartbeat, TaskView};
+use tandem_client::Trust;
+use tandem_core::text::{BODY_BYTES_MAX, Reason};
+use tandem_core::wake::Rung;
+use tandem_core::{Status, TaskId};
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use super::folder::Folder;
+use super::input::{self, Thread};
+use super::journal::{Entry, Phase, ResultKind, WorkResult};
+use super::task::{Control, Next, Runner, new_key};
+use super::worker::{self, End, Ended, Job, Progress};
+use super::{Stop, recipe};
+use crate::exit::Outcome;
+use crate::terminal::{text, time};
+
+/// Exit code of a worker that asks a question.
+const QUESTION: i32 = 10;
+/// Time between heartbeats of a task without a lease.
+const HEARTBEAT_EVERY: Duration = Duration::from_secs(30);
+/// Pause before a report of progress, so that many lines become one report.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(500);
+/// Bytes of a result on an encrypted task: sealed, it is a third longer.
+const SEALED_BYTES_MAX: usize = 180 * 1024;
+/// The name of a result that is too long for a reply.
+const RESULT_FILE: &str = "result.txt";
+
+impl Runner {
+    /// Runs a worker for a task.
+    pub(super) async fn run_worker(&self, view: TaskView, entry: Entry, control: &Control) -> Outcome<Next> {
+        let folder = Folder::prepare(self.base.join(view.id.as_str()))?;
+        let thread = Thread::read(&self.client, &view).await?;
+        let mut entry = Entry {
+            tries: entry.tries + 1,
+            key: new_key()?,
+            seen: thread.newest(),
+            phase: Phase::Started { worker: None },
+            ..entry
+        };
+        let task = self.client.open_task(view.clone()).await;
+        if let Trust::Unreadable(why) = &task.trust {
+            let why = format!("The task cannot be opened: {}", text::line(why));
+            return self.ready(&view, entry, WorkResult::failed(why)).await;
+        }
+        let files = folder.fetch(&self.client, &self.me, &view, &thread.messages).await?;
+        let messages = self.client.open_messages(&view, thread.messages).await;
+        let json = input::json(&task, &messages, files).map_err(std::io::Error::from)?;
+        self.journal.save(&entry)?;
+        let job = self.job(&view, task.view.title.as_str(), &folder, json);
+        let (progress, said) = watch::channel(Progress::default());
+        let started = |worker| {
+            entry.phase = Phase::Started { worker };
+            // Without it the worker is found by its variables.
+            let _ = self.journal.save(&entry);
+            self.surfaced(view.id.clone());
+        };
+        let running = worker::run(job, started, progress, control.stop.subscribe());
+        let ended = tokio::select! {
+            ended = running => ended,
+            never = self.watch(&view, control, said) => match never {},
+        };
+        match ended {
+            Ok(ended) => self.ended(&view, entry, &folder, ended, control).await,
+            Err(cause) => {
+                self.session.terminal.warn(&format!("{}: the worker cannot be started: {cause}", view.id));
+                Ok(Next::Again)
+            }
+        }
+    }
+
+    /// What is started for a task.
+    fn job(&self, view: &TaskView, title: &str, folder: &Folder, json: Vec<u8>) -> Job {
+        Job {
+            command: self.options.command.clone(),
+            variables: vec![
+                ("TANDEM_RUNNER", self.id.to_string()),
+                ("TANDEM_TASK_ID", view.id.to_string()),
+                // Variables cannot contain NUL, and neither can a title.
+                ("TANDEM_TASK_TITLE", title.to_owned()),
+                ("TANDEM_FROM_AGENT_ID", view.initiator_agent_id.to_string()),
+                ("TANDEM_FROM_AGENT_NAME", view.initiator_agent_name.as_str().to_owned()),
+                ("TANDEM_ATTEMPT", view.attempt.to_string()),
+                ("TANDEM_FOLDER", folder.0.display().to_string()),
+            ],
+            folder: folder.0.clone(),
+            input: if self.options.recipe { recipe::prompt(&json) } else { json },
+            time_max: self.options.timeout,
+            output_max: self.options.output_max,
+        }
+    }
+
+    /// Tells the hub that a worker has the task.
+    fn surfaced(&self, task: TaskId) {
+        let client = self.client.clone();
+        tokio::task::spawn_local(async move {
+            // Nothing depends on it.
+            let _ = client.report_reach(&ReportReach::surfaced(Rung::Runner, vec![task])).await;
+        });
+    }
+
+    /// While a worker runs: heartbeats, progress, and whether the task is still this runner's.
+    async fn watch(
+        &self,
+        view: &TaskView,
+        control: &Control,
+        mut said: watch::Receiver<Progress>,
+    ) -> std::convert::Infallible {
+        let lease = view.lease_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        let every = lease.map_or(HEARTBEAT_EVERY, |seconds| Duration::from_secs(seconds) / 3);
+        let mut beat = interval(every);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let client = self.client.clone().with_patience(Duration::ZERO);
+        loop {
+            tokio::select! {
+                _ = beat.tick() => {}
+                Ok(()) = said.changed() => sleep(PROGRESS_PAUSE).await,
+                () = control.check.notified() => {
+                    if !self.is_still_wanted(view).await {
+                        control.stop.send_if_modified(end);
+                    }
+                    continue;
+                }
+            }
+            let progress = said.borrow_and_update().clone();
+            let heartbeat = Heartbeat {
+                progress: progress.percent.and_then(|percent| percent.try_into().ok()),
+                note: progress.note.and_then(|note| Reason::try_from(note).ok()),
+            };
+            let is_refused = match client.heartbeat(&view.id, &heartbeat).await {
+                Ok(_) => false,
+                Err(error) => !super::is_passing(&error),
+            };
+            if is_refused && !self.is_still_wanted(view).await {
+                control.stop.send_if_modified(end);
+            }
+        }
+    }
+
+    /// Whether the task is still the one that the worker was started for. If the hub cannot be asked, it is.
+    async fn is_still_wanted(&self, view: &TaskView) -> bool {
+        match self.client.task(&view.id).await {
+            Ok(now) => now.status == Status::Working && now.attempt == view.attempt && self.is_ours(&now),
+            Err(error) => !error.is_not_found(),
+        }
+    }
+
+    /// What the end of a worker means for its task.
+    async fn ended(
+        &self,
+        view: &TaskView,
+        entry: Entry,
+        folder: &Folder,
+        ended: Ended,
+        control: &Control,
+    ) -> Outcome<Next> {
+        for line in ended.errors.iter().filter(|_| ended.end != End::Exited(0)) {
+            self.session.terminal.note(&format!("{}: {}", view.id, text::line(line)));
+        }
+        let limit = time::short(i64::try_from(self.options.timeout.as_secs()).unwrap_or(i64::MAX));
+        let result = match ended.end {
+            End::Exited(0) => self.result(view, folder, ResultKind::Completed, &ended.stdout)?,
+            End::Exited(QUESTION) => self.result(view, folder, ResultKind::Question, &ended.stdout)?,
+            End::Exited(code) => {
+                WorkResult::failed(self.why(&format!("The worker ended with exit code {code}."), &ended))
+            }
+            End::TimedOut => {
+                WorkResult::failed(self.why(&format!("The worker took longer than {limit}."), &ended))
+            }
+            End::TooMuchOutput => {
+                let max = time::bytes(self.options.output_max as u64);
+                WorkResult::failed(self.why(&format!("The worker printed more than {max}."), &ended))
+            }
+            End::Killed(signal) => {
+                self.session
+                    .terminal
+                    .note(&format!("{}: the worker was killed by signal {signal}.", view.id));
+                return Ok(Next::Again);
+            }
+            End::Stopped if *control.stop.borrow() == Stop::Shutdown => {
+                // Not the worker's fault: the next runner starts it again.
+                let tries = entry.tries.saturating_sub(1);
+                self.journal.save(&Entry { tries, phase: Phase::Taken, ..entry })?;
+                return Ok(Next::Done);
+            }
+            End::Stopped => {
+                self.session
+                    .terminal
+                    .note(&format!("{}: no longer wanted, so its worker was ended.", view.id));
+                return Ok(Next::Again);
+            }
+        };
+        self.ready(view, entry, result).await
+    }
+
+    /// Why it failed. What the worker wrote about it goes to the other side only if the owner wants that.
+    fn why(&self, what: &str, ended: &Ended) -> String {
+        if !self.options.share_errors || ended.errors.is_empty() {
+            return what.to_owned();
+        }
+        format!("{what}\n\n{}", ended.errors.join("\n").replace('\0', "\u{fffd}"))
+    }
+
+    fn result(
+        &self,
+        view: &TaskView,
+        folder: &Folder,
+        kind: ResultKind,
+        stdout: &[u8],
+    ) -> Outcome<WorkResult> {
+        let mut text = String::from_utf8_lossy(stdout).replace('\0', "\u{fffd}");
+        let bytes_max = if view.encrypted { SEALED_BYTES_MAX } else { BODY_BYTES_MAX };
+        if text.len() > bytes_max {
+            // The worker may have removed the folder, or put a link in its place.
+            if folder.out().is_none() {
+                let _ = std::fs::remove_file(folder.0.join("out"));
+                std::fs::create_dir(folder.0.join("out"))?;
+            }
+            let file = folder.0.join("out").join(RESULT_FILE);
+            // It was written by the worker, so it may be anything.
+            let _ = std::fs::remove_file(&file);
+            std::fs::write(&file, stdout)?;
+            std::fs::File::open(&file)?.sync_all()?;
+            text = format!(
+                "The result has {}; it is in the file {RESULT_FILE}.",
+                time::bytes(stdout.len() as u64)
+            );
+        }
+        let text = text.trim_end();
+        let (files, left_out) = folder.leavings();
+        let mut text = if text.is_empty() { "(no output)".to_owned() } else { text.to_owned() };
+        if left_out > 0 {
+            text.push_str(&format!(
+                "\n\n({left_out} files were not sent: too many, too large or no plain files.)"
+            ));
+        }
+        Ok(WorkResult { kind, text, files })
+    }
+}
+
+/// Ends a worker, unless the runner is ending anyway.
+fn end(stop: &mut Stop) -> bool {
+    let is_running = *stop == Stop::No;
+    if is_running {
+        *stop = Stop::Ended;
+    }
+    is_running
+}

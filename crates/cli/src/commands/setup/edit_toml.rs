@@ -1,0 +1,146 @@
+//! Changes TOML files: a table is appended as text, and cut out again as text, so that every other byte stays. A file that
+//! was changed in between is edited by its keys instead.
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
+
+use super::edit_json::{Refusal, position};
+
+/// The values of a table.
+pub(super) type Fields = Vec<(&'static str, Field)>;
+
+/// A value of the kinds that entries have.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Field {
+    Text(String),
+    List(Vec<String>),
+    Map(Vec<(String, String)>),
+}
+
+impl Field {
+    fn value(&self) -> Value {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::List(items) => Value::Array(items.iter().map(String::as_str).collect::<Array>()),
+            Self::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| (key.as_str(), Value::from(value.as_str())));
+                Value::InlineTable(entries.collect::<InlineTable>())
+            }
+        }
+    }
+}
+
+/// The values of a text.
+pub(super) fn table(text: &str) -> Result<toml::Table, Refusal> {
+    toml::from_str(text).map_err(|error| {
+        let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+        Refusal::Malformed { line, column, what: error.message().replace('\n', ", ") }
+    })
+}
+
+/// Appends a table. The second result is the appended text, which [`remove`] needs.
+pub(super) fn append(text: &str, path: [&str; 2], fields: &Fields) -> Result<(String, String), Refusal> {
+    table(text)?;
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let ends = text.is_empty() || text.ends_with('\n');
+    let lines = fields.iter().map(|(key, field)| format!("{key} = {}", field.value()));
+    let header = format!("[{}.{}]", path[0], path[1]);
+    let lines: Vec<String> = std::iter::once(header).chain(lines).collect();
+    let space = match (text.is_empty(), ends) {
+        (true, _) => String::new(),
+        (_, true) => newline.to_owned(),
+        (_, false) => newline.repeat(2),
+    };
+    let block = format!("{space}{}{}", lines.join(newline), if ends { newline } else { "" });
+    let longer = format!("{text}{block}");
+    // A parent that is written as `mcp_servers = { .. }` cannot be extended this way.
+    match table(&longer) {
+        Ok(_) => Ok((longer, block)),
+        Err(_) => Err(Refusal::Unexpected {
+            pointer: path[0].to_owned(),
+            needed: "written as tables, such as [mcp_servers.NAME], and not inline",
+        }),
+    }
+}
+
+/// Sets values in a table that is there, and takes out some others.
+pub(super) fn update(
+    text: &str,
+    path: [&str; 2],
+    fields: &Fields,
+    without: &[&str],
+) -> Result<String, Refusal> {
+    let mut document = document(text)?;
+    let missing = || Refusal::Unexpected { pointer: path.join("."), needed: "a table" };
+    let parent = document.get_mut(path[0]).ok_or_else(missing)?;
+    let entry = parent.get_mut(path[1]).and_then(Item::as_table_like_mut).ok_or_else(missing)?;
+    for key in without {
+        entry.remove(key);
+    }
+    for (key, field) in fields {
+        let mut value = field.value();
+        match entry.get_mut(key).and_then(Item::as_value_mut) {
+            // The space and the comment around the old value stay.
+            Some(old) => {
+                *value.decor_mut() = old.decor().clone();
+                *old = value;
+            }
+            None => {
+                entry.insert(key, Item::Value(value));
+            }
+        }
+    }
+    Ok(with_line_ends(document.to_string(), text))
+}
+
+/// Takes out a table: the appended text if it is still there as it was, else the table with everything in it.
+pub(super) fn remove(text: &str, path: [&str; 2], block: Option<&str>) -> Result<String, Refusal> {
+    let mut document = document(text)?;
+    let mut parent_is_empty = false;
+    if let Some(parent) = document.get_mut(path[0]).and_then(Item::as_table_like_mut) {
+        parent.remove(path[1]);
+        parent_is_empty = parent.is_empty();
+    }
+    if parent_is_empty && !has_header(text, path[0]) {
+        document.remove(path[0]);
+    }
+    let edited = with_line_ends(document.to_string(), text);
+    let Some((block, at)) = block.and_then(|block| Some((block, text.rfind(block)?))) else {
+        return Ok(edited);
+    };
+    let cut = format!("{}{}", &text[..at], &text[at + block.len()..]);
+    // Someone may have added lines to the table, which would now belong to another one.
+    match (table(&cut), table(&edited)) {
+        (Ok(cut_table), Ok(edited_table))
+            if without_empty(&cut_table, path[0]) == without_empty(&edited_table, path[0]) =>
+        {
+            Ok(cut)
+        }
+        _ => Ok(edited),
+    }
+}
+
+/// Whether a table has a header of its own.
+fn has_header(text: &str, key: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with(&format!("[{key}]")))
+}
+
+fn without_empty(table: &toml::Table, key: &str) -> toml::Table {
+    let mut table = table.clone();
+    if table.get(key).and_then(toml::Value::as_table).is_some_and(toml::Table::is_empty) {
+        table.remove(key);
+    }
+    table
+}
+
+fn document(text: &str) -> Result<DocumentMut, Refusal> {
+    table(text)?;
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+        Refusal::Malformed { line, column, what: error.message().to_owned() }
+    })
+}
+
+/// The line ends of the original, which the editor may have changed.
+fn with_line_ends(edited: String, original: &str) -> String {
+    if original.contains("\r\n") { edited.replace("\r\n", "\n").replace('\n', "\r\n") } else { edited }
+}

@@ -1,0 +1,259 @@
+//! Works out how files would change. It writes nothing.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::detect::{Machine, Scope};
+use super::edit_json::{self, Dialect, Made, Refusal};
+use super::entry::{self, Found, Target};
+use super::file::Source;
+use super::record::{Item, Record};
+use super::tools::{ENTRY, Facts, Format, Tool};
+use super::{edit_toml, hooks};
+use crate::exit::{Failure, Outcome};
+
+/// What a tool shall have.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) tool: Tool,
+    pub(super) scope: Scope,
+    pub(super) agent: String,
+    pub(super) program: PathBuf,
+    pub(super) target: Target,
+    pub(super) hooks: bool,
+}
+
+/// A file before and after.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) source: Source,
+    pub(super) after: String,
+    /// What the record says afterwards.
+    pub(super) item: Item,
+}
+
+impl Change {
+    pub(super) fn is_needed(&self) -> bool {
+        self.source.text.as_deref() != Some(self.after.as_str())
+    }
+}
+
+/// The file of a server's entry, with a sentence if the tool has none.
+pub(super) fn entry_file(machine: &Machine, tool: Tool, scope: Scope) -> Outcome<PathBuf> {
+    machine.file(tool, scope).ok_or_else(|| {
+        Failure::usage(format!("{} has no configuration for a project", tool.facts().name))
+            .next("Leave out --scope, or the tool.")
+    })
+}
+
+/// The changes that a tool needs, a file each.
+pub(super) fn changes(machine: &Machine, record: &Record, wanted: &Wanted) -> Outcome<Vec<Change>> {
+    let facts = wanted.tool.facts();
+    let file = entry_file(machine, wanted.tool, wanted.scope)?;
+    let hook_file = facts.hooks.filter(|_| wanted.hooks).map(|hooks| (hooks, machine.hook_file(hooks)));
+    let mut entry = begin(record, wanted, &file)?;
+    entry.after = with_entry(&entry.source, facts, wanted, &mut entry.item)?;
+    entry.item.entry = true;
+    entry.item.direct = matches!(wanted.target, Target::Direct { .. });
+    let Some((hooks, hook_file)) = hook_file else { return Ok(vec![entry]) };
+    let program = wanted.program.to_string_lossy();
+    let hook_list = hooks::wanted(facts.id, hooks, &program, &wanted.agent);
+    let add = |change: &mut Change| -> Outcome {
+        change.after = hooks::add(&change.after, hooks, &hook_list, &mut change.item.made)
+            .map_err(|refusal| refused(&change.source.path, &refusal))?;
+        change.item.hooks = true;
+        Ok(())
+    };
+    if hook_file == file {
+        add(&mut entry)?;
+        return Ok(vec![entry]);
+    }
+    let mut second = begin(record, wanted, &hook_file)?;
+    second.after = second.source.text().to_owned();
+    add(&mut second)?;
+    Ok(vec![entry, second])
+}
+
+fn begin(record: &Record, wanted: &Wanted, file: &Path) -> Outcome<Change> {
+    let source = Source::read(file)?;
+    let known = record.find(wanted.tool, Some(file)).cloned();
+    let mut item =
+        known.unwrap_or_else(|| Item::new(wanted.tool, wanted.scope, &wanted.agent, Some(file.to_owned())));
+    item.agent.clone_from(&wanted.agent);
+    item.created_file |= source.text.is_none();
+    Ok(Change { source, after: String::new(), item })
+}
+
+/// An error with the file it is about.
+pub(super) fn refused(file: &Path, refusal: &Refusal) -> Failure {
+    match refusal {
+        Refusal::Malformed { line, column, what } => Failure::refused(format!(
+            "{}:{line}:{column}: {what}",
+            file.display()
+        ))
+        .next(
+            "The file cannot be read, so it was left alone. Repair it, or name the other tools with --tool.",
+        ),
+        Refusal::Unexpected { pointer, needed } => {
+            let pointer = if pointer.is_empty() { "the whole" } else { pointer };
+            Failure::refused(format!("{}: {pointer} is not {needed}", file.display()))
+                .next("The file was left alone. `tandem setup --print json` shows what belongs there.")
+        }
+    }
+}
+
+fn with_entry(source: &Source, facts: &Facts, wanted: &Wanted, item: &mut Item) -> Outcome<String> {
+    let failed = |refusal: Refusal| refused(&source.path, &refusal);
+    let old = entry_of(source.text(), facts).map_err(failed)?;
+    if let Some(old) = &old {
+        refuse_foreign(source, old, wanted, item)?;
+    }
+    match facts.format {
+        Format::Json(dialect) => {
+            let new = wanted.target.json(facts);
+            let after = set_entry(source.text(), dialect, facts.key, old.as_ref(), &new, &mut item.made);
+            let after = after.map_err(failed)?;
+            check(source, &after, facts, dialect)?;
+            Ok(after)
+        }
+        Format::Toml => {
+            let (path, fields) = ([facts.key, ENTRY], wanted.target.toml());
+            let Some(old) = old else {
+                let (after, block) = edit_toml::append(source.text(), path, &fields).map_err(failed)?;
+                item.block = Some(block);
+                return Ok(after);
+            };
+            let new: toml::Table =
+                edit_toml::table(&edit_toml::append("", path, &fields).map_err(failed)?.0).map_err(failed)?;
+            let new = serde_json::to_value(&new[facts.key][ENTRY]).unwrap_or_default();
+            let leftovers = entry::leftovers(&old, &new);
+            let differs = |(key, _): &(&str, edit_toml::Field)| old.get(key) != new.get(key);
+            let fields: edit_toml::Fields = fields.into_iter().filter(|field| differs(field)).collect();
+            if fields.is_empty() && leftovers.is_empty() {
+                return Ok(source.text().to_owned());
+            }
+            let after = edit_toml::update(source.text(), path, &fields, &leftovers).map_err(failed)?;
+            // The appended text is no longer there as it was.
+            item.block = None;
+            Ok(after)
+        }
+    }
+}
+
+/// The entry in a text, if there is one.
+pub(super) fn entry_of(text: &str, facts: &Facts) -> Result<Option<Value>, Refusal> {
+    let file = match facts.format {
+        Format::Json(dialect) => edit_json::value(text, dialect)?,
+        Format::Toml => serde_json::to_value(edit_toml::table(text)?).unwrap_or_default(),
+    };
+    Ok(file.get(facts.key).and_then(|servers| servers.get(ENTRY)).cloned())
+}
+
+/// Refuses to change an entry of this name that does something else.
+fn refuse_foreign(source: &Source, old: &Value, wanted: &Wanted, item: &Item) -> Outcome {
+    let what = match (entry::read(old), &wanted.target) {
+        (Found::Bridge { .. }, _) => return Ok(()),
+        (Found::Direct { url }, Target::Direct { url: own, .. }) if url == *own => return Ok(()),
+        (Found::Direct { .. }, _) if item.entry => return Ok(()),
+        (Found::Direct { url }, _) => url,
+        (Found::Foreign(what), _) => what,
+    };
+    Err(Failure::refused(format!(
+        "{} already has an entry named {ENTRY:?} for something else: {what}",
+        source.path.display()
+    ))
+    .next("Rename or remove that entry first."))
+}
+
+fn set_entry(
+    text: &str,
+    dialect: Dialect,
+    key: &str,
+    old: Option<&Value>,
+    new: &Value,
+    made: &mut Made,
+) -> Result<String, Refusal> {
+    let path = [key, ENTRY];
+    let Some(old) = old else { return edit_json::set(text, dialect, &path, new, made) };
+    let mut text = text.to_owned();
+    for name in entry::leftovers(old, new) {
+        let path = edit_json::keys(&[key, ENTRY, name]);
+        text = edit_json::remove(&text, dialect, &path, &Made::default())?;
+    }
+    for (name, value) in new.as_object().into_iter().flatten() {
+        let variables = value.as_object().filter(|_| name == "env");
+        match (old.get(name), variables) {
+            (Some(before), _) if before == value => {}
+            (Some(before), Some(variables)) if before.is_object() => {
+                for (variable, value) in
+                    variables.iter().filter(|(name, value)| before.get(*name) != Some(*value))
+                {
+                    let path = [key, ENTRY, name, variable];
+                    text = edit_json::set(&text, dialect, &path, value, &mut Made::default())?;
+                }
+            }
+            _ => text = edit_json::set(&text, dialect, &[key, ENTRY, name], value, &mut Made::default())?,
+        }
+    }
+    Ok(text)
+}
+
+/// Shows that nothing else has changed. An edit that breaks this is a mistake of ours and must not reach the file.
+fn check(source: &Source, after: &str, facts: &Facts, dialect: Dialect) -> Outcome {
+    let rest = |text: &str| {
+        let mut value = edit_json::value(text, dialect).ok()?;
+        let file = value.as_object_mut()?;
+        let servers = file.get_mut(facts.key).and_then(Value::as_object_mut);
+        let is_empty = servers.is_some_and(|servers| {
+            servers.remove(ENTRY);
+            servers.is_empty()
+        });
+        if is_empty {
+            file.remove(facts.key);
+        }
+        Some(value)
+    };
+    match (rest(source.text()), rest(after)) {
+        (Some(before), Some(after)) if before == after => Ok(()),
+        _ => Err(Failure::refused(format!(
+            "{}: the entry cannot be added without a change to something else",
+            source.path.display()
+        ))
+        .next("The file was left alone. `tandem setup --print json` shows what belongs there.")),
+    }
+}
+
+/// The file without what an item added.
+pub(super) fn without(item: &Item, source: &Source) -> Outcome<String> {
+    let facts = item.tool.facts();
+    let failed = |refusal: Refusal| refused(&source.path, &refusal);
+    let mut text = source.text().to_owned();
+    if text.trim().is_empty() {
+        return Ok(text);
+    }
+    if item.hooks
+        && let Some(hooks) = facts.hooks
+    {
+        text = hooks::remove(&text, hooks, &item.made).map_err(failed)?;
+    }
+    if item.entry {
+        text = match facts.format {
+            Format::Json(dialect) => {
+                let path = edit_json::keys(&[facts.key, ENTRY]);
+                edit_json::remove(&text, dialect, &path, &item.made).map_err(failed)?
+            }
+            Format::Toml => {
+                edit_toml::remove(&text, [facts.key, ENTRY], item.block.as_deref()).map_err(failed)?
+            }
+        };
+    }
+    let is_empty = match (facts.format, item.entry) {
+        (Format::Toml, true) => text.trim().is_empty(),
+        _ => matches!(text.trim(), "{}" | ""),
+    };
+    match &item.made.blank {
+        Some(blank) if is_empty => Ok(blank.clone()),
+        _ => Ok(text),
+    }
+}
