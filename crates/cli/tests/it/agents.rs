@@ -33,7 +33,7 @@ async fn registration_gives_a_key_that_works_at_once(#[values(Db::Sqlite, Db::Po
             "webhookEvents": [], "webhookActive": false, "webhookSecretFormat": null,
             "costsCredits": false, "credits": 0.5,
             "createdAt": "2027-01-15T08:00:00.000Z", "online": true,
-            "lastSeenAt": "2027-01-15T08:00:00.000Z", "reach": "polling",
+            "lastSeenAt": "2027-01-15T08:00:00.000Z", "reach": "polling", "reachConfirmedAt": null,
         })
     );
 }

@@ -19,7 +19,8 @@ async fn a_side_changes_its_own_view_of_a_connection(#[values(Db::Sqlite, Db::Po
         json!({
             "connectionId": connection, "id": connection, "agentId": bob.id, "agentName": "Bob", "name": "Bob",
             "alias": "Bobby", "publicKey": null, "description": null, "capabilities": [], "approval": "require",
-            "online": true, "lastSeenAt": changed["lastSeenAt"], "reach": "polling", "createdAt": changed["createdAt"],
+            "online": true, "lastSeenAt": changed["lastSeenAt"], "reach": "polling",
+            "reachConfirmedAt": null, "createdAt": changed["createdAt"],
         })
     );
     assert_eq!(bob.get("/connections").await.ok(200)[0]["alias"], Value::Null);

@@ -9,7 +9,8 @@ use tandem_core::Timestamp;
 use tandem_core::events::EventKind;
 use tandem_store::events::{NewEvent, append};
 
-use crate::harness::{Agent, Client, Db, Harness, Place, Socket, eventually};
+use crate::crash::agent;
+use crate::harness::{Agent, Db, Harness, Place, Socket, eventually};
 use crate::serve::{Process, command};
 
 /// Random numbers of the test's own, printed so that a failure can be repeated.
@@ -69,11 +70,6 @@ async fn reconnecting_at_random_misses_and_doubles_nothing(#[values(Db::Sqlite, 
     assert!(connections > 5);
 }
 
-async fn agent(client: &Client, name: &str) -> Agent {
-    let reply = client.send("POST", "/agents", None, Some(json!({ "name": name }))).await;
-    Agent { id: reply.text("id"), name: name.into(), key: reply.text("apiKey"), client: client.clone() }
-}
-
 /// Hears until the connection ends; what was heard goes to the end of `heard`.
 async fn hear(bob: Agent, mut heard: Vec<i64>) -> Vec<i64> {
     let after = heard.last().copied().unwrap_or(0);
@@ -88,7 +84,7 @@ async fn hear(bob: Agent, mut heard: Vec<i64>) -> Vec<i64> {
 }
 
 /// Sends until told to stop, or until the hub is gone; tells which tasks were answered.
-async fn talk(ada: Agent, to: String, stop: Arc<AtomicBool>, count: Arc<AtomicUsize>) -> usize {
+pub async fn talk(ada: Agent, to: String, stop: Arc<AtomicBool>, count: Arc<AtomicUsize>) -> usize {
     let mut answered = 0;
     while !stop.load(Ordering::SeqCst) {
         let request = hyper::Request::post("/tasks")

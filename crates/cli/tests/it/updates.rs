@@ -164,6 +164,19 @@ async fn updates_do_not_depend_on_the_length_of_the_log(#[values(Db::Sqlite, Db:
     assert_eq!(seen_in(&bob.get("/updates").await.ok(200)), [(long, json!(1))]);
 }
 
+/// Sends a message on every task of an agent.
+pub async fn one_message_each(hub: &Harness, by: &Agent) {
+    let by: AgentId = by.id.parse().unwrap();
+    many(hub, move |tx, now| {
+        let filter = tandem_store::tasks::Filter { limit: 1_000, ..Default::default() };
+        for task in tasks::list(tx, &by, &filter, now)?.items {
+            send(tx, &by, &task.id, 1, now)?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
 #[rstest]
 #[tokio::test]
 async fn one_look_shows_so_many(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
@@ -172,15 +185,7 @@ async fn one_look_shows_so_many(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     hub.fill(&ada, &bob, 520, None).await;
     hub.advance_ms(1);
     let newest = ada.task_with(&bob, json!({ "priority": "low" })).await;
-    let by: AgentId = ada.id.parse().unwrap();
-    many(&hub, move |tx, now| {
-        let filter = tandem_store::tasks::Filter { limit: 1_000, ..Default::default() };
-        for task in tasks::list(tx, &by, &filter, now)?.items {
-            send(tx, &by, &task.id, 1, now)?;
-        }
-        Ok(())
-    })
-    .await;
+    one_message_each(&hub, &ada).await;
     let first = bob.get("/updates").await.ok(200);
     let pending = first["pendingTasks"].as_array().unwrap();
     assert_eq!((pending.len(), &pending[499]["id"]), (500, &json!(newest)), "the newest, and they come last");

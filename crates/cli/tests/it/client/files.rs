@@ -1,6 +1,8 @@
 //! Streamed files: large, interrupted, refused.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use rstest::rstest;
@@ -245,6 +247,30 @@ async fn an_answer_in_the_middle_of_an_upload_is_read() {
     }
 }
 
+/// A network that is cut may still take some bytes. The attempts must become rarer all the same, or they are used up
+/// before the network is back.
+#[tokio::test]
+async fn bytes_that_never_arrive_are_no_progress() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&attempts);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            counted.fetch_add(1, Relaxed);
+            let _ = stream.read_exact(&mut vec![0; 300_000]).await;
+        }
+    });
+    let (shelf, task) = (Shelf::new(), "task".parse().unwrap());
+    let file = upload(&shelf, "a.txt", &bytes(SIZE));
+    let client = client_at(address, "tdm_x");
+    let uploading = client.upload(&task, &file, |_| {});
+    tokio::time::timeout(Duration::from_secs(4), uploading).await.expect_err("it goes on trying");
+    let attempts = attempts.load(Relaxed);
+    assert!((3..=8).contains(&attempts), "{attempts} attempts in four seconds");
+}
+
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_changes_is_not_sent() {
@@ -279,4 +305,15 @@ async fn a_file_that_changes_is_not_sent() {
         "{refused}"
     );
     assert_eq!(messages(&bob, &task).await, 0);
+}
+
+#[tokio::test]
+async fn a_file_without_measure_is_not_written() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n".to_owned();
+    let server = super::server::Server::start(&[super::server::Answer::Cut(head)]).await;
+    let shelf = Shelf::new();
+    let to = shelf.file("large");
+    let failed = download(&server.client(), &"file_1".parse().unwrap(), &to).await.unwrap_err();
+    assert!(matches!(failed, Error::TooLarge { size: 1_000_000_000_000, .. }), "{failed:?}");
+    assert_eq!((server.count(), names(&shelf)), (1, Vec::new()));
 }

@@ -1,10 +1,13 @@
 //! The client library against real hubs, bad networks and servers that misbehave.
 
 mod files;
-mod relay;
+mod lies;
+pub mod relay;
 mod retries;
 mod routes;
 mod sealed;
+mod sealed_parties;
+pub mod server;
 mod stream;
 mod stream_network;
 mod stream_restore;

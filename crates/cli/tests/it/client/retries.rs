@@ -1,31 +1,15 @@
 //! Repetition of calls, against a server that answers as it is told to.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use serde_json::json;
 use tandem_api::error::Code;
-use tandem_client::{Client, Error};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tandem_client::Error;
+use tokio::net::TcpListener;
 
+use super::server::{Answer, Server, json_answer};
 use super::{client_at, wire};
-
-/// What the server does with a request.
-#[derive(Debug, Clone)]
-enum Answer {
-    /// Sends this text.
-    Send(String),
-    /// Closes the connection.
-    Close,
-}
-
-fn json_answer(status: &str, headers: &str, body: serde_json::Value) -> Answer {
-    let body = body.to_string();
-    Answer::Send(format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()))
-}
 
 fn refusal(status: &str, headers: &str, code: &str) -> Answer {
     json_answer(status, headers, json!({ "error": "not now", "code": code }))
@@ -38,70 +22,6 @@ fn healthy() -> Answer {
 /// An answer to a pairing code.
 fn paired() -> Answer {
     json_answer("200 OK", "", json!({ "code": "BLUE-TIGER-4231", "expiresAt": "2030-01-01T00:00:00.000Z" }))
-}
-
-/// A server that gives these answers, and the last one for ever.
-#[derive(Debug)]
-struct Server {
-    address: SocketAddr,
-    requests: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    async fn start(answers: &[Answer]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let (seen, answers) = (Arc::clone(&requests), answers.to_vec());
-        tokio::spawn(async move {
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(serve(stream, Arc::clone(&seen), answers.clone()));
-            }
-        });
-        Self { address, requests }
-    }
-
-    fn client(&self) -> Client {
-        client_at(self.address, "tdm_key")
-    }
-
-    fn count(&self) -> usize {
-        self.requests.lock().unwrap().len()
-    }
-
-    /// The idempotency keys of all requests.
-    fn keys(&self) -> Vec<String> {
-        let requests = self.requests.lock().unwrap();
-        let key = |head: &String| {
-            let line = head.lines().find_map(|line| line.strip_prefix("idempotency-key: "));
-            line.unwrap_or_default().to_owned()
-        };
-        requests.iter().map(key).collect()
-    }
-}
-
-async fn serve(mut stream: TcpStream, seen: Arc<Mutex<Vec<String>>>, answers: Vec<Answer>) {
-    let mut received = Vec::new();
-    loop {
-        while !received.windows(4).any(|part| part == b"\r\n\r\n") {
-            let mut part = [0; 4096];
-            match stream.read(&mut part).await {
-                Ok(length @ 1..) => received.extend_from_slice(&part[..length]),
-                _ => return,
-            }
-        }
-        let number = {
-            let mut seen = seen.lock().unwrap();
-            seen.push(String::from_utf8_lossy(&received).to_lowercase());
-            seen.len() - 1
-        };
-        received.clear();
-        match answers.get(number).or(answers.last()).unwrap() {
-            Answer::Send(text) => stream.write_all(text.as_bytes()).await.unwrap(),
-            Answer::Close => return,
-        }
-    }
 }
 
 #[rstest]
@@ -166,6 +86,30 @@ async fn a_registration_without_an_answer_is_not_repeated() {
     let server = Server::start(&[limited, refusal("400 Bad Request", "", "validation")]).await;
     let error = server.client().register(&wire(json!({ "name": "Ada" }))).await.unwrap_err();
     assert_eq!((error.code(), server.count()), (Some(Code::Validation), 2));
+}
+
+/// The proxy has passed the call on, so the new key may exist.
+#[rstest]
+#[tokio::test]
+async fn an_answer_of_a_proxy_is_a_lost_one(
+    #[values("502 Bad Gateway", "504 Gateway Timeout")] status: &str,
+) {
+    let page = Answer::Send(format!("HTTP/1.1 {status}\r\ncontent-length: 6\r\n\r\n<html>"));
+    let server = Server::start(&[healthy(), page]).await;
+    let client = server.client();
+    client.health().await.unwrap();
+    for error in [
+        client.register(&wire(json!({ "name": "Ada" }))).await.unwrap_err(),
+        client.rotate_key().await.unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::Lost { .. }) && error.may_have_taken_effect(), "{error}");
+        assert!(error.to_string().contains(status), "{error}");
+    }
+    assert_eq!(server.count(), 3);
+    // The hub's own word counts.
+    let server = Server::start(&[refusal(status, "", "internal")]).await;
+    let error = server.client().rotate_key().await.unwrap_err();
+    assert!(error.code() == Some(Code::Internal) && !error.may_have_taken_effect(), "{error}");
 }
 
 #[rstest]

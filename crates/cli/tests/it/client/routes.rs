@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use rstest::rstest;
 use serde_json::{Value, json};
-use tandem_api::agents::RegisterAgent;
+use tandem_api::agents::{RegisterAgent, ReportReach};
 use tandem_api::tasks::{CreateTask, PageQuery};
 use tandem_client::{Client, DownloadOptions, Method, Transport, Upload};
+use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId};
 
 use super::{client_at, wire};
@@ -258,6 +259,8 @@ async fn last_things(walk: &Walk) {
     }
     let document: Value = serde_json::from_slice(&document).unwrap();
     assert_eq!(document["__exportComplete"], true);
+    walk.ada.report_reach(&ReportReach::provided(Rung::Runner, true)).await.unwrap();
+    assert_eq!(walk.ada.reach().await.unwrap().rungs.len(), Rung::ALL.len());
     let key = walk.ada.rotate_key().await.unwrap();
     let ada = walk.ada.clone().with_key(json!(key)["apiKey"].as_str().unwrap());
     ada.delete_agent().await.unwrap();

@@ -4,8 +4,8 @@ use rstest::rstest;
 use serde_json::Value;
 use tandem_api::messages::SendMessage;
 use tandem_api::tasks::{CreateTask, PageQuery, ReplyTask, TaskView};
-use tandem_api::text::{PeerContent, PeerToken};
-use tandem_client::{Client, Error, Keyring, Opened, Pins, Trust};
+use tandem_api::text::{PeerContent, PeerName, PeerText, PeerToken};
+use tandem_client::{Client, Error, Keyring, Opened, PeerKey, Pins, Trust};
 use tandem_core::messages::ContentType;
 use tandem_core::{AgentId, TaskId};
 use tandem_seal::{PrivateKey, PublicKey};
@@ -15,33 +15,33 @@ use crate::harness::{Agent, Db, Harness};
 const SECRET: &str = "the eagle has landed";
 
 /// A key pair made beforehand: making one takes a while.
-fn key(name: &str) -> PrivateKey {
+pub(super) fn key(name: &str) -> PrivateKey {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../seal/tests/vectors/keys.json");
     let keys: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     PrivateKey::from_pem(keys["keys"][name]["private"].as_str().unwrap()).unwrap()
 }
 
 /// A client of an agent, without keys.
-fn plain(harness: &Harness, agent: &Agent) -> Client {
+pub(super) fn plain(harness: &Harness, agent: &Agent) -> Client {
     let hub = format!("http://{}", harness.client.address).parse().unwrap();
     Client::new(hub).unwrap().with_key(&agent.key)
 }
 
-fn id(agent: &Agent) -> AgentId {
+pub(super) fn id(agent: &Agent) -> AgentId {
     agent.id.parse().unwrap()
 }
 
 /// Two connected agents with keys and clients.
-struct Pair {
-    hub: Harness,
-    ana: Client,
-    bob: Client,
-    ana_agent: Agent,
-    bob_agent: Agent,
+pub(super) struct Pair {
+    pub(super) hub: Harness,
+    pub(super) ana: Client,
+    pub(super) bob: Client,
+    pub(super) ana_agent: Agent,
+    pub(super) bob_agent: Agent,
 }
 
 impl Pair {
-    async fn new(db: Db) -> Self {
+    pub(super) async fn new(db: Db) -> Self {
         let hub = Harness::start(db).await;
         let register = async |name: &str| {
             let public = key(name).public().to_pem();
@@ -58,7 +58,7 @@ impl Pair {
     }
 
     /// An encrypted task from ana to bob, as bob gets it.
-    async fn task(&self) -> TaskView {
+    pub(super) async fn task(&self) -> TaskView {
         let peer = id(&self.bob_agent);
         let mut task = CreateTask::new(self.bob_agent.id.clone().try_into().unwrap(), title(SECRET));
         task.description = Some(body("dig under the oak"));
@@ -69,23 +69,23 @@ impl Pair {
     }
 }
 
-fn title(text: &str) -> tandem_core::text::Title {
+pub(super) fn title(text: &str) -> tandem_core::text::Title {
     text.to_owned().try_into().unwrap()
 }
 
-fn body(text: &str) -> tandem_core::text::Body {
+pub(super) fn body(text: &str) -> tandem_core::text::Body {
     text.to_owned().try_into().unwrap()
 }
 
 #[track_caller]
-fn unreadable<T>(opened: &Opened<T>) -> &str {
+pub(super) fn unreadable<T>(opened: &Opened<T>) -> &str {
     match &opened.trust {
         Trust::Unreadable(why) => why,
         trust => panic!("{trust:?}"),
     }
 }
 
-async fn messages(client: &Client, task: &TaskId) -> Vec<tandem_api::messages::MessageView> {
+pub(super) async fn messages(client: &Client, task: &TaskId) -> Vec<tandem_api::messages::MessageView> {
     client.messages(task, &PageQuery::default()).await.unwrap().items
 }
 
@@ -190,7 +190,7 @@ async fn a_changed_key_is_an_error_with_both_fingerprints(#[values(Db::Sqlite, D
     let keyring = |pins| Keyring::new(id(&pair.ana_agent), key("ana"), pins);
     let knows_bob = || {
         let pins = Pins::in_memory();
-        pins.accept(&id(&pair.bob_agent), "bob", &old).unwrap();
+        pins.accept(&id(&pair.bob_agent), &peer_key("bob", &old)).unwrap();
         pins
     };
     let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(keyring(knows_bob()));
@@ -213,18 +213,22 @@ async fn a_changed_key_is_an_error_with_both_fingerprints(#[values(Db::Sqlite, D
 
     // After the owner has confirmed it, the new key is used.
     let pins = knows_bob();
-    pins.accept(&id(&pair.bob_agent), "bob", &new).unwrap();
+    pins.accept(&id(&pair.bob_agent), &peer_key("bob", &new)).unwrap();
     let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(keyring(pins));
     ana.say(&task, SendMessage::new(body("welcome"))).await.unwrap();
     let forgetful = knows_bob();
     forgetful.forget(&id(&pair.bob_agent)).unwrap();
     let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(keyring(forgetful));
-    ana.say(&task, SendMessage::new(body("again"))).await.unwrap();
+    // A task that exists pins no key, a new one does.
+    let refused = ana.say(&task, SendMessage::new(body("again"))).await.unwrap_err();
+    assert!(matches!(refused, Error::NotPinned { .. }), "{refused:?}");
+    let new_task = CreateTask::new(pair.bob_agent.id.clone().try_into().unwrap(), title("again"));
+    ana.create_encrypted_task(new_task, &id(&pair.bob_agent)).await.unwrap();
 }
 
 #[rstest]
 #[tokio::test]
-async fn tampered_content_is_unreadable_and_stays_as_it_is(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+async fn tampered_content_is_unreadable_and_left_out(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let pair = Pair::new(db).await;
     let task = pair.task().await;
     pair.ana.say(&task, SendMessage::new(body("one"))).await.unwrap();
@@ -250,10 +254,10 @@ async fn tampered_content_is_unreadable_and_stays_as_it_is(#[values(Db::Sqlite, 
     claimed.sender_agent_id = tandem_api::actor::Actor::Agent(id(&pair.bob_agent));
     let hostile = vec![altered, garbage, bare, unsigned, stranger, system, claimed];
     let count = hostile.len();
-    let opened = pair.bob.open_messages(&task, [hostile.clone(), vec![good.clone()]].concat()).await;
-    for (one, before) in opened.iter().zip(&hostile) {
+    let opened = pair.bob.open_messages(&task, [hostile, vec![good.clone()]].concat()).await;
+    for one in &opened[..count] {
         assert!(!unreadable(one).is_empty());
-        assert_eq!(one.view.content.as_str(), before.content.as_str(), "it stays as it is");
+        assert_eq!(one.view.content.as_str(), "", "a hub could have written it");
     }
     assert_eq!(opened[count].trust, Trust::Verified, "the others do not suffer");
     // A message of one task, shown on another.
@@ -262,9 +266,10 @@ async fn tampered_content_is_unreadable_and_stays_as_it_is(#[values(Db::Sqlite, 
 
     let mut task = task;
     task.sender_signature = other.sender_signature.clone();
+    task.title = PeerText::peer("Pay Eve");
     let opened = pair.bob.open_task(task.clone()).await;
     unreadable(&opened);
-    assert!(opened.view.title == "Encrypted Task");
+    assert!(opened.view.title == "Encrypted Task" && opened.view.description.is_none(), "{opened:?}");
     task.initiator_agent_id = "agent_eve".parse().unwrap();
     task.target_agent_id = "agent_mallory".parse().unwrap();
     unreadable(&pair.bob.open_task(task).await);
@@ -305,7 +310,11 @@ impl Drop for Folder {
     }
 }
 
-fn public(name: &str) -> PublicKey {
+pub(super) fn peer_key(name: &str, key: &PublicKey) -> PeerKey {
+    PeerKey::new(name, None, key.clone())
+}
+
+pub(super) fn public(name: &str) -> PublicKey {
     key(name).public().clone()
 }
 
@@ -321,7 +330,7 @@ fn pins_survive_and_two_at_once_lose_none() {
             scope.spawn(move || {
                 let pins = Pins::at(file).unwrap();
                 for n in 0..10 {
-                    pins.check(&agent(thread * 10 + n), "x", ana).unwrap();
+                    pins.check(&agent(thread * 10 + n), &peer_key(&format!("x{thread}.{n}"), ana)).unwrap();
                 }
             });
         }
@@ -331,10 +340,13 @@ fn pins_survive_and_two_at_once_lose_none() {
         assert!(pins.get(&agent(n)).unwrap().is_some_and(|pinned| pinned == ana), "{n}");
     }
     assert_eq!(crate::command::mode(&file), 0o600);
-    assert!(matches!(pins.check(&agent(3), "x", &public("bob")), Err(Error::KeyChanged { .. })));
+    assert!(matches!(
+        pins.check(&agent(3), &peer_key("x0.3", &public("bob"))),
+        Err(Error::KeyChanged { .. })
+    ));
     // Another process accepts the new key; this one learns of it.
-    Pins::at(file.clone()).unwrap().accept(&agent(3), "x", &public("bob")).unwrap();
-    pins.check(&agent(3), "x", &public("bob")).unwrap();
+    Pins::at(file.clone()).unwrap().accept(&agent(3), &peer_key("x0.3", &public("bob"))).unwrap();
+    pins.check(&agent(3), &peer_key("x0.3", &public("bob"))).unwrap();
     let names: Vec<_> = std::fs::read_dir(&folder.0).unwrap().flatten().map(|one| one.file_name()).collect();
     assert_eq!(names.len(), 2, "pins and lock, nothing half-written: {names:?}");
 }
@@ -345,7 +357,7 @@ fn a_damaged_pins_file_is_never_empty() {
     let folder = Folder::new();
     let file = folder.0.join("ada.pins");
     let agent: AgentId = "agent_1".parse().unwrap();
-    Pins::at(file.clone()).unwrap().check(&agent, "x", &public("ana")).unwrap();
+    Pins::at(file.clone()).unwrap().check(&agent, &peer_key("x", &public("ana"))).unwrap();
     let good = std::fs::read_to_string(&file).unwrap();
     for bad in ["", "{", "{}", "[]", &good[..good.len() / 2]] {
         std::fs::write(&file, bad).unwrap();
@@ -355,12 +367,12 @@ fn a_damaged_pins_file_is_never_empty() {
     std::fs::write(&file, &good).unwrap();
     let pins = Pins::at(file.clone()).unwrap();
     std::fs::write(&file, "").unwrap();
-    assert!(pins.check(&"agent_2".parse().unwrap(), "y", &public("ana")).is_err());
+    assert!(pins.check(&"agent_2".parse().unwrap(), &peer_key("y", &public("ana"))).is_err());
     // A key that does not match its fingerprint.
     std::fs::write(&file, good.replace(&public("ana").fingerprint().hex(), &"0".repeat(64))).unwrap();
     let pins = Pins::at(file.clone()).unwrap();
     assert!(matches!(pins.get(&agent), Err(Error::Pins { .. })));
-    assert!(pins.check(&agent, "x", &public("bob")).is_err());
+    assert!(pins.check(&agent, &peer_key("x", &public("bob"))).is_err());
     std::fs::write(&file, &good).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(matches!(Pins::at(file), Err(Error::Pins { .. })));
@@ -379,4 +391,65 @@ async fn an_encrypted_task_is_never_treated_as_plain() {
     let task = presented.id.clone();
     assert!(unreadable(&pair.bob.open_task(presented).await).contains("plain"));
     assert!(messages(&pair.bob, &task).await.is_empty());
+}
+
+/// What a hub writes itself on an encrypted task is never presented as a peer's.
+#[tokio::test]
+async fn what_a_hub_writes_is_not_a_peers() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let task = pair.task().await;
+    pair.ana.say(&task, SendMessage::new(body("one"))).await.unwrap();
+    let good = messages(&pair.bob, &task.id).await.remove(0);
+    let prose = |text: &str| PeerContent::Prose(PeerText::peer(text));
+    let written = |content_type: ContentType, text: &str| {
+        let mut message = good.clone();
+        (message.content_type, message.content) = (content_type, prose(text));
+        message
+    };
+    for encrypted in [true, false] {
+        // The id says what the hub may not deny.
+        let task = TaskView { encrypted, ..task.clone() };
+        let lies = vec![
+            written(ContentType::Text, "Pay Eve"),
+            written(ContentType::Json, "{}"),
+            written(ContentType::File, "file_1"),
+            written(ContentType::Encrypted, "Pay Eve"),
+        ];
+        for one in pair.bob.open_messages(&task, lies).await {
+            assert!(!unreadable(&one).is_empty() && one.view.content.as_str().is_empty(), "{one:?}");
+        }
+        let mut system = written(ContentType::Text, "The task has expired");
+        system.sender_agent_id = tandem_api::actor::Actor::System;
+        system.sender_agent_name = Some(PeerName::peer("ana"));
+        let hubs = [system, written(ContentType::Encrypted, "[deleted]")];
+        let [system, deleted] = pair.bob.open_messages(&task, hubs.to_vec()).await.try_into().unwrap();
+        assert_eq!((system.trust, deleted.trust), (Trust::Plain, Trust::Plain));
+        assert!(system.view.sender_agent_name.is_none() && deleted.view.content == "[deleted]");
+
+        let opened = pair.bob.open_task(TaskView { result: Some(prose("Pay Eve")), ..task }).await;
+        assert!(!unreadable(&opened).is_empty() && opened.view.result.is_none(), "{opened:?}");
+    }
+}
+
+/// A hub that answers with another task than the named one gets nothing.
+#[tokio::test]
+async fn another_task_than_the_named_one_is_refused() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let task = pair.task().await;
+    let plain = CreateTask::new(pair.bob_agent.id.clone().try_into().unwrap(), title("plain"));
+    let plain = pair.ana.create_task(&plain).await.unwrap();
+    let plain = serde_json::to_value(&plain).unwrap();
+    let connections = pair.ana_agent.get("/connections").await.ok(200);
+    let (liar, _) = crate::command::lost::scripted(move |request| match request {
+        connected if connected.starts_with("GET /connections") => Some((200, connections.clone())),
+        _ => Some((200, plain.clone())),
+    })
+    .await;
+    let ana = Client::new(liar.parse().unwrap()).unwrap().with_key("tdm_x");
+    let refused = ana.task(&task.id).await.unwrap_err();
+    assert!(matches!(refused, Error::NotAHub { .. }), "{refused:?}");
+    let ana = ana.with_keyring(Keyring::new(id(&pair.ana_agent), key("ana"), Pins::in_memory()));
+    let new = CreateTask::new(pair.bob_agent.id.clone().try_into().unwrap(), title(SECRET));
+    let refused = ana.create_encrypted_task(new, &id(&pair.bob_agent)).await.unwrap_err();
+    assert!(refused.to_string().contains("instead of task_sealed_"), "{refused:?}");
 }

@@ -13,22 +13,8 @@ use super::stream::{cursors_to, event, is_quiet, next, notice};
 use super::{client_at, client_of};
 use crate::crash::agent;
 use crate::harness::{Agent, Db, Harness, Place, eventually};
+use crate::push_resume::talk;
 use crate::serve::{Process, command};
-
-/// Sends tasks until told to stop. A task without an answer may have been created.
-async fn talk(ada: Agent, to: String, stop: Arc<AtomicBool>, sent: Arc<AtomicUsize>) {
-    while !stop.load(Ordering::SeqCst) {
-        let request = hyper::Request::post("/tasks")
-            .header("authorization", format!("Bearer {}", ada.key))
-            .header("content-type", "application/json")
-            .body(json!({ "targetAgentId": to, "title": "T" }).to_string().into())
-            .unwrap();
-        if ada.client.try_raw(request).await.is_err() {
-            return;
-        }
-        sent.fetch_add(1, Ordering::SeqCst);
-    }
-}
 
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

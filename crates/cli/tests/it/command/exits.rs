@@ -77,12 +77,13 @@ async fn answering(answer: String) -> String {
 #[tokio::test]
 async fn a_hub_that_is_not_there() {
     let hub = Harness::start(Db::Sqlite).await;
-    let cli = Cli::pair(&hub).await;
+    let mut cli = Cli::pair(&hub).await;
     drop(hub);
     for command in [&["inbox"][..], &["send", "bob", "x"], &["task", "list"], &["file", "list", "task_1"]] {
         fails(&cli, command, 4, "unreachable", "Is the hub running?").await;
     }
-    // Something else listens there.
+    // Something else listens there. The key of a profile would not go to it.
+    cli.variables.push(("TANDEM_KEY".to_owned(), "tdm_x".to_owned()));
     let page = "<html>Welcome</html>";
     for status in ["200 OK", "404 Not Found"] {
         let html = format!(
@@ -93,6 +94,24 @@ async fn a_hub_that_is_not_there() {
         for command in [&["inbox"][..], &["task", "show", "task_1"], &["file", "down", "file_1"]] {
             fails(&cli, &[command, &["--hub", &hub]].concat(), 4, "unreachable", "Check the address").await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_without_a_hub() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let mut cli = Cli::pair(&hub).await;
+    cli.variables.push(("TANDEM_KEY".to_owned(), "tdm_x".to_owned()));
+    for status in ["502 Bad Gateway", "504 Gateway Timeout"] {
+        let hub = answering(format!("HTTP/1.1 {status}\r\ncontent-length: 6\r\n\r\n<html>")).await;
+        let set = ["profile", "set", "--description", "x", "--hub", &hub];
+        fails(&cli, &set, 4, "unreachable", status).await;
+        // A hub that answers so itself.
+        let body = r#"{"error":"no storage","code":"internal"}"#;
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let hub = answering(head + body).await;
+        let set = ["profile", "set", "--description", "x", "--hub", &hub];
+        fails(&cli, &set, 4, "internal", "no storage").await;
     }
 }
 

@@ -144,9 +144,10 @@ async fn quoted_text_cannot_look_like_our_own() {
 #[tokio::test]
 async fn a_file_name_chooses_no_place() {
     let hub = Harness::start(Db::Sqlite).await;
-    let (cli, peer) = with_peer(&hub, "Eve").await;
+    let (mut cli, peer) = with_peer(&hub, "Eve").await;
     let task = peer.post("/tasks", json!({ "targetAgentId": ada(&cli), "title": "x" })).await.text("id");
     // The hub cleans names; these come from one that does not.
+    cli.variables.push(("TANDEM_KEY".to_owned(), "tdm_x".to_owned()));
     for (name, expected) in [
         ("../../etc/passwd", "passwd"),
         ("..\\..\\boot.ini", "boot.ini"),
@@ -166,6 +167,7 @@ async fn a_file_name_chooses_no_place() {
         cli.run(&["file", "down", "file_1", "--hub", &hub]).await.failed(1, "exists already");
         std::fs::remove_file(cli.home.join(expected)).unwrap();
     }
+    cli.variables.clear();
     // With the hub as it is: up and down again, and not over something that exists.
     let content = json!({ "filename": "../../.bashrc", "mimeType": "text/plain", "base64Content": "aGk=" });
     let file = peer.post(&format!("/tasks/{task}/files/json"), content).await.text("id");
@@ -214,7 +216,8 @@ async fn serving(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Str
 #[tokio::test]
 async fn a_hub_that_floods_its_errors() {
     let hub = Harness::start(Db::Sqlite).await;
-    let (cli, _) = with_peer(&hub, "Eve").await;
+    let (mut cli, _) = with_peer(&hub, "Eve").await;
+    cli.variables.push(("TANDEM_KEY".to_owned(), "tdm_x".to_owned()));
     let line = format!("{NASTY}{}", "y".repeat(10_000_000));
     let body = json!({ "error": line, "code": "validation" }).to_string();
     let flood = serving(move |_| {
@@ -229,4 +232,24 @@ async fn a_hub_that_floods_its_errors() {
     let ran = cli.run(&["inbox", "--hub", &flood, "--json"]).await;
     let error: Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!(error["error"].as_str().unwrap().len(), line.len());
+}
+
+#[tokio::test]
+async fn marks_neither_hang_a_command_nor_cover_the_screen() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, peer) = with_peer(&hub, "Mallory").await;
+    let marks = "\u{301}".repeat(65_000);
+    let body = json!({ "targetAgentId": ada(&cli), "title": "x", "description": format!("e{marks}") });
+    let task = peer.post("/tasks", body).await.ok(201)["id"].as_str().unwrap().to_owned();
+    let say = |content: String| json!({ "content": content });
+    let messages = format!("/tasks/{task}/messages");
+    peer.post(&messages, say("a\u{301} ".repeat(20_000))).await.ok(201);
+    peer.post(&messages, say("\u{2800}\u{e0101}\u{1d173} ❤\u{fe0f} b\u{fe0f}\u{fe0f}".to_owned()))
+        .await
+        .ok(201);
+    let seen = cli.in_terminal(80, &["task", "show", &task]).await;
+    assert_eq!(seen.code, 0, "{seen:?}");
+    let shown = without_colours(&seen.stdout);
+    assert!(shown.contains(&format!("e{}\n", "\u{301}".repeat(8))), "no more than eight marks");
+    assert!(shown.contains("\\u{2800}\\u{e0101}\\u{1d173} ❤\u{fe0f} b\u{fe0f}\\u{fe0f}"), "{shown}");
 }

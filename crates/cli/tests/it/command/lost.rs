@@ -8,13 +8,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Cli;
-use crate::harness::{Db, Harness};
+use crate::harness::{Db, Harness, PATIENCE};
 
 /// Answers `METHOD PATH` with a status and a body; none ends the connection without an answer.
 type Script = Arc<dyn Fn(&str) -> Option<(u16, Value)> + Send + Sync>;
 
 /// A hub that follows a script. Gives its address, and the requests that it got.
-async fn scripted(
+pub async fn scripted(
     script: impl Fn(&str) -> Option<(u16, Value)> + Send + Sync + 'static,
 ) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -68,9 +68,11 @@ fn no_challenge() -> Option<(u16, Value)> {
 async fn a_lost_answer_to_rotate_says_which_key_is_valid() {
     let agent = registered().await;
     let profile = agent.clone();
-    for (status, says) in
-        [(200, "the old one still works"), (401, "nobody has the new one"), (500, "not known")]
-    {
+    // No answer at all, and one of a proxy that got none.
+    let unanswered = [None, Some((502, json!("Bad gateway"))), Some((504, json!("Gateway timeout")))];
+    let cases = [(200, "the old one still works"), (401, "nobody has the new one"), (500, "not known")];
+    for (answer, (status, says)) in unanswered.iter().flat_map(|answer| cases.map(|case| (answer, case))) {
+        let answer = answer.clone();
         let (agent, profile) = (agent.clone(), profile.clone());
         let rotated = Arc::new(Mutex::new(false));
         let (hub, _) = scripted(move |request| match request {
@@ -78,7 +80,7 @@ async fn a_lost_answer_to_rotate_says_which_key_is_valid() {
             "POST /agents" => Some((201, agent.clone())),
             "POST /agents/me/rotate-key" => {
                 *rotated.lock().unwrap() = true;
-                None
+                answer.clone()
             }
             "GET /agents/me" if *rotated.lock().unwrap() => match status {
                 200 => Some((200, profile.clone())),
@@ -94,6 +96,103 @@ async fn a_lost_answer_to_rotate_says_which_key_is_valid() {
         let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(ran.code == 4 && said.contains(says), "{status}: {ran:?}");
     }
+}
+
+#[tokio::test]
+async fn a_registration_that_a_proxy_lost_says_what_may_exist() {
+    for status in [502, 504] {
+        let (hub, _) = scripted(move |request| match request {
+            "GET /agents/challenge" => no_challenge(),
+            _ => Some((status, json!("Gateway"))),
+        })
+        .await;
+        let cli = Cli::at(&hub);
+        let ran = cli.run(&["register", "ada", "--no-encryption"]).await;
+        ran.failed(4, "An agent may now exist");
+        assert!(!cli.config().join("agents/ada.toml").exists());
+    }
+}
+
+/// A hub with one agent, whose name and key can be changed. Runs `on_change` when the name is.
+async fn changeable(on_change: impl Fn() + Send + Sync + 'static) -> (Cli, Arc<Mutex<Vec<String>>>) {
+    let agent = registered().await;
+    let mut renamed = agent.clone();
+    renamed["name"] = json!("Ada Lovelace");
+    let (hub, seen) = scripted(move |request| match request {
+        "GET /agents/challenge" => no_challenge(),
+        "POST /agents" => Some((201, agent.clone())),
+        "PATCH /agents/me" => {
+            on_change();
+            Some((200, renamed.clone()))
+        }
+        "POST /agents/me/rotate-key" => Some((200, json!({ "apiKey": "tdm_of-this-rotation" }))),
+        _ => None,
+    })
+    .await;
+    let cli = Cli::at(&hub);
+    cli.register("ada").await;
+    (cli, seen)
+}
+
+/// The text of a profile with another key.
+fn with_key(profile: &str, key: &str) -> String {
+    let line = |line: &str| match line.starts_with("api_key") {
+        true => format!("api_key = {key:?}\n"),
+        false => format!("{line}\n"),
+    };
+    profile.lines().map(line).collect()
+}
+
+#[tokio::test]
+async fn a_new_name_does_not_bring_an_old_key_back() {
+    let file: Arc<Mutex<Option<std::path::PathBuf>>> = Arc::default();
+    let profile = Arc::clone(&file);
+    let (cli, seen) = changeable(move || {
+        // Another command has replaced the key since this one read the profile.
+        let profile = profile.lock().unwrap().clone().unwrap();
+        let text = with_key(&std::fs::read_to_string(&profile).unwrap(), "tdm_of-another");
+        std::fs::write(&profile, text).unwrap();
+    })
+    .await;
+    let path = cli.config().join("agents/ada.toml");
+    *file.lock().unwrap() = Some(path.clone());
+    cli.ok(&["profile", "set", "--name", "Ada Lovelace"]).await;
+    let saved = std::fs::read_to_string(&path).unwrap();
+    assert!(saved.contains("tdm_of-another") && saved.contains("Ada Lovelace"), "{saved}");
+
+    // While another command changes the profile, nothing is begun.
+    let lock = std::fs::File::create(cli.config().join("agents/ada.lock")).unwrap();
+    lock.lock().unwrap();
+    let before = seen.lock().unwrap().len();
+    cli.run(&["profile", "set", "--name", "Countess"]).await.failed(1, "another command");
+    assert_eq!(seen.lock().unwrap().len(), before);
+}
+
+#[tokio::test]
+async fn a_rotation_does_not_overwrite_another() {
+    let (cli, seen) = changeable(|| {}).await;
+    let path = cli.config().join("agents/ada.toml");
+    let old = std::fs::read_to_string(&path).unwrap();
+    // The command reads the profile from a pipe, so the test knows when it has.
+    std::fs::remove_file(&path).unwrap();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let running = cli.command(&["rotate"]).spawn().unwrap();
+    let (pipe, now) = (path.clone(), with_key(&old, "tdm_of-another"));
+    let replaced = tokio::task::spawn_blocking(move || {
+        use std::io::Write as _;
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        writer.write_all(old.as_bytes()).unwrap();
+        super::ops::write_private(&pipe.with_extension("other"), &now);
+        std::fs::rename(pipe.with_extension("other"), &pipe).unwrap();
+    });
+    tokio::time::timeout(PATIENCE, replaced).await.expect("the profile is read").unwrap();
+    let ended = tokio::time::timeout(PATIENCE, running.wait_with_output()).await.unwrap().unwrap();
+    super::Ran::new(ended).failed(1, "another command has just replaced the key");
+    assert!(!seen.lock().unwrap().contains(&"POST /agents/me/rotate-key".to_owned()));
+    assert!(std::fs::read_to_string(&path).unwrap().contains("tdm_of-another"));
+    cli.ok(&["rotate"]).await;
+    assert!(std::fs::read_to_string(&path).unwrap().contains("tdm_of-this-rotation"));
 }
 
 #[tokio::test]
@@ -145,7 +244,8 @@ async fn a_new_key_that_cannot_be_saved_is_rescued_unseen() {
     cli.register("ada").await;
     *folder.lock().unwrap() = Some(cli.config().join("agents"));
     let ran = cli.run(&["rotate"]).await;
-    ran.failed(1, "tandem login --as ada <");
+    // The hub is named: without it the key would go to the usual one.
+    ran.failed(1, &format!("tandem login --hub {} --as ada <", cli.hub));
     assert!(!format!("{ran:?}").contains("tdm_"), "{ran:?}");
     let file = cli.home.join("state/tandem/ada.key");
     assert!(ran.stderr.contains(file.to_str().unwrap()), "{ran:?}");
@@ -153,4 +253,55 @@ async fn a_new_key_that_cannot_be_saved_is_rescued_unseen() {
         (std::fs::read_to_string(&file).unwrap().as_str(), super::mode(&file)),
         ("tdm_the-new-key", 0o600)
     );
+}
+
+/// Ends a command while the hub carries out this request, and answers only then.
+async fn ended_during(request: &'static str, answer: (u16, Value), arguments: &[&str]) -> (Cli, super::Ran) {
+    let agent = registered().await;
+    let running: Arc<Mutex<Option<u32>>> = Arc::default();
+    let process = Arc::clone(&running);
+    let (hub, _) = scripted(move |got| {
+        let process = *process.lock().unwrap();
+        if let (true, Some(process)) = (got == request, process) {
+            let kill = std::process::Command::new("kill").arg("-TERM").arg(process.to_string()).status();
+            assert!(kill.unwrap().success());
+            return Some(answer.clone());
+        }
+        match got {
+            "GET /agents/challenge" => no_challenge(),
+            "POST /agents" => Some((201, agent.clone())),
+            _ => None,
+        }
+    })
+    .await;
+    let cli = Cli::at(&hub);
+    cli.register("ada").await;
+    let child = cli.command(arguments).spawn().unwrap();
+    *running.lock().unwrap() = child.id();
+    let ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+    *running.lock().unwrap() = None;
+    (cli, super::Ran::new(ended))
+}
+
+#[tokio::test]
+async fn a_signal_does_not_lose_a_new_key() {
+    let answer = (200, json!({ "apiKey": "tdm_of-this-rotation" }));
+    let (cli, ran) = ended_during("POST /agents/me/rotate-key", answer, &["rotate"]).await;
+    assert_eq!(ran.code, 128 + 15, "it ends, but later: {ran:?}");
+    assert!(ran.stderr.contains("Waiting for the hub's answer"), "{ran:?}");
+    let saved = std::fs::read_to_string(cli.config().join("agents/ada.toml")).unwrap();
+    assert!(saved.contains("tdm_of-this-rotation"), "{saved}");
+}
+
+#[tokio::test]
+async fn a_signal_leaves_no_half_of_a_registration() {
+    let register = ["register", "bob", "--no-encryption"];
+    let (cli, ran) = ended_during("POST /agents", (201, registered().await), &register).await;
+    assert_eq!(ran.code, 128 + 15, "{ran:?}");
+    assert!(cli.config().join("agents/bob.toml").exists());
+    let refused = (403, json!({ "error": "closed", "code": "forbidden" }));
+    let (cli, ran) = ended_during("POST /agents", refused, &["register", "bob"]).await;
+    ran.failed(1, "closed");
+    assert!(!cli.config().join("agents/bob.pem").exists());
+    cli.register("bob").await;
 }

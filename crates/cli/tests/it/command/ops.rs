@@ -22,7 +22,7 @@ impl Cli {
     }
 
     /// Writes the profile of an agent.
-    fn profile(&self, name: &str, agent: &Agent) {
+    pub(super) fn profile(&self, name: &str, agent: &Agent) {
         let text = format!(
             "hub = {:?}\nagent_id = {:?}\nagent_name = {:?}\napi_key = {:?}\n",
             self.hub, agent.id, agent.name, agent.key
@@ -36,7 +36,7 @@ async fn ended(mut command: Command) -> Ran {
     Ran::new(output.unwrap())
 }
 
-fn write_private(path: &Path, text: &str) {
+pub(super) fn write_private(path: &Path, text: &str) {
     use std::io::Write as _;
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut file =
@@ -193,6 +193,39 @@ async fn a_doctor_finds_what_is_wrong(#[values(Db::Sqlite, Db::Postgres)] db: Db
     assert_eq!((exposed.code, level(&exposed.json(), "file modes")), (1, Some("problem")));
 }
 
+#[rstest]
+#[tokio::test]
+async fn a_doctor_measures_how_an_agent_is_woken(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (_, bob) = hub.pair().await;
+    let cli = Cli::new(&hub);
+    cli.profile("bob", &bob);
+    bob.post("/agents/me/reach", json!({ "rung": "hook", "provided": true })).await.ok(200);
+    // Plays the hook of a tool.
+    let hook = async {
+        let task = eventually(async || {
+            let waiting = bob.get("/updates").await.ok(200);
+            waiting["pendingTasks"][0]["id"].as_str().map(str::to_owned)
+        })
+        .await;
+        bob.post("/agents/me/reach", json!({ "rung": "hook", "surfaced": [task] })).await.ok(200);
+    };
+    let arguments = ["doctor", "--wake", "--json"];
+    let (report, ()) = tokio::join!(cli.run(&arguments), hook);
+    let report = report.ok().json();
+    assert_eq!(level(&report, "hook"), Some("ok"), "{report}");
+    assert!(report.to_string().contains("showed the probe to a model after 0 ms"), "{report}");
+    assert_eq!(level(&report, "wake"), None, "{report}");
+    // The probe is gone with its agent.
+    assert_eq!(bob.get("/connections").await.ok(200).as_array().unwrap().len(), 1);
+    assert_eq!(bob.get("/tasks").await.ok(200), json!([]));
+
+    hub.advance_ms(1_000);
+    let unseen = cli.run(&["doctor", "--wake", "--wake-timeout", "1s", "--json"]).await.ok().json();
+    assert_eq!(level(&unseen, "hook"), Some("warning"), "{unseen}");
+    assert_eq!(level(&unseen, "wake"), Some("warning"), "{unseen}");
+}
+
 #[tokio::test]
 async fn a_doctor_finds_no_hub() {
     let cli = Cli::at("http://127.0.0.1:9");
@@ -241,7 +274,7 @@ async fn the_demo_brings_a_hub_and_leaves_nothing() {
     assert_eq!(std::fs::read_dir(&cli.home).unwrap().count(), 0, "nothing stays");
 }
 
-fn listen(cli: &Cli, to: &str, more: &[&str]) -> Child {
+pub(super) fn listen(cli: &Cli, to: &str, more: &[&str]) -> Child {
     cli.command(&[&["listen", "--forward-to", to, "--json"], more].concat()).spawn().unwrap()
 }
 
@@ -279,7 +312,7 @@ async fn events_are_forwarded_signed_and_resumed(#[values(Db::Sqlite, Db::Postgr
     // The message was left out, and the place is remembered.
     let last = bob.events().await.len();
     let saved = || serde_json::from_slice::<Value>(&std::fs::read(&state).unwrap()).unwrap_or_default();
-    eventually(async || (saved()["forwarded_cursor"] == json!(last)).then_some(())).await;
+    eventually(async || (saved()["forwarded"][0]["cursor"] == json!(last)).then_some(())).await;
     listening.kill().await.unwrap();
     let missed = ada.task(&bob).await;
     let _listening = listen(&cli, &receiver.url(), &["--events", "task.*"]);

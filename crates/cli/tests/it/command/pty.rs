@@ -17,22 +17,14 @@ impl Cli {
     /// Runs a command whose standard streams are a terminal of this width. Everything that reaches the terminal is in
     /// `stdout`, with the line ends that the command printed.
     pub async fn in_terminal(&self, columns: u16, arguments: &[&str]) -> Ran {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&master, size).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let flags = i32::try_from(OFlags::NOCTTY.bits()).unwrap();
-        let path = std::ffi::OsStr::from_bytes(name.as_bytes());
-        let terminal = File::options().read(true).write(true).custom_flags(flags).open(path).unwrap();
+        let (master, terminal) = open_terminal(24, columns);
         let stream = || Stdio::from(terminal.try_clone().unwrap());
         let mut command = self.command(arguments);
         let mut child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();
         // The reader sees the end when the last process that has the terminal open ends.
         drop((command, terminal));
         let reader = tokio::task::spawn_blocking(move || {
-            let (mut master, mut bytes, mut piece) = (File::from(master), Vec::new(), [0; 4096]);
+            let (mut master, mut bytes, mut piece) = (master, Vec::new(), [0; 4096]);
             while let Ok(count @ 1..) = master.read(&mut piece) {
                 bytes.extend_from_slice(&piece[..count]);
             }
@@ -43,6 +35,20 @@ impl Cli {
         let text = String::from_utf8(reader.await.unwrap()).unwrap();
         Ran { code: status.code().unwrap_or(-1), stdout: text.replace("\r\n", "\n"), stderr: String::new() }
     }
+}
+
+/// A terminal of this size: the end that shows what a command prints, and the end for the command.
+pub fn open_terminal(rows: u16, columns: u16) -> (File, File) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&master, size).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let flags = i32::try_from(OFlags::NOCTTY.bits()).unwrap();
+    let path = std::ffi::OsStr::from_bytes(name.as_bytes());
+    let terminal = File::options().read(true).write(true).custom_flags(flags).open(path).unwrap();
+    (File::from(master), terminal)
 }
 
 /// Text without the sequences that set colours; any other escape sequence stays.

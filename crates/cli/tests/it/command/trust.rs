@@ -48,3 +48,36 @@ async fn a_changed_key_is_shown_and_has_to_be_accepted(#[values(Db::Sqlite, Db::
     std::fs::write(cli.config().join("agents/ada.pins"), "{").unwrap();
     cli.run(&["trust", "bob"]).await.failed(1, "ada.pins");
 }
+
+#[rstest]
+#[tokio::test]
+async fn both_sides_of_a_pairing_pin_the_key_that_was_shown(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::new(&hub);
+    cli.register("ada").await;
+    let key =
+        tandem_seal::PublicKey::from_pem(&std::fs::read_to_string(super::TEST_KEY_FILE).unwrap()).unwrap();
+    let join = async |name: &str| {
+        let body = json!({ "name": name, "publicKey": key.to_pem() });
+        hub.agent_with(body).await
+    };
+    let (bob, cy, dee) = (join("bob").await, join("cy").await, join("dee").await);
+    // Ada redeems, offers, and connects by the directory.
+    let code = bob.post_empty("/pair/generate").await.text("code");
+    cli.ok(&["pair", &code]).await;
+    let mut pairing = cli.command(&["pair", "--json"]).spawn().unwrap();
+    use tokio::io::AsyncBufReadExt as _;
+    let mut lines = tokio::io::BufReader::new(pairing.stdout.take().unwrap()).lines();
+    let offer: serde_json::Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+    cy.post("/pair/connect", json!({ "code": offer["code"] })).await.ok(201);
+    let ended = tokio::time::timeout(crate::harness::PATIENCE, pairing.wait()).await.unwrap().unwrap();
+    assert_eq!(ended.code(), Some(0));
+    dee.patch("/agents/me", json!({ "autoAccept": true, "discoverable": true })).await.ok(200);
+    cli.ok(&["connect", &dee.id]).await;
+    for (name, agent) in [("bob", &bob), ("cy", &cy), ("dee", &dee)] {
+        assert_eq!(cli.json(&["trust", name]).await["state"], "same", "{name}");
+        let new = tandem_seal::PrivateKey::from_pem(&foreign_key()).unwrap().public().to_pem();
+        hub.place.execute(&format!("update agents set public_key = '{new}' where id = '{}'", agent.id));
+        cli.run(&["trust", name]).await.failed(1, "has changed");
+    }
+}

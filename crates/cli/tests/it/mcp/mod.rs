@@ -10,6 +10,7 @@ mod hosts;
 mod sampling;
 mod sealed;
 mod sessions;
+mod tool_sizes;
 mod tools;
 mod waking;
 

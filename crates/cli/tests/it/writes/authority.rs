@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use super::disconnect::receiver;
 use super::picture::Picture;
 use super::{Era, Operation, Prepared, answer, each, operations};
-use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, PATIENCE, eventually};
+use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, PATIENCE, eventually, eventually_ok};
 
 /// How a key ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,41 +160,59 @@ async fn a_key_that_ends_while_the_body_arrives_changes_nothing(#[values(Db::Sql
     }
 }
 
-/// The store's writer, held up.
+/// The store's only writer or reader, held up.
 struct Held {
     release: Arc<AtomicBool>,
     hub: tandem_hub::Hub,
+    /// The figure that counts the jobs behind it.
+    waiting: &'static str,
 }
 
 impl Held {
     async fn writer(hub: &Harness) -> Self {
-        let (release, held) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let (until, begun, store) = (Arc::clone(&release), Arc::clone(&held), hub.hub.clone());
-        tokio::spawn(async move {
-            let hold = move |_: &mut tandem_store::Tx<'_>| {
-                begun.store(true, Ordering::SeqCst);
-                while !until.load(Ordering::SeqCst) {
-                    std::thread::yield_now();
-                }
-                Ok::<_, tandem_app::Error>(())
-            };
-            store.db.store().write(hold).await
-        });
-        eventually(async || held.load(Ordering::SeqCst).then_some(())).await;
-        Self { release, hub: hub.hub.clone() }
+        let (held, begun) = (Self::new(hub, "waiting_writes"), Arc::new(AtomicBool::new(false)));
+        let (store, hold) = (hub.hub.clone(), held.job(&begun));
+        tokio::spawn(async move { store.db.store().write(hold).await });
+        eventually(async || begun.load(Ordering::SeqCst).then_some(())).await;
+        held
+    }
+
+    async fn reader(hub: &Harness) -> Self {
+        let (held, begun) = (Self::new(hub, "waiting_reads"), Arc::new(AtomicBool::new(false)));
+        let (store, hold) = (hub.hub.clone(), held.job(&begun));
+        tokio::spawn(async move { store.db.store().read(hold).await });
+        eventually(async || begun.load(Ordering::SeqCst).then_some(())).await;
+        held
+    }
+
+    fn new(hub: &Harness, waiting: &'static str) -> Self {
+        Self { release: Arc::default(), hub: hub.hub.clone(), waiting }
+    }
+
+    /// A job that says that it has begun, and ends with this.
+    fn job(
+        &self,
+        begun: &Arc<AtomicBool>,
+    ) -> impl Fn(&mut tandem_store::Tx<'_>) -> Result<(), tandem_app::Error> + Send + use<> {
+        let (begun, until) = (Arc::clone(begun), Arc::clone(&self.release));
+        move |_| {
+            begun.store(true, Ordering::SeqCst);
+            while !until.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            Ok(())
+        }
     }
 
     /// Waits until so many jobs wait behind it.
     async fn wait_for(&self, jobs: usize) {
         let waiting = || {
             let figures = self.hub.db.store().stats().figures();
-            figures.iter().find(|(name, _)| *name == "waiting_writes").unwrap().1 as usize
+            figures.iter().find(|(name, _)| *name == self.waiting).unwrap().1 as usize
         };
-        let deadline = std::time::Instant::now() + PATIENCE;
-        while waiting() < jobs {
-            assert!(std::time::Instant::now() < deadline, "{} of {jobs} jobs wait", waiting());
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        let state =
+            || if waiting() < jobs { Err(format!("{} of {jobs} jobs wait", waiting())) } else { Ok(()) };
+        eventually_ok(async || state()).await;
     }
 }
 
@@ -253,25 +271,12 @@ async fn a_ticket_is_not_for_a_newer_key(#[values(Db::Sqlite, Db::Postgres)] db:
     let hub = Harness::start_with(db, |config| config.database_readers = 1).await;
     let bob = hub.agent("Bob").await;
     bob.get("/agents/me").await.ok(200);
-    let release = Arc::new(AtomicBool::new(false));
-    let (until, store) = (Arc::clone(&release), hub.hub.clone());
-    let holding = tokio::spawn(async move {
-        let hold = move |_: &mut tandem_store::Tx<'_>| {
-            while !until.load(Ordering::SeqCst) {
-                std::thread::yield_now();
-            }
-            Ok::<_, tandem_app::Error>(())
-        };
-        store.db.store().read(hold).await
-    });
+    let held = Held::reader(&hub).await;
     let buyer = bob.clone();
     let buying = tokio::spawn(async move { buyer.post_empty("/ws/ticket").await });
-    let waiting =
-        || hub.hub.db.store().stats().figures().iter().find(|(name, _)| *name == "waiting_reads").unwrap().1;
-    eventually(async || (waiting() > 0).then_some(())).await;
+    held.wait_for(1).await;
     bob.post_empty("/agents/me/rotate-key").await.ok(200);
-    release.store(true, Ordering::SeqCst);
-    holding.await.unwrap().unwrap();
+    drop(held);
     buying.await.unwrap().refused(401, "unauthorized");
 }
 
@@ -304,4 +309,20 @@ async fn a_socket_that_opens_while_its_key_ends_is_closed(
     stream.read_exact(&mut begun).await.unwrap();
     assert_eq!(String::from_utf8_lossy(&begun), "HTTP/1.1 401");
     eventually(async || hub.hub.liveness.bus.reach(&id).is_none().then_some(())).await;
+}
+
+/// The key ends after the request was admitted and before the hub has begun to wait: nothing would end the wait.
+#[rstest]
+#[tokio::test]
+async fn a_poll_that_begins_while_its_key_ends_does_not_wait(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.database_readers = 1).await;
+    let bob = hub.agent("Bob").await;
+    bob.get("/agents/me").await.ok(200);
+    let held = Held::reader(&hub).await;
+    let poller = bob.clone();
+    let polling = tokio::spawn(async move { poller.get("/events?wait=60").await });
+    held.wait_for(1).await;
+    bob.post_empty("/agents/me/rotate-key").await.ok(200);
+    drop(held);
+    tokio::time::timeout(PATIENCE, polling).await.unwrap().unwrap().refused(401, "unauthorized");
 }

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::picture::Picture;
 use super::{Era, Operation, Prepared, each, names, operations};
-use crate::harness::{Agent, Db, Harness, PATIENCE, eventually};
+use crate::harness::{Agent, Db, Harness, PATIENCE, eventually, eventually_ok};
 
 /// How a client hangs up.
 #[derive(Debug, Clone, Copy)]
@@ -72,9 +72,11 @@ async fn send_and_leave(prepared: &Prepared, (how, after_ms): (HangUp, u64)) {
     hang_up(stream, how).await;
 }
 
-/// What changes no row of a scene: sessions and tickets are in memory, and deliveries are looked at apart.
-const NO_ROWS: [&str; 5] = [
+/// What changes no row of a scene: sessions and tickets are in memory, and deliveries and the wake ladder are looked at
+/// apart.
+const NO_ROWS: [&str; 6] = [
     "DELETE /mcp",
+    "POST /agents/me/reach",
     "POST /mcp",
     "POST /webhooks/deliveries/{id}/replay",
     "POST /webhooks/ping",
@@ -114,8 +116,7 @@ async fn idle(hub: &Harness, scenes: &[Prepared]) -> Picture {
         let waiting = figures.iter().find(|(name, _)| *name == "waiting_writes").unwrap().1;
         (hub.hub.writing.len(), waiting, hub.hub.metrics.connections.get())
     };
-    let deadline = std::time::Instant::now() + PATIENCE;
-    loop {
+    eventually_ok(async || {
         let before = busy();
         let picture = Picture::take(hub).await;
         // The streams of those whose keys are valid, and nothing else.
@@ -124,16 +125,15 @@ async fn idle(hub: &Harness, scenes: &[Prepared]) -> Picture {
         };
         let open = i64::try_from(scenes.iter().filter(is_open).count()).unwrap();
         if before == (0, 0, open) && busy() == before {
-            return picture;
+            return Ok(picture);
         }
         let (requests, writes, connections) = before;
-        assert!(
-            std::time::Instant::now() < deadline,
+        Err(format!(
             "{requests} requests and {writes} writes are under way; {connections} connections are open, where the \
              streams of {open} agents should be"
-        );
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        ))
+    })
+    .await
 }
 
 /// How an agent's key must be answered, by the database.
@@ -186,14 +186,16 @@ async fn check_files(hub: &Harness, picture: &Picture) {
         let below = |file: std::fs::DirEntry| file.path().strip_prefix(&root).unwrap().display().to_string();
         files.map(below).collect::<BTreeSet<String>>()
     };
-    let deadline = std::time::Instant::now() + PATIENCE;
-    while on_disk() != known {
-        let (on_disk, late) = (on_disk(), std::time::Instant::now() >= deadline);
+    eventually_ok(async || {
+        let on_disk = on_disk();
+        if on_disk == known {
+            return Ok(());
+        }
         let orphans: Vec<_> = on_disk.difference(&known).collect();
         let lost: Vec<_> = known.difference(&on_disk).collect();
-        assert!(!late, "bytes without a row: {orphans:?}; rows without bytes: {lost:?}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+        Err(format!("bytes without a row: {orphans:?}; rows without bytes: {lost:?}"))
+    })
+    .await;
     assert_eq!(hub.hub.files.in_memory.available_permits(), 1, "room in memory is given back");
 }
 

@@ -10,10 +10,13 @@ use super::Prepared;
 use crate::harness::Harness;
 
 /// What the hub writes by itself, at a time of its own choosing.
-const BY_THE_HUB: [&str; 10] = [
+const BY_THE_HUB: [&str; 13] = [
     "last_seen_at",
     "pushed_at",
     "fetched_at",
+    "surfaced_at",
+    "surfaced_by",
+    "wake",
     "events_fetched",
     "webhook_cursor",
     "webhook_next_at",

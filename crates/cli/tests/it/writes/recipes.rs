@@ -200,6 +200,11 @@ pub async fn route(scene: &mut Scene<'_>, route: &str, variant: &str) -> Option<
             scene.ending = Some(bob);
             request(By::Bob, &[], Sent::Nothing)
         }
+        "POST /agents/me/reach" => {
+            let task = scene.task().await;
+            let report = json!({ "rung": "runner", "provided": true, "surfaced": [task] });
+            request(By::Bob, &[], Sent::Json(report))
+        }
         "POST /agents/me/block" => {
             scene.task().await;
             request(By::Bob, &[], Sent::Json(json!({ "agentId": ada.id })))

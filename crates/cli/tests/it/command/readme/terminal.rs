@@ -1,16 +1,11 @@
 //! A command in a pseudo-terminal, and what is then on the screen.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
 use std::io::Read as _;
-use std::os::unix::ffi::OsStringExt as _;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Instant;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
-
+use crate::command::pty::open_terminal;
 use crate::harness::PATIENCE;
 
 /// Columns of the terminals.
@@ -38,20 +33,13 @@ pub struct Running {
 
 impl Running {
     pub fn start(mut command: Command) -> Self {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let terminal = openpt(flags).unwrap();
-        grantpt(&terminal).unwrap();
-        unlockpt(&terminal).unwrap();
-        let size = Winsize { ws_row: 50, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&terminal, size).unwrap();
-        let path = OsString::from_vec(ptsname(&terminal, Vec::new()).unwrap().into_bytes());
-        let end = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
-        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
-        // The command holds the other end of the terminal: reading stops when the process has it no longer.
-        drop(command);
+        let (mut terminal, end) = open_terminal(50, COLUMNS);
+        let stream = || end.try_clone().unwrap();
+        let child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();
+        // Reading stops when nobody but the process, which has ended, holds the other end of the terminal.
+        drop((command, end));
         let (sender, output) = channel();
         std::thread::spawn(move || {
-            let mut terminal = File::from(terminal);
             let mut chunk = vec![0; 4_096];
             while let Ok(read @ 1..) = terminal.read(&mut chunk) {
                 let _ = sender.send(chunk[..read].to_vec());

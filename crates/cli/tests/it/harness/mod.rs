@@ -1,14 +1,13 @@
 //! Starts a hub for a test and speaks to it as a foreign client would: JSON over HTTP.
 
-use std::net::SocketAddr;
+mod client;
+mod place;
+mod socket;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::JoinHandle;
 
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Bytes;
-use hyper::{HeaderMap, Request, StatusCode};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tandem_app::tasks::{self, Defaults, NewTask};
 use tandem_core::{AgentId, Now};
@@ -17,121 +16,12 @@ use tandem_hub::{Clock, Config};
 use tandem_server::Server;
 use tandem_server::mcp::{Extension, Sessions};
 use tandem_store::Tx;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// On which database a test runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Db {
-    Sqlite,
-    Postgres,
-}
-
-/// A database of its own, and its data folder. Both go when it is dropped.
-#[derive(Debug)]
-pub struct Place {
-    pub folder: std::path::PathBuf,
-    pub database: Option<String>,
-    name: String,
-}
-
-fn admin_url() -> String {
-    std::env::var("TANDEM_TEST_POSTGRES")
-        .expect("TANDEM_TEST_POSTGRES is not set: run the tests by ./check, or under scripts/with-postgres")
-}
-
-/// Runs a statement on the server's own database.
-fn administer(sql: String) {
-    on_postgres(admin_url(), sql);
-}
-
-/// Runs statements on a database, on a thread because tests are async already.
-fn on_postgres(url: String, sql: String) {
-    let run = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
-            let driver = tokio::spawn(connection);
-            client.batch_execute(&sql).await.unwrap();
-            drop(client);
-            driver.await.unwrap().unwrap();
-        });
-    };
-    std::thread::spawn(run).join().unwrap();
-}
-
-impl Place {
-    pub fn new(db: Db) -> Self {
-        let name = format!("tandem_test_{}", tandem_app::keys::random_hex::<8>());
-        let folder = std::env::temp_dir().join(&name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let database = (db == Db::Postgres).then(|| {
-            // With an order of its own, so that whatever relies on the order of bytes says so.
-            administer(format!(
-                "create database {name} template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US'"
-            ));
-            let url = admin_url();
-            let (server, options) = url.split_once('?').unwrap_or((&url, "sslmode=disable"));
-            format!("{}/{name}?{options}", server.rsplit_once('/').unwrap().0)
-        });
-        Self { folder, database, name }
-    }
-
-    /// The same folder with another database. Dropping this removes nothing.
-    pub fn with_database(&self, url: String) -> Self {
-        Self { folder: self.folder.clone(), database: Some(url), name: String::new() }
-    }
-
-    /// Runs statements on the database while no hub uses it.
-    pub fn execute(&self, sql: &str) {
-        match &self.database {
-            Some(url) => on_postgres(url.clone(), sql.to_owned()),
-            None => {
-                let file = rusqlite::Connection::open(self.folder.join("tandem.db")).unwrap();
-                file.execute_batch(sql).unwrap();
-            }
-        }
-    }
-
-    /// Ends every connection to the database, as a server does that is restarted.
-    pub fn end_connections(&self) {
-        let name = &self.name;
-        administer(format!(
-            "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '{name}'"
-        ));
-    }
-
-    /// The settings of most tests: no rate limit gets in their way.
-    pub fn config(&self) -> Config {
-        Config {
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            data: self.folder.clone(),
-            database: self.database.clone(),
-            admin_token: Some(ADMIN_TOKEN.into()),
-            // More than the default, so that writers get into each other's way.
-            database_writers: 2,
-            rate_limit_max: 0,
-            rate_limit_register_max: 0,
-            rate_limit_discover_max: 0,
-            max_messages_per_minute: 0,
-            pair_attempts_max: 0,
-            min_discovery_age_hours: 0,
-            ..Config::default()
-        }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if self.name.is_empty() {
-            return;
-        }
-        if self.database.is_some() {
-            administer(format!("drop database if exists {} with (force)", self.name));
-        }
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
+pub use client::{Client, Reply};
+pub use place::{Db, Place};
+pub use socket::Socket;
 
 pub const ADMIN_TOKEN: &str = "operator-token-of-the-tests";
 
@@ -312,102 +202,6 @@ impl Drop for Harness {
     }
 }
 
-/// Sends requests and reads answers.
-#[derive(Debug, Clone)]
-pub struct Client {
-    pub address: SocketAddr,
-}
-
-/// An answer.
-#[derive(Debug)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub bytes: Bytes,
-}
-
-impl Reply {
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
-    }
-
-    /// A field of a JSON object as text.
-    pub fn text(&self, field: &str) -> String {
-        let json = self.json();
-        json[field].as_str().unwrap_or_else(|| panic!("no text {field} in {json}")).to_owned()
-    }
-
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
-    }
-
-    /// Asserts an error of the contract's shape.
-    #[track_caller]
-    pub fn refused(&self, status: u16, code: &str) -> Value {
-        let json = self.json();
-        assert_eq!((self.status, json["code"].as_str()), (status, Some(code)), "{json}");
-        assert!(json["error"].as_str().is_some_and(|sentence| !sentence.is_empty()), "{json}");
-        json
-    }
-
-    /// Asserts success and gives the body.
-    #[track_caller]
-    pub fn ok(&self, status: u16) -> Value {
-        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.bytes));
-        let json = self.json();
-        assert!(!json.is_null());
-        json
-    }
-
-    /// Where the next page is, as a path.
-    pub fn next_link(&self) -> Option<String> {
-        let link = self.header("link")?;
-        let (path, rel) = link.split_once('>').unwrap();
-        assert_eq!(rel, "; rel=\"next\"");
-        Some(path.trim_start_matches('<').to_owned())
-    }
-}
-
-impl Client {
-    pub async fn send(&self, method: &str, path: &str, key: Option<&str>, body: Option<Value>) -> Reply {
-        let mut request =
-            Request::builder().method(method).uri(path).header("host", self.address.to_string());
-        if let Some(key) = key {
-            request = request.header("authorization", format!("Bearer {key}"));
-        }
-        let bytes = match body {
-            Some(body) => {
-                request = request.header("content-type", "application/json");
-                Bytes::from(body.to_string())
-            }
-            None => Bytes::new(),
-        };
-        self.raw(request.body(Full::new(bytes)).unwrap()).await
-    }
-
-    /// A request as it is. No answer of a test is ever a failure of the hub.
-    pub async fn raw(&self, request: Request<Full<Bytes>>) -> Reply {
-        let reply = self.try_raw(request).await.expect("the hub answers");
-        let refusals = [StatusCode::SERVICE_UNAVAILABLE, StatusCode::INSUFFICIENT_STORAGE];
-        assert!(reply.status < 500 || refusals.iter().any(|code| *code == reply.status), "{reply:?}");
-        assert_eq!(reply.header("api-version"), Some("v1"));
-        assert!(reply.header("x-request-id").is_some());
-        reply
-    }
-
-    pub async fn try_raw(&self, request: Request<Full<Bytes>>) -> Result<Reply, Box<dyn std::error::Error>> {
-        let stream = TcpStream::connect(self.address).await?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        let driver = tokio::spawn(connection);
-        let response = sender.send_request(request).await?;
-        let (parts, body) = response.into_parts();
-        let bytes = body.collect().await?.to_bytes();
-        drop(sender);
-        let _ = driver.await;
-        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, bytes })
-    }
-}
-
 /// An agent and its key.
 #[derive(Debug, Clone)]
 pub struct Agent {
@@ -493,62 +287,17 @@ pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 /// Waits until `state` gives something.
 pub async fn eventually<T>(mut state: impl AsyncFnMut() -> Option<T>) -> T {
+    eventually_ok(async || state().await.ok_or("it did not happen")).await
+}
+
+/// Waits until `state` is as it should be; if it never is, the test fails with what was wrong last.
+pub async fn eventually_ok<T, W: std::fmt::Display>(mut state: impl AsyncFnMut() -> Result<T, W>) -> T {
     let deadline = std::time::Instant::now() + PATIENCE;
     loop {
-        if let Some(found) = state().await {
-            return found;
+        match state().await {
+            Ok(found) => return found,
+            Err(wrong) => assert!(std::time::Instant::now() < deadline, "{wrong}"),
         }
-        assert!(std::time::Instant::now() < deadline, "it did not happen");
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
-}
-
-/// An open WebSocket.
-pub struct Socket(pub tokio_tungstenite::WebSocketStream<TcpStream>);
-
-impl Socket {
-    pub async fn open(client: &Client, path: &str, key: Option<&str>) -> Result<Self, (u16, Value)> {
-        use tokio_tungstenite::tungstenite::{Error, client::IntoClientRequest as _};
-        let mut request = format!("ws://{}{path}", client.address).into_client_request().unwrap();
-        if let Some(key) = key {
-            request.headers_mut().insert("authorization", format!("Bearer {key}").parse().unwrap());
-        }
-        let stream = TcpStream::connect(client.address).await.unwrap();
-        match tokio_tungstenite::client_async(request, stream).await {
-            Ok((socket, _)) => Ok(Self(socket)),
-            Err(Error::Http(response)) => {
-                let body = response.body().as_deref().unwrap_or_default();
-                Err((response.status().as_u16(), serde_json::from_slice(body).unwrap_or_default()))
-            }
-            Err(other) => panic!("{other}"),
-        }
-    }
-
-    /// The next frame of text, or the code and reason of the end.
-    pub async fn next(&mut self) -> Result<Value, (u16, String)> {
-        use futures_util::StreamExt as _;
-        use tokio_tungstenite::tungstenite::Message;
-        loop {
-            let frame = tokio::time::timeout(PATIENCE, self.0.next()).await.expect("a frame comes");
-            match frame {
-                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
-                Some(Ok(Message::Close(Some(close)))) => {
-                    return Err((close.code.into(), close.reason.to_string()));
-                }
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                Some(Ok(other)) => panic!("{other:?}"),
-                Some(Err(_)) | None => return Err((1006, String::new())),
-            }
-        }
-    }
-}
-
-impl Agent {
-    /// A socket that has said hello.
-    pub async fn socket(&self, query: &str) -> Socket {
-        let mut socket = Socket::open(&self.client, &format!("/ws{query}"), Some(&self.key)).await.unwrap();
-        let hello = socket.next().await.unwrap();
-        assert_eq!((&hello["type"], &hello["agentId"]), (&json!("connected"), &json!(self.id)));
-        socket
     }
 }

@@ -1,0 +1,52 @@
+//! A hub that is killed and started again, and a network that breaks.
+
+use std::time::Duration;
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::{Tool, store};
+use crate::client::relay::Relay;
+use crate::command::Cli;
+use crate::crash::agent;
+use crate::harness::{Client, Db, Place, eventually};
+use crate::serve::{Process, command};
+
+#[rstest]
+#[tokio::test]
+async fn the_bridge_outlives_its_hub(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let hub = Process::start(command(&place));
+    let relay = Relay::start(hub.client.address).await;
+    let through = Client { address: relay.address };
+    let (ada, bob) = (agent(&through, "ada").await, agent(&through, "bob").await);
+    ada.pair_with(&bob).await;
+    let cli = Cli::at(&format!("http://{}", relay.address));
+    store(&cli, "bob", &bob, None);
+    let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
+    assert_eq!(tool.call("check_updates", json!({})).await["hasUpdates"], false);
+    let first = ada.task(&bob).await;
+    assert!(tool.note().await.to_string().contains(&first));
+    tool.call("check_updates", json!({ "acknowledge": true })).await;
+
+    // A call in the middle of the outage waits for the hub.
+    hub.signal("KILL");
+    drop(hub);
+    relay.cut();
+    let waiting = tool.request("tools/call", json!({ "name": "check_updates", "arguments": {} })).await;
+    let hub = Process::start(command(&place));
+    relay.lead_to(hub.client.address);
+    let answer = tool.answer(waiting).await;
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+    let second = ada.task(&bob).await;
+    let note = tool.note().await;
+    assert!(note.to_string().contains(&second), "events are followed again: {note}");
+    relay.cut();
+    assert_eq!(tool.call("get_task", json!({ "taskId": second })).await["status"], "submitted");
+    let provided = async || {
+        let reach = bob.get("/agents/me/reach").await.ok(200);
+        reach["rungs"].as_array().unwrap().iter().any(|rung| rung["providedUntil"].is_string()).then_some(())
+    };
+    eventually(provided).await;
+    assert!(tool.end().await < Duration::from_secs(2));
+}

@@ -1,0 +1,174 @@
+//! Encrypted tasks on a hub that lies about who is who: names, parties, senders.
+
+use rstest::rstest;
+use serde_json::json;
+use tandem_api::messages::{MessageView, SendMessage};
+use tandem_api::tasks::{CreateTask, ReplyTask, TaskView};
+use tandem_api::text::PeerName;
+use tandem_client::{Error, Keyring, PeerKey, Pins, Trust};
+use tandem_core::AgentId;
+use tandem_seal::{Envelope as _, Message};
+
+use super::sealed::{Pair, body, id, key, messages, peer_key, plain, public, title, unreadable};
+use crate::harness::{Agent, Db};
+
+/// An agent of the hub's own, connected with ana and bob.
+async fn intruder(pair: &Pair, name: &str) -> Agent {
+    let intruder = pair.hub.agent_with(json!({ "name": name, "publicKey": public("cyd").to_pem() })).await;
+    pair.ana_agent.pair_with(&intruder).await;
+    pair.bob_agent.pair_with(&intruder).await;
+    intruder
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_name_of_a_pinned_agent_is_not_taken_over(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let pair = Pair::new(db).await;
+    pair.task().await;
+    let intruder = intruder(&pair, "Bob").await;
+    let to = || CreateTask::new(intruder.id.clone().try_into().unwrap(), title("for whom?"));
+    let refused = pair.ana.create_encrypted_task(to(), &id(&intruder)).await.unwrap_err();
+    assert!(matches!(refused, Error::AnotherAgent(_)), "{refused:?}");
+    for words in [public("bob"), public("cyd")].map(|key| key.fingerprint().words()) {
+        assert!(refused.to_string().contains(&words), "{refused}");
+    }
+    assert!(plain(&pair.hub, &intruder).tasks(&Default::default()).await.unwrap().items.is_empty());
+    let pins = pair.ana.keyring().unwrap().pins().unwrap();
+    assert!(pins.get(&id(&intruder)).unwrap().is_none(), "not pinned");
+    pins.accept(&id(&intruder), &peer_key("Bob", &public("cyd"))).unwrap();
+    pair.ana.create_encrypted_task(to(), &id(&intruder)).await.unwrap();
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_task_keeps_its_parties(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let pair = Pair::new(db).await;
+    let task = pair.task().await;
+    pair.bob.open_task(task.clone()).await;
+    let intruder = id(&intruder(&pair, "cyd").await);
+    let for_ana = TaskView { target_agent_id: intruder.clone(), ..task.clone() };
+    let for_bob = TaskView { initiator_agent_id: intruder.clone(), ..task.clone() };
+    for (client, swapped) in [(&pair.ana, &for_ana), (&pair.bob, &for_bob)] {
+        let said = client.say(swapped, SendMessage::new(body("for whom?"))).await;
+        assert!(matches!(said, Err(Error::OtherParty { .. })), "{said:?}");
+        let delivered = client.deliver(swapped, ReplyTask::new(body("for whom?"))).await;
+        assert!(matches!(delivered, Err(Error::OtherParty { .. })), "{delivered:?}");
+        let uploaded = client.upload_sealed(swapped, "a", "text/plain", vec![1]).await;
+        assert!(matches!(uploaded, Err(Error::OtherParty { .. })), "{uploaded:?}");
+        unreadable(&client.open_task(swapped.clone()).await);
+    }
+    assert!(messages(&pair.ana, &task.id).await.is_empty(), "nothing was sent");
+    // What the intruder signs is not read either.
+    pair.bob.say(&task, SendMessage::new(body("the truth"))).await.unwrap();
+    let truth = messages(&pair.ana, &task.id).await.remove(0);
+    let lie = Message { content_type: tandem_seal::ContentType::Text, body: "a lie".to_owned() };
+    let (ana_key, cyd) = (public("ana"), key("cyd"));
+    let parties = [(pair.ana_agent.id.as_str(), &ana_key), (intruder.as_str(), cyd.public())];
+    let sealed = lie.seal(task.id.as_str(), &cyd, parties).unwrap();
+    let mut lie = serde_json::to_value(&truth).unwrap();
+    (lie["senderAgentId"], lie["content"]) = (json!(intruder), json!(sealed.content));
+    (lie["encryptedKeys"], lie["senderSignature"]) = (json!(sealed.keys), json!(sealed.signature));
+    let lie: MessageView = serde_json::from_value(lie).unwrap();
+    unreadable(&pair.ana.open_messages(&for_ana, vec![lie.clone()]).await[0]);
+    // Nor where the parties are not remembered: ana has created the task, so the other one would be pinned.
+    let pins = Pins::in_memory();
+    pins.accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob"))).unwrap();
+    let ana = Keyring::new(id(&pair.ana_agent), key("ana"), pins);
+    let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(ana);
+    let said = ana.say(&for_ana, SendMessage::new(body("for whom?"))).await;
+    assert!(matches!(said, Err(Error::NotPinned { .. })), "{said:?}");
+    unreadable(&ana.open_messages(&for_ana, vec![lie]).await[0]);
+    assert!(ana.keyring().unwrap().pins().unwrap().get(&intruder).unwrap().is_none());
+    ana.say(&task, SendMessage::new(body("for bob"))).await.unwrap();
+}
+
+#[rstest]
+#[tokio::test]
+async fn names_are_those_that_are_known_here(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let pair = Pair::new(db).await;
+    let mut task = pair.task().await;
+    pair.ana.say(&task, SendMessage::new(body("I agree"))).await.unwrap();
+    pair.bob.say(&task, SendMessage::new(body("So do I"))).await.unwrap();
+    (task.initiator_agent_name, task.target_agent_name) = (PeerName::peer("bob"), PeerName::peer("ana"));
+    let mut lies = messages(&pair.ana, &task.id).await;
+    lies[0].sender_agent_name = Some(PeerName::peer("bob"));
+    lies[1].sender_agent_name = Some(PeerName::peer("ana"));
+    let named = Keyring::new(id(&pair.ana_agent), key("ana"), Pins::in_memory()).named("Ana B.");
+    named.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("Bob C.", &public("bob"))).unwrap();
+    let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(named);
+    let opened = ana.open_messages(&task, lies).await;
+    let names: Vec<_> = opened
+        .iter()
+        .map(|one| (&one.trust, one.view.sender_agent_name.as_ref().unwrap().as_str()))
+        .collect();
+    assert_eq!(names, [(&Trust::Verified, "Ana B."), (&Trust::Verified, "Bob C.")]);
+    let opened = ana.open_task(task).await;
+    assert_eq!(opened.trust, Trust::Verified);
+    assert!(opened.view.initiator_agent_name == "Ana B." && opened.view.target_agent_name == "Bob C.");
+}
+
+#[tokio::test]
+async fn a_message_is_verified_once() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let task = pair.task().await;
+    pair.bob.say(&task, SendMessage::new(body("Pay 5"))).await.unwrap();
+    let one = messages(&pair.ana, &task.id).await.remove(0);
+    let mut again = one.clone();
+    again.id = "msg_again".parse().unwrap();
+    let opened = pair.ana.open_messages(&task, vec![one.clone(), again.clone()]).await;
+    assert_eq!(opened[0].trust, Trust::Verified);
+    assert!(unreadable(&opened[1]).contains("repeated") && opened[1].view.content == "", "{opened:?}");
+    // Also when it comes later, and under the same id in one list. Reading one again is no repetition.
+    unreadable(&pair.ana.open_messages(&task, vec![again]).await[0]);
+    let opened = pair.ana.open_messages(&task, vec![one.clone(), one]).await;
+    assert_eq!(opened[0].trust, Trust::Verified);
+    unreadable(&opened[1]);
+}
+
+#[test]
+fn pins_know_aliases_and_what_was_typed() {
+    let pins = Pins::in_memory();
+    let agent = |name: &str| -> AgentId { name.parse().unwrap() };
+    let (bob, eve) = (agent("agent_bob"), agent("agent_eve"));
+    let found = |name: &str, alias: Option<&str>, key: &str| PeerKey::new(name, alias, public(key));
+    pins.check(&bob, &found("bob", None, "bob")).unwrap();
+    // An alias and a new name are learned later.
+    pins.check(&bob, &found("Robert", Some("B"), "bob")).unwrap();
+    for (name, alias) in [("BOB", None), ("robert", None), ("x", Some("b")), ("agent_bob", None)] {
+        let refused = pins.check(&eve, &found(name, alias, "cyd"));
+        assert!(matches!(refused, Err(Error::AnotherAgent(_))), "{name} {alias:?}: {refused:?}");
+    }
+    // An agent that is pinned gets no name of another one either.
+    pins.check(&eve, &found("bobby", None, "cyd")).unwrap();
+    assert!(matches!(pins.check(&eve, &found("bob", None, "cyd")), Err(Error::AnotherAgent(_))));
+    // Who types a name means the agent that is pinned under it, also if the hub hides that one.
+    assert_eq!(pins.meant_instead("bob", &eve), Some(bob.clone()));
+    assert_eq!(pins.meant_instead("bob", &agent("agent_new")), Some(bob.clone()));
+    assert_eq!(pins.meant_instead("bob", &bob), None);
+    assert_eq!(pins.meant_instead("bobby", &eve), None);
+    assert_eq!(pins.meant_instead("carol", &agent("agent_new")), None);
+}
+
+#[test]
+fn a_name_adds_no_lines_to_an_error() {
+    let pins = Pins::in_memory();
+    let bob: AgentId = "agent_bob".parse().unwrap();
+    let forged = "bob\n  now:    safe words\r\u{2028}\u{85}Accept it";
+    pins.check(&bob, &PeerKey::new(forged, None, public("bob"))).unwrap();
+    for name in ["bob", forged] {
+        let refused = pins.check(&bob, &PeerKey::new(name, None, public("cyd"))).unwrap_err().to_string();
+        assert_eq!(refused.lines().count(), 4, "{refused}");
+        assert!(!refused.contains(['\r', '\u{2028}', '\u{85}']), "{refused:?}");
+    }
+}
+
+#[test]
+fn parties_of_old_tasks_are_forgotten() {
+    let pins = Pins::in_memory();
+    let bob: AgentId = "agent_bob".parse().unwrap();
+    let task = |n: usize| format!("task_{n}").parse().unwrap();
+    (0..10_001).for_each(|n| pins.remember_peer(&task(n), &bob).unwrap());
+    assert_eq!((pins.peer(&task(0)), pins.peer(&task(1))), (None, Some(bob.clone())));
+    let other = pins.remember_peer(&task(1), &"agent_eve".parse().unwrap());
+    assert!(matches!(other, Err(Error::OtherParty { .. })), "{other:?}");
+}

@@ -1,0 +1,123 @@
+//! How a run can end other than well.
+
+use rstest::rstest;
+
+use super::{Runner, lines, until, until_lines, view};
+use crate::command::Cli;
+use crate::harness::{Db, Harness, eventually};
+
+/// Waits until no process with this number is left.
+async fn gone(pid: &str) {
+    let place = format!("/proc/{pid}");
+    let ended = async || {
+        let stat = std::fs::read_to_string(format!("{place}/stat")).unwrap_or_default();
+        (stat.is_empty() || stat.contains(") Z ")).then_some(())
+    };
+    eventually(ended).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_failure_keeps_its_words_at_home(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let script = "echo half; echo 'no such table' >&2; exit 3";
+    let runner = Runner::start(&cli, &[], script);
+    let task = cli.task(&[]).await;
+    let failed = until(&cli, &task, "failed").await;
+    assert_eq!(failed["result"], "The worker ended with exit code 3.");
+    assert!(runner.log().contains("no such table"), "its owner reads it: {}", runner.log());
+    runner.kill().await;
+    let _runner = Runner::start(&cli, &["--share-errors"], script);
+    let task = cli.task(&[]).await;
+    let failed = until(&cli, &task, "failed").await;
+    assert_eq!(failed["result"], "The worker ended with exit code 3.\n\nno such table");
+}
+
+#[rstest]
+#[tokio::test]
+async fn time_and_output_have_limits(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    // It ignores SIGTERM, and so does its child.
+    let script = "trap '' TERM; sleep 600 & echo $! >> $HOME/pids; echo $$ >> $HOME/pids; wait; sleep 600";
+    let runner = Runner::start(&cli, &["--timeout", "1s"], script);
+    let task = cli.task(&[]).await;
+    let failed = until(&cli, &task, "failed").await;
+    assert_eq!(failed["result"], "The worker took longer than 1s.");
+    for pid in lines(&cli, "pids") {
+        gone(&pid).await;
+    }
+    runner.kill().await;
+    let _runner = Runner::start(&cli, &["--output-max", "10kB"], "yes");
+    let task = cli.task(&[]).await;
+    assert_eq!(until(&cli, &task, "failed").await["result"], "The worker printed more than 10.0 kB.");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_task_that_is_taken_back_ends_its_worker(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let runner = Runner::start(&cli, &[], "echo $$ >> $HOME/pids; echo secret; sleep 600");
+    let task = cli.task(&[]).await;
+    let pid = until_lines(&cli, "pids", 1).await.remove(0);
+    cli.ok(&["task", "cancel", &task]).await;
+    gone(&pid).await;
+    let cancelled = view(&cli, &task).await;
+    assert_eq!(
+        (cancelled["status"].as_str(), cancelled["messages"].as_array().unwrap().len()),
+        (Some("cancelled"), 0)
+    );
+    // Started again, it is a new run.
+    cli.ok(&["task", "retry", &task]).await;
+    let pids = until_lines(&cli, "pids", 2).await;
+    assert_eq!(view(&cli, &task).await["attempt"], 2);
+    cli.ok(&["task", "cancel", &task]).await;
+    gone(&pids[1]).await;
+    drop(runner);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_worker_that_is_killed_is_started_again_so_often(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let _runner = Runner::start(&cli, &["--tries", "3"], "echo run >> $HOME/runs; kill -9 $$");
+    let task = cli.task(&[]).await;
+    let failed = until(&cli, &task, "failed").await;
+    assert_eq!(failed["result"], "The worker ended 3 times without a result.");
+    assert_eq!(lines(&cli, "runs").len(), 3);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_runner_that_is_stopped_lets_its_workers_finish(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let script = "echo $$ >> $HOME/pids; while [ ! -e $HOME/go ]; do sleep 0.05; done; echo done";
+    let runner = Runner::start(&cli, &[], script);
+    let (task, next) = (cli.task(&[]).await, cli.task(&[]).await);
+    until_lines(&cli, "pids", 1).await;
+    runner.signal("TERM");
+    eventually(async || runner.log().contains("Stopping").then_some(())).await;
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    assert_eq!(runner.code().await, 0);
+    assert_eq!(view(&cli, &task).await["status"], "completed");
+    assert_eq!(view(&cli, &next).await["status"], "submitted", "it takes none any more");
+
+    // A second signal ends them; the next runner starts them again, and that costs no try.
+    std::fs::remove_file(cli.home.join("go")).unwrap();
+    let runner = Runner::start(&cli, &["--tries", "1"], script);
+    let pid = until_lines(&cli, "pids", 2).await.remove(1);
+    runner.signal("TERM");
+    eventually(async || runner.log().matches("Stopping").nth(1).map(|_| ())).await;
+    runner.signal("INT");
+    assert_eq!(runner.code().await, 0);
+    gone(&pid).await;
+    assert_eq!(view(&cli, &next).await["status"], "working");
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    let _runner = Runner::start(&cli, &["--tries", "1", "--grace", "1s"], script);
+    until(&cli, &next, "completed").await;
+    assert_eq!(lines(&cli, "pids").len(), 3);
+}

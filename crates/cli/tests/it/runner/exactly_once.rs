@@ -1,0 +1,110 @@
+//! What was killed in between changes nothing about the end of a task.
+
+use rstest::rstest;
+
+use super::{Runner, lines, until, until_lines, view};
+use crate::client::relay::{Mode, Relay};
+use crate::command::Cli;
+use crate::harness::{Db, Harness, eventually};
+
+/// A worker that says that it runs, and ends when it is allowed to.
+const SCRIPT: &str = "echo $$ >> $HOME/pids; while [ ! -e $HOME/go ]; do sleep 0.02; done; echo done";
+
+/// Puts a relay between bob and the hub. A profile's key goes only to the hub that the profile names.
+fn go_through(cli: &Cli, hub: &Harness, relay: &Relay) -> String {
+    let profile = cli.home.join("config/tandem/agents/bob.toml");
+    let text = std::fs::read_to_string(&profile).unwrap();
+    let moved = text.replace(&hub.client.address.to_string(), &relay.address.to_string());
+    assert_ne!(moved, text);
+    std::fs::write(&profile, moved).unwrap();
+    format!("http://{}", relay.address)
+}
+
+fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_killed_runner_leaves_no_worker_and_no_task_behind(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    // The worker leaves its group, too.
+    let script = format!("setsid sh -c 'echo $$ >> $HOME/strays; exec sleep 600' & {SCRIPT}");
+    let runner = Runner::start(&cli, &[], &script);
+    let task = cli.task(&[]).await;
+    let pid = until_lines(&cli, "pids", 1).await.remove(0);
+    let stray = until_lines(&cli, "strays", 1).await.remove(0);
+    runner.kill().await;
+    assert!(is_alive(&pid) && is_alive(&stray), "the system does not end them");
+    let _runner = Runner::start(&cli, &[], &script);
+    until_lines(&cli, "pids", 2).await;
+    assert!(!is_alive(&pid) && !is_alive(&stray), "before the new one starts");
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    let done = until(&cli, &task, "completed").await;
+    assert_eq!((lines(&cli, "pids").len(), done["messages"].as_array().unwrap().len()), (2, 1));
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_result_that_is_written_down_is_delivered_without_another_run(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(false, true)] review: bool,
+) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let relay = Relay::start(hub.client.address).await;
+    let address = go_through(&cli, &hub, &relay);
+    let through = ["--hub", address.as_str()];
+    let runner = Runner::start(&cli, &through, SCRIPT);
+    let task = cli.task(if review { &["--review"] } else { &[] }).await;
+    until_lines(&cli, "pids", 1).await;
+    // The worker ends while the hub cannot be reached, and then the runner is killed.
+    relay.set(Mode::Down);
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    let journal = cli.home.join(format!("state/tandem/bob.d/run/journal/{task}.json"));
+    eventually(async || std::fs::read_to_string(&journal).ok()?.contains("\"ready\"").then_some(())).await;
+    runner.kill().await;
+    relay.set(Mode::Pass);
+    let runner = Runner::start(&cli, &through, SCRIPT);
+    let ended = if review { "input-required" } else { "completed" };
+    assert_eq!(until(&cli, &task, ended).await["result"], "done");
+    assert_eq!(lines(&cli, "pids").len(), 1);
+    runner.kill().await;
+
+    // The reply has arrived, but the runner does not know: its journal is as before. A day passes.
+    hub.advance_ms(25 * 3_600_000);
+    let entry = format!(
+        r#"{{"task":"{task}","attempt":1,"tries":1,"key":"another","phase":{{"phase":"ready","result":{{"kind":"completed","text":"done"}}}}}}"#
+    );
+    std::fs::write(&journal, entry).unwrap();
+    let _runner = Runner::start(&cli, &through, SCRIPT);
+    eventually(async || {
+        let left = std::fs::read_to_string(&journal).unwrap_or_default();
+        (left.is_empty() || left.contains("waiting")).then_some(())
+    })
+    .await;
+    let view = view(&cli, &task).await;
+    let replies = view["messages"].as_array().unwrap().iter().filter(|message| message["kind"] == "reply");
+    assert_eq!((replies.count(), view["status"].as_str()), (1, Some(ended)));
+    assert_eq!(lines(&cli, "pids").len(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_lost_answer_to_taking_a_task_is_no_second_run(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    let relay = Relay::start(hub.client.address).await;
+    let address = go_through(&cli, &hub, &relay);
+    let _runner = Runner::start(&cli, &["--hub", &address, "--tries", "1"], SCRIPT);
+    for bytes in [200, 900, 1_500, 2_500, 4_000] {
+        relay.cut_after_bytes_down(bytes);
+        let task = cli.task(&[]).await;
+        let done = until(&cli, &task, "completed").await;
+        assert_eq!(done["messages"].as_array().unwrap().len(), 1);
+    }
+    assert_eq!(lines(&cli, "pids").len(), 5);
+}
