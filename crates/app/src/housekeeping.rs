@@ -2,7 +2,7 @@
 
 use tandem_core::{AgentId, Timestamp};
 use tandem_store::retention::{self, Deliveries, Logs};
-use tandem_store::{Tx, idempotency, networks, pairing};
+use tandem_store::{Tx, idempotency, networks, pairing, sign_ins};
 
 use crate::Error;
 use crate::idempotency::RETENTION_SECONDS;
@@ -21,13 +21,15 @@ pub struct Swept {
     pub invites: u64,
     /// Pairing codes and used challenges.
     pub codes: u64,
+    /// Browser sessions and codes of one-time links.
+    pub sessions: u64,
 }
 
 impl Swept {
     /// Whether more rows may be left.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        [self.answers, self.invites, self.codes].into_iter().any(is_full)
+        [self.answers, self.invites, self.codes, self.sessions].into_iter().any(is_full)
     }
 }
 
@@ -43,6 +45,7 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp) -> Result<Swept, Error> {
         answers: idempotency::sweep(tx, now.plus_seconds(-RETENTION_SECONDS), ROWS_MAX)?,
         invites: networks::sweep_invites(tx, now, ROWS_MAX)?,
         codes: pairing::sweep(tx, now, ROWS_MAX)?,
+        sessions: sign_ins::sweep(tx, now, ROWS_MAX)?,
     })
 }
 

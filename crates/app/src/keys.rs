@@ -85,6 +85,12 @@ pub fn same_hash(one: &[u8], other: &[u8]) -> bool {
     constant_time::verify_slices_are_equal(one, other).is_ok()
 }
 
+/// Whether two texts are equal, in a time that does not depend on where they differ.
+#[must_use]
+pub fn same_text(one: &str, other: &str) -> bool {
+    same_hash(one.as_bytes(), other.as_bytes())
+}
+
 /// Checks that a text is an RSA public key of at least 2048 bits in SPKI PEM.
 pub fn check_public_key(pem: &str) -> Result<(), Invalid> {
     let refuse = |why: &str| Err(Invalid::field("publicKey", why));

@@ -22,6 +22,7 @@ pub mod messages;
 pub mod networks;
 pub mod pairing;
 pub mod sealed;
+pub mod sign_ins;
 pub mod tasks;
 pub mod ticket;
 pub mod updates;

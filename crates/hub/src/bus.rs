@@ -42,6 +42,8 @@ pub enum Transport {
     Stream,
     /// Long poll.
     Poll,
+    /// A page of the dashboard. Somebody looks at it, which does not mean that the agent is there.
+    Page,
 }
 
 /// Which limit of sockets and streams is reached.
@@ -67,6 +69,7 @@ struct Channel {
     sockets: usize,
     streams: usize,
     polls: usize,
+    pages: usize,
 }
 
 impl Channel {
@@ -75,7 +78,21 @@ impl Channel {
             Transport::Socket => &mut self.sockets,
             Transport::Stream => &mut self.streams,
             Transport::Poll => &mut self.polls,
+            Transport::Page => &mut self.pages,
         }
+    }
+
+    /// Whether the agent may open no more of these.
+    fn is_full_for(&self, transport: Transport) -> bool {
+        match transport {
+            Transport::Socket | Transport::Stream => self.sockets + self.streams >= STREAMS_MAX,
+            Transport::Page => self.pages >= STREAMS_MAX,
+            Transport::Poll => false,
+        }
+    }
+
+    fn is_unused(&self) -> bool {
+        self.sockets + self.streams + self.polls + self.pages == 0
     }
 }
 
@@ -150,8 +167,9 @@ impl Bus {
             sockets: 0,
             streams: 0,
             polls: 0,
+            pages: 0,
         });
-        if transport != Transport::Poll && channel.sockets + channel.streams >= STREAMS_MAX {
+        if channel.is_full_for(transport) {
             return Err(StreamLimit::Agent);
         }
         *channel.count_mut(transport) += 1;
@@ -159,7 +177,7 @@ impl Bus {
         let ended_before = signal.borrow().ended.map_or(0, |ended| ended.0);
         match transport {
             Transport::Socket => channels.sockets += 1,
-            Transport::Stream => channels.streams += 1,
+            Transport::Stream | Transport::Page => channels.streams += 1,
             Transport::Poll => {}
         }
         Ok(Listener {
@@ -283,12 +301,12 @@ impl Drop for Listener {
         let mut channels = self.local.channels();
         match self.transport {
             Transport::Socket => channels.sockets -= 1,
-            Transport::Stream => channels.streams -= 1,
+            Transport::Stream | Transport::Page => channels.streams -= 1,
             Transport::Poll => {}
         }
         if let Some(channel) = channels.by_agent.get_mut(&self.agent) {
             *channel.count_mut(self.transport) -= 1;
-            if channel.sockets + channel.streams + channel.polls == 0 {
+            if channel.is_unused() {
                 channels.by_agent.remove(&self.agent);
             }
         }

@@ -40,6 +40,9 @@ pub struct Caller {
     pub idempotency: Option<Arc<IdempotentRequest>>,
     /// The versions in `If-Match`.
     pub if_match: Option<Vec<i64>>,
+    /// Whether a person looks at the agent's things in the dashboard. Delivery marks and presence are about the agent, so
+    /// such a request leaves none.
+    pub is_person: bool,
     /// The memory of the request's body. It is held as long as the caller, because the body becomes the operation's
     /// input.
     pub held: Option<Arc<Held>>,
@@ -49,7 +52,13 @@ impl Caller {
     /// A caller without conditions.
     #[must_use]
     pub fn new(agent: AgentId, key_hash: KeyHash, address: Address) -> Self {
-        Self { agent, key_hash, address, idempotency: None, if_match: None, held: None }
+        Self { agent, key_hash, address, idempotency: None, if_match: None, is_person: false, held: None }
+    }
+
+    /// The same agent, for a person who looks at a page.
+    #[must_use]
+    pub fn as_person(self) -> Self {
+        Self { is_person: true, ..self }
     }
 
     /// Sets the idempotency key.

@@ -77,7 +77,7 @@ pub(crate) async fn sweep(hub: Hub, mut pacing: Pacing) {
     let mut tick = tokio::time::interval(SWEEP_EVERY);
     while pacing.tick(&mut tick).await {
         match remove_expired(hub.db.store(), hub.time(), &mut pacing).await {
-            Ok(swept) if swept.answers + swept.invites + swept.codes > 0 => {
+            Ok(swept) if swept.answers + swept.invites + swept.codes + swept.sessions > 0 => {
                 tracing::debug!(?swept, "removed expired rows");
             }
             Ok(_) => {}
@@ -119,6 +119,7 @@ pub(crate) async fn remove_expired(
         all.answers += swept.answers;
         all.invites += swept.invites;
         all.codes += swept.codes;
+        all.sessions += swept.sessions;
         if !swept.is_full() || !pacing.pause().await {
             return Ok(all);
         }

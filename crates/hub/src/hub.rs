@@ -137,6 +137,13 @@ impl HubParts {
         Ok(answer)
     }
 
+    /// Records that an agent has fetched tasks.
+    pub(crate) fn mark_fetched(&self, caller: &Caller, tasks: impl IntoIterator<Item = TaskId>) {
+        if !caller.is_person {
+            self.marks.fetched(&caller.agent, tasks, self.time());
+        }
+    }
+
     /// Adds the state of a task to an error about it. A task that the caller may not see stays hidden, whatever is
     /// wrong with the request.
     pub async fn on_task<T>(

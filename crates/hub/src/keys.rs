@@ -132,6 +132,11 @@ impl Access {
         keys::same_hash(hash, &self.admin_token)
     }
 
+    /// The hash of the operator's token.
+    pub(crate) fn operator_key(&self) -> KeyHash {
+        self.admin_token
+    }
+
     /// The agent of this key, if it is in the cache.
     #[must_use]
     pub fn known(&self, hash: &KeyHash) -> Option<AgentId> {

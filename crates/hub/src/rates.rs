@@ -34,6 +34,8 @@ pub enum RateKind {
     WrongCodesOfAddress,
     /// Exports per agent.
     Exports,
+    /// Failed sign-ins to the dashboard per address.
+    SignIns,
 }
 
 /// The state of a counter.

@@ -82,6 +82,7 @@ pub fn remove_some(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<bool,
 pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     for sql in [
         "delete from pairing_codes where agent_id = ?1",
+        "delete from sign_ins where subject = ?1",
         "delete from agent_capabilities where agent_id = ?1",
         "delete from mailboxes where agent_id = ?1",
         "delete from agents where id = ?1",

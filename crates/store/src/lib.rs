@@ -35,6 +35,7 @@ pub mod messages;
 pub mod networks;
 pub mod pairing;
 pub mod retention;
+pub mod sign_ins;
 pub mod tasks;
 pub mod updates;
 pub mod webhooks;

@@ -16,7 +16,7 @@ use tandem_core::text::{Body, Reason, SessionKey, Title};
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::connections::{self, Cancellation};
-use tandem_store::tasks::{self as rows, Filter, LogLine};
+use tandem_store::tasks::{self as rows, Count, Filter, LogLine};
 use tandem_store::{Tx, deadlines, events as event_rows, files};
 
 use crate::sealed::Sealed;
@@ -380,6 +380,15 @@ pub fn list(
     let mut page = Page::cut(found.tasks, limit, |task| (task.created_at, task.id.clone()));
     page.next = page.next.or(found.stopped_at);
     Ok(page)
+}
+
+/// How far a count of tasks goes.
+pub const COUNTED_MAX: i64 = 1_000;
+
+/// The caller's tasks by role and status, each counted up to [`COUNTED_MAX`]. Of the ended ones only those created since
+/// `since`.
+pub fn counts(tx: &mut Tx<'_>, by: &AgentId, since: Timestamp) -> Result<Vec<Count>, Error> {
+    Ok(rows::counts(tx, by, since, COUNTED_MAX)?)
 }
 
 /// A task's history, oldest first.

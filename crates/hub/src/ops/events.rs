@@ -36,7 +36,7 @@ pub async fn read(hub: &Hub, caller: &Caller, query: EventsQuery) -> Result<Even
             page = read_log(hub, caller, Some(page.cursor)).await?;
         }
     }
-    if page.is_new {
+    if page.is_new && !caller.is_person {
         hub.marks.polled(&caller.agent, page.cursor, events::assigned_tasks(&page.events), hub.time());
     }
     let events = page.events.into_iter().map(view).collect();

@@ -25,7 +25,7 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<I
     let by = caller.agent.clone();
     let page = hub.read(move |tx, now| inbox::list(tx, &by, after.as_ref(), limit, now)).await?;
     let unfetched = page.items.iter().filter(|item| item.unfetched).filter_map(|item| item.task.clone());
-    hub.marks.fetched(&caller.agent, unfetched, hub.time());
+    hub.mark_fetched(caller, unfetched);
     Ok(InboxView {
         items: page.items.into_iter().map(|found| item(found, &caller.agent)).collect(),
         has_more: page.next.is_some(),

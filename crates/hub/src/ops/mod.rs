@@ -17,6 +17,7 @@ pub mod messages;
 pub mod models;
 pub mod networks;
 pub mod news;
+pub mod sign_ins;
 pub mod tasks;
 pub mod tickets;
 pub mod updates;

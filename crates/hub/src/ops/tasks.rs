@@ -96,7 +96,7 @@ pub async fn list(
     let mut page = hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
     page.items.iter_mut().for_each(|task| unwritten.apply(task));
     let unfetched = page.items.iter().filter(|task| task.is_unfetched_by(&caller.agent));
-    hub.marks.fetched(&caller.agent, unfetched.map(|task| task.id.clone()), hub.time());
+    hub.mark_fetched(caller, unfetched.map(|task| task.id.clone()));
     Ok(Listed::new(page, |task| TaskView::new(task, &caller.agent), paging::cursor))
 }
 
@@ -106,10 +106,9 @@ pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Vers
     let unwritten = hub.marks.unwritten();
     let (mut task, ahead) = hub.read(move |tx, now| tasks::view(tx, &by, &id, now)).await?;
     unwritten.apply(&mut task);
-    if task.is_unfetched_by(&caller.agent) {
-        let now = hub.time();
-        hub.marks.fetched(&caller.agent, [task.id.clone()], now);
-        task.fetched_at = Some(now);
+    if task.is_unfetched_by(&caller.agent) && !caller.is_person {
+        hub.mark_fetched(caller, [task.id.clone()]);
+        task.fetched_at = Some(hub.time());
     }
     let mut shown = Versioned::new(task, &caller.agent);
     shown.view.delivery.ahead = ahead;

@@ -19,7 +19,7 @@ pub async fn check(hub: &HubParts, caller: &Caller) -> Result<UpdatesView, Error
 pub fn view(hub: &HubParts, caller: &Caller, found: Updates) -> UpdatesView {
     let waiting = found.tasks.iter().chain(&found.approvals);
     let unfetched = waiting.filter(|news| news.fetched_at.is_none()).map(|news| news.task.clone());
-    hub.marks.fetched(&caller.agent, unfetched, hub.time());
+    hub.mark_fetched(caller, unfetched);
     UpdatesView {
         has_updates: !(found.tasks.is_empty() && found.approvals.is_empty() && found.unread.is_empty()),
         pending_tasks: found.tasks.into_iter().map(pending).collect(),

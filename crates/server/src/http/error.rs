@@ -67,6 +67,17 @@ pub(crate) fn not_a_form() -> Error {
     )
 }
 
+/// The body is not a form of a page.
+pub(crate) fn not_a_page_form() -> Error {
+    new(Code::UnsupportedMediaType, "send the form of the page, as application/x-www-form-urlencoded")
+}
+
+/// A form does not carry the proof that it comes from a page of this session.
+pub(crate) fn foreign_form() -> Error {
+    let why = "this form is not of your present session; go back, load the page again and send it once more";
+    new(Code::ForeignOrigin, why)
+}
+
 /// There is no such route.
 pub(crate) fn no_route() -> Error {
     new(Code::NotFound, "there is no such route; GET /docs lists all routes")

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
@@ -15,6 +16,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use tandem_app::keys::{self, KeyHash};
 use tandem_core::AgentId;
+use tandem_hub::ops::sign_ins::{self, Session};
 use tandem_hub::rates::{Rate, RateKind};
 use tandem_hub::{Address, Caller, Error, Held, Holder, Hub, RunToCompletion};
 use tracing::Instrument as _;
@@ -24,6 +26,7 @@ use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
 use crate::http::{ApiError, error, forwarded, origin};
 use crate::mcp;
+use crate::web::{self, cookie};
 
 /// Size limit of all headers together.
 pub(crate) const HEADER_BYTES_MAX: usize = 32 * 1024;
@@ -51,6 +54,9 @@ pub enum Identity {
     Agent(AgentId, KeyHash),
     /// The operator.
     Admin,
+    /// A browser in which somebody is signed in to the dashboard. It counts for pages only: no route of the API takes a
+    /// cookie.
+    Browser(Arc<Session>),
 }
 
 /// Requires an agent's key.
@@ -241,7 +247,13 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
     let now = hub.time();
     let limit = hub.config.rate_limit_max;
     let identity = match bearer(request.headers()).map(|key| keys::sha256(key.as_bytes())) {
-        None => Identity::Guest,
+        None => match session_token(request) {
+            Some(token) => match sign_ins::session(hub, &token).await? {
+                Some(session) => Identity::Browser(Arc::new(session)),
+                None => Identity::Guest,
+            },
+            None => Identity::Guest,
+        },
         Some(hash) if hub.access.is_admin(&hash) => Identity::Admin,
         Some(hash) => match hub.access.known(&hash) {
             Some(agent) => Identity::Agent(agent, hash),
@@ -268,6 +280,10 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
         let counted = match &identity {
             Identity::Agent(agent, _) => hub.rates.count(RateKind::Requests, agent.as_str(), limit, now),
             Identity::Admin => None,
+            Identity::Browser(session) => {
+                let who = format!("browser {}", keys::hex(&session.hash[..12]));
+                hub.rates.count(RateKind::Requests, &who, limit, now)
+            }
             Identity::Guest | Identity::Unknown => {
                 hub.rates.count(RateKind::Requests, &address.key, limit, now)
             }
@@ -288,10 +304,21 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
             Some(hub.budget.hold(Holder::Agent(agent.clone()), REQUEST_BYTES + head_bytes)?)
         }
         Identity::Guest | Identity::Unknown => Some(hub.budget.hold(&address, REQUEST_BYTES + head_bytes)?),
+        Identity::Browser(session) => {
+            let first = session.agents().next().cloned();
+            let holder = first.map_or_else(|| Holder::from(&address), Holder::Agent);
+            Some(hub.budget.hold(holder, REQUEST_BYTES + head_bytes)?)
+        }
     };
     request.extensions_mut().insert(identity);
     request.extensions_mut().insert(address);
     Ok(held)
+}
+
+/// The token of a dashboard session, if the request is for one of its pages.
+fn session_token(request: &Request) -> Option<String> {
+    let is_page = web::is_page(request.uri().path());
+    cookie::token(request.headers()).filter(|_| is_page).map(str::to_owned)
 }
 
 /// Checks the size of the head and returns it.

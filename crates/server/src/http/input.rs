@@ -98,7 +98,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
     Ok((caller.with_idempotency_key(key), parse(&parts.headers, &bytes)))
 }
 
-async fn read_bytes(
+pub(crate) async fn read_bytes(
     hub: &Hub,
     holder: impl Into<Holder>,
     headers: &HeaderMap,

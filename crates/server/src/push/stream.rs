@@ -86,7 +86,7 @@ pub(crate) fn event_stream(body: Body) -> Response {
     (headers, body).into_response()
 }
 
-fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Invalid> {
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Invalid> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default();
     if text.is_empty() {

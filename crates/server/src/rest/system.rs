@@ -41,7 +41,9 @@ pub(crate) async fn metrics(
         Identity::Admin => {}
         _ if local => {}
         Identity::Agent(..) => return Err(error::admin_only().into()),
-        Identity::Guest | Identity::Unknown => return Err(Error::unauthorized().into()),
+        Identity::Guest | Identity::Unknown | Identity::Browser(_) => {
+            return Err(Error::unauthorized().into());
+        }
     }
     let page = hub.metrics.page(&hub.db.store().stats().figures(), hub.liveness.bus.open(), &hub.budget);
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");

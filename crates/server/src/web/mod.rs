@@ -1,5 +1,7 @@
 //! HTML pages: the start page and the reference. They need no JavaScript and no other host.
 
+pub(crate) mod app;
+pub(crate) mod cookie;
 mod reference;
 
 use askama::Template;
@@ -29,6 +31,12 @@ pub(crate) fn routes(document: &OpenApi) -> Router<Hub> {
         .route("/openapi.json", get(async move || fixed("application/json", json)))
         .route("/docs", get(async move || page(reference.to_owned())))
         .route("/static/style.css", get(async || fixed("text/css; charset=utf-8", STYLE)))
+        .merge(app::routes())
+}
+
+/// Whether a path is a page of the dashboard, where a cookie counts.
+pub(crate) fn is_page(path: &str) -> bool {
+    path == "/app" || path.starts_with("/app/") || path == "/setup" || path == "/pair"
 }
 
 #[derive(Template)]

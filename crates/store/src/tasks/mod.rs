@@ -1,5 +1,6 @@
 //! Tasks: their rows, and what else belongs to them.
 
+mod counts;
 mod list;
 mod log;
 
@@ -11,6 +12,7 @@ use tandem_core::{AgentId, TaskId, Timestamp};
 use crate::table::{LATER, columns, insert, sql, update};
 use crate::{Error, Tx, Value};
 
+pub use counts::{Count, counts};
 pub use list::{Filter, Found, ahead, children, held, initiator_of, list, live_between, newest_open};
 pub use log::{LogLine, last_log_line, log, log_lines};
 

@@ -1,0 +1,197 @@
+//! Signing in to the dashboard.
+
+use tandem_api::error::Code;
+use tandem_app::keys::{self, KeyHash};
+use tandem_app::sign_ins::Tokens;
+pub use tandem_app::sign_ins::{Session, SignIn, Subject};
+use tandem_app::{events, sign_ins, tasks};
+use tandem_core::{AgentId, Role, Status, Timestamp};
+pub use tandem_store::tasks::Count;
+
+use crate::rates::RateKind;
+use crate::{Address, Error, HubParts};
+
+/// Failed sign-ins per minute and address.
+const FAILURES_MAX: u32 = 20;
+
+/// A browser that signs in: the token that it sent, if any, and the one that it gets.
+#[derive(Debug)]
+pub struct SigningIn {
+    hashes: Tokens,
+    /// The new token.
+    pub token: String,
+}
+
+impl SigningIn {
+    /// Makes a new token.
+    #[must_use]
+    pub fn new(sent: Option<&str>) -> Self {
+        let token = keys::random_hex::<32>();
+        let sent = sent.map(|sent| keys::sha256(sent.as_bytes()));
+        Self { hashes: Tokens { sent, new: keys::sha256(token.as_bytes()) }, token }
+    }
+}
+
+/// The session of a browser's token. A session that is in use is prolonged.
+pub async fn session(hub: &HubParts, token: &str) -> Result<Option<Session>, Error> {
+    let hash = keys::sha256(token.as_bytes());
+    let found = hub.read(move |tx, now| sign_ins::find(tx, &hash, now.at)).await?;
+    if found.as_ref().is_some_and(|session| session.is_stale) {
+        hub.db.write(move |tx, now| sign_ins::touch(tx, &hash, now.at)).await?;
+    }
+    Ok(found)
+}
+
+/// Signs in with an agent's API key or the operator's token. Tells who it was.
+pub async fn sign_in(
+    hub: &HubParts,
+    address: &Address,
+    browser: &SigningIn,
+    key: &str,
+) -> Result<Subject, Error> {
+    let key_hash = keys::sha256(key.trim().as_bytes());
+    let signing_in = async {
+        let subject = if hub.access.is_admin(&key_hash) {
+            Subject::Operator
+        } else {
+            let found = match hub.access.known(&key_hash) {
+                Some(agent) => Some(agent),
+                None => hub.access.look_up(key_hash).await?,
+            };
+            Subject::Agent(found.ok_or_else(wrong_key)?)
+        };
+        let (tokens, by) = (browser.hashes, subject.clone());
+        hub.db.write(move |tx, now| sign_ins::sign_in(tx, &tokens, &by, &key_hash, now.at)).await?;
+        Ok(subject)
+    };
+    count_failure(hub, address, signing_in).await
+}
+
+/// Signs the operator in with the code of a one-time link.
+pub async fn use_setup_code(
+    hub: &HubParts,
+    address: &Address,
+    browser: &SigningIn,
+    code: &str,
+) -> Result<(), Error> {
+    let (tokens, code, operator) = (browser.hashes, code.to_owned(), hub.access.operator_key());
+    let using = async {
+        hub.db.write(move |tx, now| sign_ins::use_setup_code(tx, &code, &tokens, &operator, now.at)).await?;
+        Ok(())
+    };
+    count_failure(hub, address, using).await.map_err(|error| match error.code() {
+        Code::NotFound => Error::new(
+            Code::Unauthorized,
+            "this link was used or is older than 30 minutes; `tandem setup-link` prints a new one",
+        ),
+        _ => error,
+    })
+}
+
+/// Counts an attempt before it runs, so that parallel ones cannot exceed the limit; a successful one is uncounted.
+async fn count_failure<T>(
+    hub: &HubParts,
+    address: &Address,
+    trying: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    hub.rates.limit(RateKind::SignIns, &address.key, FAILURES_MAX, hub.time())?;
+    let tried = trying.await;
+    if !tried.as_ref().is_err_and(|error| matches!(error.code(), Code::NotFound | Code::Unauthorized)) {
+        hub.rates.uncount(RateKind::SignIns, &address.key);
+    }
+    tried
+}
+
+fn wrong_key() -> Error {
+    Error::new(Code::Unauthorized, "this is neither the key of an agent nor the token of the operator")
+}
+
+/// A one-time link for the operator, for half an hour: its code, and when it ends.
+pub async fn new_setup_code(hub: &HubParts) -> Result<(String, Timestamp), Error> {
+    let code = sign_ins::new_setup_code();
+    let stored = code.clone();
+    let expires_at = hub.db.write(move |tx, now| sign_ins::store_setup_code(tx, &stored, now.at)).await?;
+    Ok((code, expires_at))
+}
+
+/// Signs one out of a session.
+pub async fn sign_out(hub: &HubParts, session: KeyHash, subject: Subject) -> Result<(), Error> {
+    Ok(hub.db.write(move |tx, _| sign_ins::sign_out(tx, &session, &subject)).await?)
+}
+
+/// Ends a session.
+pub async fn end(hub: &HubParts, session: KeyHash) -> Result<(), Error> {
+    Ok(hub.db.write(move |tx, _| sign_ins::end(tx, &session)).await?)
+}
+
+/// Signs one out of every browser.
+pub async fn sign_out_everywhere(hub: &HubParts, subject: Subject) -> Result<(), Error> {
+    Ok(hub.db.write(move |tx, _| sign_ins::sign_out_everywhere(tx, &subject)).await?)
+}
+
+/// The agents that are signed in, with what they have to do, for the frame of a page.
+pub async fn signed_in(hub: &HubParts, session: &Session) -> Result<Vec<SignedIn>, Error> {
+    let agents: Vec<AgentId> = session.agents().cloned().collect();
+    let found = hub.read(move |tx, now| {
+        let since = now.at.plus_seconds(-ENDED_SECONDS);
+        let mut found = Vec::new();
+        for (agent, name) in sign_ins::names(tx, &agents)? {
+            let counts = tasks::counts(tx, &agent, since)?;
+            let cursor = events::start_cursor(tx, &agent, None)?;
+            found.push(SignedIn { agent, name, counts, cursor });
+        }
+        Ok(found)
+    });
+    found.await
+}
+
+/// Ended tasks are counted if they were created in the last day.
+pub const ENDED_SECONDS: i64 = 86_400;
+
+/// An agent that is signed in within a session.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    /// Its id.
+    pub agent: AgentId,
+    /// Its name.
+    pub name: String,
+    /// Its tasks by role and status.
+    pub counts: Vec<Count>,
+    /// The end of its event log.
+    pub cursor: i64,
+}
+
+impl SignedIn {
+    /// The number of tasks in a status and role, up to [`tasks::COUNTED_MAX`].
+    #[must_use]
+    pub fn count(&self, role: Role, status: Status, is_held: bool) -> i64 {
+        let is_it = |count: &&Count| (count.role, count.status, count.is_held) == (role, status, is_held);
+        self.counts.iter().find(is_it).map_or(0, |count| count.count)
+    }
+
+    /// Tasks that wait for the owner's approval.
+    #[must_use]
+    pub fn held(&self) -> i64 {
+        self.count(Role::Target, Status::Submitted, true)
+    }
+
+    /// Tasks that wait for a decision of the owner: at the gate, or for an answer, an authorisation or a review.
+    #[must_use]
+    pub fn waiting(&self) -> i64 {
+        let answers = [Status::InputRequired, Status::AuthRequired];
+        self.held() + answers.into_iter().map(|s| self.count(Role::Initiator, s, false)).sum::<i64>()
+    }
+
+    /// Live tasks in both roles.
+    #[must_use]
+    pub fn live(&self) -> i64 {
+        self.counts.iter().filter(|count| count.status.is_live()).map(|count| count.count).sum()
+    }
+}
+
+/// Whether an agent is still signed in within a session.
+pub async fn is_signed_in(hub: &HubParts, session: &Session, agent: &AgentId) -> Result<bool, Error> {
+    let hash = session.hash;
+    let found = hub.read(move |tx, now| sign_ins::find(tx, &hash, now.at)).await?;
+    Ok(found.is_some_and(|session| session.key_of(agent).is_some()))
+}

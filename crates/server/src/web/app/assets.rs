@@ -1,0 +1,66 @@
+//! The files that pages load: built into the program, and served below a path that changes with their content, so that
+//! browsers may keep them for ever.
+
+use std::sync::LazyLock;
+
+use axum::extract::Path;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use tandem_app::keys;
+use tandem_hub::Error;
+
+use super::error::PageError;
+
+const CSS: &str = "text/css; charset=utf-8";
+const JS: &str = "text/javascript; charset=utf-8";
+const SVG: &str = "image/svg+xml";
+
+macro_rules! files {
+    ($($name:literal: $kind:ident),+ $(,)?) => {
+        &[$(($name, $kind, include_str!(concat!("../../../static/app/", $name)))),+]
+    };
+}
+
+/// Name, media type and content.
+const FILES: &[(&str, &str, &str)] = files! {
+    "app.css": CSS,
+    "icons.svg": SVG,
+    "app.js": JS,
+    "live.js": JS,
+    "tail.js": JS,
+    "times.js": JS,
+    "copy.js": JS,
+    "theme.js": JS,
+    "theme-boot.js": JS,
+    "keys.js": JS,
+    "codes.js": JS,
+    "sealed.js": JS,
+};
+
+static BASE: LazyLock<String> = LazyLock::new(|| {
+    let mut hashing = keys::Hashing::default();
+    for (name, _, content) in FILES {
+        hashing.add(name.as_bytes());
+        hashing.add(content.as_bytes());
+    }
+    format!("/static/{}", keys::hex(&hashing.finish()[..8]))
+});
+
+/// The path below which the files are.
+pub(crate) fn base() -> &'static str {
+    &BASE
+}
+
+/// `GET /static/{hash}/{file}`
+pub(crate) async fn serve(Path((hash, name)): Path<(String, String)>) -> Result<Response, PageError> {
+    let found = FILES.iter().find(|file| file.0 == name);
+    let Some((_, kind, content)) = found else { return Err(Error::not_found("file").into()) };
+    // A page of an older version of the hub asks for a file of its time. It gets today's, for this once.
+    let is_current = base().ends_with(&hash);
+    let lifetime = if is_current { "public, max-age=31536000, immutable" } else { "no-store" };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (header::CACHE_CONTROL, HeaderValue::from_static(lifetime)),
+    ];
+    Ok((headers, *content).into_response())
+}

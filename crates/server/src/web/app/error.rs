@@ -1,0 +1,69 @@
+//! Failures of pages: a page that says what happened and what to do, or the way to the sign-in.
+
+use askama::Template;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tandem_hub::Error;
+
+use super::html;
+
+/// Why a page cannot be shown.
+#[derive(Debug)]
+pub(crate) enum PageError {
+    /// An operation refused or failed.
+    Failed(Error),
+    /// Nobody is signed in for this page. A reader is sent to the sign-in, and back to `next` afterwards.
+    SignIn {
+        /// The page that was asked for.
+        next: Option<String>,
+        /// Whether the browser follows a redirect to another page; a script or a form must be told instead.
+        redirects: bool,
+    },
+}
+
+impl<E: Into<Error>> From<E> for PageError {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "app/error.html")]
+struct ErrorPage {
+    status: u16,
+    sentence: String,
+    is_sign_in: bool,
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Failed(error) => {
+                let mut response = page(error.status, error.to_string(), error.status == 401);
+                if let Some(seconds) = error.retry_after_seconds {
+                    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+                }
+                response
+            }
+            Self::SignIn { next, redirects: true } => {
+                let next = next.map_or_else(String::new, |next| {
+                    let query: String =
+                        form_urlencoded::Serializer::new(String::new()).append_pair("next", &next).finish();
+                    format!("?{query}")
+                });
+                super::redirect(&format!("/app/sign-in{next}"))
+            }
+            Self::SignIn { redirects: false, .. } => {
+                page(401, "You are not signed in any more. Nothing was changed.".to_owned(), true)
+            }
+        }
+    }
+}
+
+fn page(status: u16, sentence: String, is_sign_in: bool) -> Response {
+    let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    match html(code, &ErrorPage { status, sentence, is_sign_in }) {
+        Ok(response) => response,
+        Err(_) => code.into_response(),
+    }
+}

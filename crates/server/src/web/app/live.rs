@@ -1,0 +1,90 @@
+//! `GET /app/{agent}/live`: the agent's events for a page that is open. Unlike `/events/stream` it does not make the agent
+//! count as connected, and its events do not count as pushed: a person looks on.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use futures_util::stream::unfold;
+use tandem_hub::Hub;
+use tandem_hub::bus::{EndReason, Transport};
+use tandem_hub::feed::{Feed, FeedItem};
+use tandem_hub::ops::{events, sign_ins};
+use tokio::time::timeout;
+
+use super::{Page, Viewer};
+use crate::http::{Query, json};
+use crate::push::PushQuery;
+use crate::push::stream::{event_stream, last_event_id};
+
+/// Interval of keep-alive comments. The session is checked as often.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+pub(crate) async fn stream(
+    State(hub): State<Hub>,
+    viewer: Viewer,
+    headers: HeaderMap,
+    Query(query): Query<PushQuery>,
+) -> Page {
+    let after = last_event_id(&headers)?.or(query.after.filter(|after| *after >= 0));
+    let feed = Feed::open(&hub, &viewer.caller.agent, after, Transport::Page).await?;
+    // A key that ended before the feed was open does not end it.
+    hub.access.check(&viewer.caller).await?;
+    let hello = format!("retry: 2000\nid: {}\nevent: start\ndata: {{}}\n\n", feed.cursor());
+    let chunks = unfold(Next::Greet(hello, Open { hub, viewer, feed }), async |state| {
+        let (chunk, next) = advance(state).await?;
+        Some((Ok::<_, Infallible>(Bytes::from(chunk)), next))
+    });
+    Ok(event_stream(Body::from_stream(chunks)))
+}
+
+struct Open {
+    hub: Hub,
+    viewer: Viewer,
+    feed: Feed,
+}
+
+enum Next {
+    Greet(String, Open),
+    Follow(Open),
+    Over,
+}
+
+async fn advance(state: Next) -> Option<(String, Next)> {
+    let mut open = match state {
+        Next::Greet(hello, open) => return Some((hello, Next::Follow(open))),
+        Next::Follow(open) => open,
+        Next::Over => return None,
+    };
+    match timeout(KEEP_ALIVE, open.feed.next()).await {
+        Err(_) if open.is_signed_in().await => Some((": still here\n\n".into(), Next::Follow(open))),
+        Err(_) => Some((end("signed-out"), Next::Over)),
+        Ok(Ok(FeedItem::Events(found))) => {
+            let entry = |event| {
+                let view = events::view(event);
+                format!("id: {}\nevent: log\ndata: {}\n\n", view.id, json(&view))
+            };
+            Some((found.into_iter().map(entry).collect(), Next::Follow(open)))
+        }
+        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded))) => Some((end("signed-out"), Next::Over)),
+        Ok(Ok(FeedItem::Ended(EndReason::Stopping)) | Err(_)) => Some((end("restart"), Next::Over)),
+    }
+}
+
+impl Open {
+    /// Whether the sign-in that opened the page still holds; it may have ended in another tab.
+    async fn is_signed_in(&self) -> bool {
+        let Viewer { browser, caller } = &self.viewer;
+        match sign_ins::is_signed_in(&self.hub, &browser.session, &caller.agent).await {
+            Ok(is_signed_in) => is_signed_in,
+            // A database that does not answer now says nothing about the session.
+            Err(_) => true,
+        }
+    }
+}
+
+fn end(reason: &str) -> String {
+    format!("event: end\ndata: {{\"reason\":\"{reason}\"}}\n\n")
+}

@@ -1,0 +1,69 @@
+//! The dashboard: pages for people who watch, approve and step in.
+//!
+//! A page is rendered by the server and every action is a form, so everything but live updates and decryption works
+//! without JavaScript. Pages call the operations of the hub, as REST and MCP do; they know no rule about tasks. Sessions,
+//! the check of forms and the HTML of errors are here.
+
+pub(crate) mod assets;
+mod error;
+mod home;
+mod live;
+mod session;
+mod shell;
+mod sign_in;
+mod words;
+
+use askama::Template;
+use axum::Router;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use tandem_hub::{Error, Hub};
+
+pub(crate) use error::PageError;
+pub(crate) use session::{Browser, Form, Operator, Viewer};
+pub(crate) use shell::{Section, Shell};
+
+/// What pages may load: only what this hub serves, and no script or style in the page itself.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// The result of a page.
+pub(crate) type Page = Result<Response, PageError>;
+
+/// All pages.
+pub(crate) fn routes() -> Router<Hub> {
+    Router::new()
+        .route("/static/{hash}/{file}", get(assets::serve))
+        .route("/app", get(sign_in::start))
+        .route("/app/sign-in", get(sign_in::page).post(sign_in::submit))
+        .route("/app/sign-out", post(sign_in::sign_out))
+        .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
+        .route("/app/{agent}", get(home::page))
+        .route("/app/{agent}/live", get(live::stream))
+}
+
+/// Renders a page.
+pub(crate) fn html(status: StatusCode, template: &impl Template) -> Result<Response, PageError> {
+    let body = template.render().map_err(|cause| {
+        tracing::error!(%cause, "a page could not be rendered");
+        Error::internal()
+    })?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    ];
+    Ok((status, headers, body).into_response())
+}
+
+/// Leads the browser to another page of this hub, with GET.
+pub(crate) fn redirect(path: &str) -> Response {
+    let headers = [
+        (header::LOCATION, HeaderValue::from_str(path).unwrap_or_else(|_| HeaderValue::from_static("/app"))),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (StatusCode::SEE_OTHER, headers).into_response()
+}

@@ -1,0 +1,198 @@
+//! Who looks at a page: the session of the browser, the agent whose page it is, and the proof that a form is ours.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{Method, header};
+use serde::de::DeserializeOwned;
+use tandem_app::idempotency::Key;
+use tandem_app::{Invalid, keys};
+use tandem_core::AgentId;
+use tandem_hub::ops::sign_ins::Session;
+use tandem_hub::{Address, Caller, Error, Holder, Hub};
+
+use super::error::PageError;
+use crate::http::front::Identity;
+use crate::http::{error, explain, input};
+
+/// Header of a request by which a script refreshes a page.
+pub(crate) const LIVE_HEADER: &str = "x-live";
+
+/// A browser in which somebody is signed in.
+#[derive(Debug, Clone)]
+pub(crate) struct Browser {
+    pub(crate) session: Arc<Session>,
+    pub(crate) address: Address,
+    /// The path and query that were asked for.
+    pub(crate) target: String,
+}
+
+impl Browser {
+    /// The value that every form carries. Only our own pages can know it.
+    pub(crate) fn csrf(&self) -> String {
+        keys::hex(&keys::sha256(&[b"form".as_slice(), &self.session.hash].concat())[..16])
+    }
+
+    /// Whether the operator is signed in, with the token that is in force.
+    pub(crate) fn is_operator(&self, hub: &Hub) -> bool {
+        self.session.operator_key().is_some_and(|key| hub.access.is_admin(&key))
+    }
+
+    fn from_parts(parts: &Parts) -> Result<Self, PageError> {
+        let address = parts.extensions.get::<Address>().cloned().ok_or_else(Error::internal)?;
+        let target = parts.uri.path_and_query().map_or_else(String::new, |target| target.as_str().to_owned());
+        match parts.extensions.get::<Identity>() {
+            Some(Identity::Browser(session)) => Ok(Self { session: Arc::clone(session), address, target }),
+            _ => Err(sign_in(parts)),
+        }
+    }
+}
+
+/// A page is asked for again after the sign-in. A form is not sent again, and a script does not follow redirects.
+fn sign_in(parts: &Parts) -> PageError {
+    let is_page = parts.method == Method::GET && !parts.headers.contains_key(LIVE_HEADER);
+    let target = parts.uri.path_and_query().map(|target| target.as_str().to_owned());
+    PageError::SignIn { next: target, redirects: is_page }
+}
+
+impl FromRequestParts<Hub> for Browser {
+    type Rejection = PageError;
+    async fn from_request_parts(parts: &mut Parts, _: &Hub) -> Result<Self, PageError> {
+        Self::from_parts(parts)
+    }
+}
+
+/// A person who looks at the pages of one agent, `/app/{agent}/…`.
+#[derive(Debug, Clone)]
+pub(crate) struct Viewer {
+    pub(crate) browser: Browser,
+    /// The agent, as a caller of operations.
+    pub(crate) caller: Caller,
+}
+
+impl FromRequestParts<Hub> for Viewer {
+    type Rejection = PageError;
+    async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, PageError> {
+        let browser = Browser::from_parts(parts)?;
+        let agent: Option<AgentId> = parts.uri.path().split('/').nth(2).and_then(|id| id.parse().ok());
+        let signed_in = agent.and_then(|agent| Some((browser.session.key_of(&agent)?, agent)));
+        let Some((key_hash, agent)) = signed_in else { return Err(sign_in(parts)) };
+        let caller = Caller::new(agent, key_hash, browser.address.clone()).as_person();
+        // A key that was rotated or suspended ends the sign-in with it.
+        match hub.access.check(&caller).await {
+            Err(error) if error.is_internal() => Err(error.into()),
+            Err(_) => Err(sign_in(parts)),
+            Ok(()) => Ok(Self { browser, caller }),
+        }
+    }
+}
+
+/// The operator, who looks at `/app/admin/…`.
+#[derive(Debug, Clone)]
+pub(crate) struct Operator(pub(crate) Browser);
+
+impl FromRequestParts<Hub> for Operator {
+    type Rejection = PageError;
+    async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, PageError> {
+        let browser = Browser::from_parts(parts)?;
+        if browser.is_operator(hub) { Ok(Self(browser)) } else { Err(sign_in(parts)) }
+    }
+}
+
+/// A form of a page: who sent it, and its fields. `V` is [`Viewer`], [`Operator`] or [`Browser`].
+#[derive(Debug)]
+pub(crate) struct Form<V, T> {
+    pub(crate) by: V,
+    /// The fields, or why they are not valid: the page is shown again with what was typed.
+    pub(crate) fields: Result<T, Error>,
+    /// The fields as they were sent.
+    pub(crate) sent: Sent,
+}
+
+/// The fields of a form as they were sent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sent(Vec<(String, String)>);
+
+impl Sent {
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
+        Self(form_urlencoded::parse(bytes).into_owned().collect())
+    }
+
+    /// What was typed into a field.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|pair| pair.0 == name).map_or("", |pair| &pair.1)
+    }
+}
+
+/// Whoever may send a form.
+pub(crate) trait Sender: FromRequestParts<Hub, Rejection = PageError> + Send {
+    fn browser(&self) -> &Browser;
+    /// Notes the idempotency key of a form that must not take effect twice.
+    fn once(self, key: Key) -> Self;
+}
+
+impl Sender for Viewer {
+    fn browser(&self) -> &Browser {
+        &self.browser
+    }
+    fn once(self, key: Key) -> Self {
+        Self { caller: self.caller.with_idempotency_key(Some(key)), ..self }
+    }
+}
+
+impl Sender for Operator {
+    fn browser(&self) -> &Browser {
+        &self.0
+    }
+    fn once(self, _: Key) -> Self {
+        self
+    }
+}
+
+impl Sender for Browser {
+    fn browser(&self) -> &Browser {
+        self
+    }
+    fn once(self, _: Key) -> Self {
+        self
+    }
+}
+
+impl<V: Sender, T: DeserializeOwned> FromRequest<Hub> for Form<V, T> {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, PageError> {
+        let (mut parts, body) = request.into_parts();
+        let by = V::from_request_parts(&mut parts, hub).await?;
+        let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let is_form = content_type.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+        if !is_form {
+            return Err(error::not_a_page_form().into());
+        }
+        let holder = Holder::from(&by.browser().address);
+        let (_, bytes, _held) = input::read_bytes(hub, holder, &parts.headers, body).await?;
+        let sent = Sent::parse(&bytes);
+        let is_ours = keys::same_text(sent.get("csrf"), &by.browser().csrf());
+        if !is_ours {
+            return Err(error::foreign_form().into());
+        }
+        // The body may have taken its time.
+        let by = V::from_request_parts(&mut parts, hub).await?;
+        let by = match sent.get("once") {
+            once if (16..=64).contains(&once.len()) && once.is_ascii() => {
+                let request_hash = keys::sha256(&[parts.uri.path().as_bytes(), &bytes].concat());
+                by.once(Key { key: format!("page-{once}"), request_hash })
+            }
+            _ => by,
+        };
+        let given: Vec<(String, String)> = sent
+            .0
+            .iter()
+            .filter(|(name, value)| !value.trim().is_empty() && name != "csrf" && name != "once")
+            .cloned()
+            .collect();
+        let fields = explain::from_pairs::<T>(&given).map_err(|invalid: Invalid| invalid.into());
+        Ok(Self { by, fields, sent })
+    }
+}

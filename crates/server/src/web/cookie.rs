@@ -1,0 +1,35 @@
+//! The cookie of the dashboard.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use tandem_hub::Config;
+
+const NAME: &str = "tandem_session";
+/// Length of a token: 32 bytes as hexadecimal text.
+const TOKEN_LEN: usize = 64;
+
+/// The token that a browser has sent, if it has the form of one.
+pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs =
+        cookies.flat_map(|cookie| cookie.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let token = pairs.find(|(name, _)| *name == NAME)?.1;
+    let is_token = token.len() == TOKEN_LEN && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_token.then_some(token)
+}
+
+/// A cookie that the browser sends to this hub only, with requests of the hub's own pages only, and that no script can
+/// read. It has no end of its own: the session has one, and the browser forgets it when it is closed.
+pub(crate) fn set(config: &Config, token: &str) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("{NAME}={token}; {}", attributes(config))).ok()
+}
+
+/// Makes the browser forget the cookie.
+pub(crate) fn clear(config: &Config) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("{NAME}=; {}; Max-Age=0", attributes(config))).ok()
+}
+
+/// `Secure` only where people reach the hub by https: a browser would drop such a cookie on plain http.
+fn attributes(config: &Config) -> &'static str {
+    let is_https = config.public_address().is_some_and(|url| url.starts_with("https://"));
+    if is_https { "Path=/; HttpOnly; SameSite=Strict; Secure" } else { "Path=/; HttpOnly; SameSite=Strict" }
+}

@@ -1,0 +1,142 @@
+//! Browser sessions of the dashboard, who is signed in within each, and the codes of the operator's one-time links.
+
+use tandem_core::Timestamp;
+
+use crate::table::{columns, insert, sql, update};
+use crate::{Error, Tx};
+
+/// A browser session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// The hash of the cookie.
+    pub hash: Vec<u8>,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was last used, about.
+    pub used_at: Timestamp,
+    /// When it ends if it is not used.
+    pub expires_at: Timestamp,
+}
+
+columns! {
+    "s", session: Session {
+        hash,
+        created_at,
+        used_at,
+        expires_at,
+    }
+}
+
+/// One sign-in within a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignIn {
+    /// The agent's id, or `admin`.
+    pub subject: String,
+    /// The hash of the key or token that was entered.
+    pub key_hash: Vec<u8>,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+columns! {
+    "i", sign_in: SignIn {
+        subject,
+        key_hash,
+        created_at,
+    }
+}
+
+/// Stores a new session.
+pub fn insert_session(tx: &mut Tx<'_>, session: &Session) -> Result<(), Error> {
+    insert!(browser_sessions { ..session: Session }).send(tx)
+}
+
+/// A session that has not ended.
+pub fn find_session(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<Option<Session>, Error> {
+    let sql = sql!("select {} from browser_sessions s where s.hash = ?1 and s.expires_at > ?2", Session);
+    tx.find(sql, &[hash.into(), now.into()])
+}
+
+/// Who is signed in within a session, the first one first.
+pub fn list(tx: &mut Tx<'_>, session: &[u8]) -> Result<Vec<SignIn>, Error> {
+    let sql =
+        sql!("select {} from sign_ins i where i.session_hash = ?1 order by i.created_at, i.subject", SignIn);
+    tx.list(sql, &[session.into()])
+}
+
+/// Stores a sign-in, in place of an earlier one of the same subject.
+pub fn insert_sign_in(tx: &mut Tx<'_>, session: &[u8], sign_in: &SignIn) -> Result<(), Error> {
+    insert!(sign_ins {
+        ..sign_in: SignIn,
+        session_hash: session,
+    }, on conflict (session_hash, subject) replace)
+    .send(tx)
+}
+
+/// Gives a session another token; the old one opens nothing any more.
+pub fn rename(tx: &mut Tx<'_>, old: &[u8], new: &[u8]) -> Result<(), Error> {
+    update!(sign_ins { session_hash: new } where { session_hash: old }).send(tx)?;
+    update!(browser_sessions { hash: new } where { hash: old }).send(tx)
+}
+
+/// Records that a session was used.
+pub fn touch(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp, expires_at: Timestamp) -> Result<(), Error> {
+    update!(browser_sessions { used_at: now, expires_at: expires_at } where { hash: hash }).send(tx)
+}
+
+/// Signs one subject out of a session.
+pub fn remove_sign_in(tx: &mut Tx<'_>, session: &[u8], subject: &str) -> Result<(), Error> {
+    tx.send(
+        "delete from sign_ins where session_hash = ?1 and subject = ?2",
+        &[session.into(), subject.into()],
+    )
+}
+
+/// Removes a session with all its sign-ins.
+pub fn remove_session(tx: &mut Tx<'_>, hash: &[u8]) -> Result<(), Error> {
+    tx.send("delete from sign_ins where session_hash = ?1", &[hash.into()])?;
+    tx.send("delete from browser_sessions where hash = ?1", &[hash.into()])
+}
+
+/// Signs a subject out of all sessions.
+pub fn remove_subject(tx: &mut Tx<'_>, subject: &str) -> Result<(), Error> {
+    tx.send("delete from sign_ins where subject = ?1", &[subject.into()])
+}
+
+/// Signs a subject out of all sessions but its newest ones.
+pub fn keep_newest(tx: &mut Tx<'_>, subject: &str, count: i64) -> Result<(), Error> {
+    tx.send(
+        "delete from sign_ins where subject = ?1 and session_hash in
+             (select session_hash from sign_ins where subject = ?1 order by created_at desc, session_hash
+              limit 1000 offset ?2)",
+        &[subject.into(), count.into()],
+    )
+}
+
+/// Stores the code of a one-time link, by its hash.
+pub fn insert_setup_code(tx: &mut Tx<'_>, hash: &[u8], expires_at: Timestamp) -> Result<(), Error> {
+    insert!(setup_codes { hash: hash, expires_at: expires_at }).send(tx)
+}
+
+/// Uses a code; false if there is no such code, or no longer.
+pub fn use_setup_code(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<bool, Error> {
+    let sql = "delete from setup_codes where hash = ?1 and expires_at > ?2";
+    Ok(tx.execute(sql, &[hash.into(), now.into()])? > 0)
+}
+
+/// Removes what has run out, a bounded number of rows at a time; tells how many.
+pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, Error> {
+    let ended: Vec<Vec<u8>> = tx.list(
+        "select hash from browser_sessions where expires_at <= ?1 order by expires_at limit ?2",
+        &[now.into(), limit.into()],
+    )?;
+    for hash in &ended {
+        remove_session(tx, hash)?;
+    }
+    let codes = tx.execute(
+        "delete from setup_codes where hash in
+             (select hash from setup_codes where expires_at <= ?1 order by expires_at limit ?2)",
+        &[now.into(), limit.into()],
+    )?;
+    Ok(ended.len() as u64 + codes)
+}
