@@ -1,0 +1,293 @@
+// Keeps the page live by one event stream, and says so plainly when it is not. The stream is closed while nobody sees
+// the page, because a browser opens only six connections to a host, and is resumed by the cursor. Each event asks for
+// a refresh of the page (`refresh.js`) and is handed to other modules as `tandem:event`.
+import { button, element } from './dom.js';
+import { dropRefresh, refresh, rememberServed } from './refresh.js';
+import { clock, span } from './times.js';
+
+/**
+ * One entry of the event log, as `GET /events` returns it.
+ * @typedef {{ id: number, type: string, taskId: string | null, fromAgentId: string | null,
+ *   data: Record<string, unknown>, createdAt: string }} Entry
+ */
+
+/** Events come in groups: wait for the rest of a group before a refresh. */
+const GATHER_MS = 150;
+const REFRESH_PAUSE_MS = 1000;
+/** The live tail adds its rows itself. A refresh serves only the counts around it. */
+const TAIL_REFRESH_PAUSE_MS = 5000;
+const RETRY_MIN_MS = 1000;
+const RETRY_MAX_MS = 30_000;
+/** A connection that is back within this time is not worth a word. */
+const GRACE_MS = 2000;
+/** A hub that sends `ping` events does so every 15 seconds. */
+const SILENCE_MAX_MS = 40_000;
+const WATCH_MS = 5000;
+
+/** @type {HTMLElement} */
+let sign;
+let cursor = 0;
+/** @type {EventSource | null} */
+let source = null;
+let isOpen = false;
+let isSignedOut = false;
+let failures = 0;
+/** Since when the page may be out of date; 0 while it is live. */
+let lostAt = 0;
+let nextTryAt = 0;
+let heldRegions = 0;
+/** Whether the person can see the page, and since when. */
+let isShown = false;
+let shownAt = 0;
+let isRefreshing = false;
+let isWanted = false;
+let refreshedAt = 0;
+/** When the hub was last heard, if it sends `ping` events; else 0. */
+let heardAt = 0;
+let [refreshTimer, retryTimer, pollTimer, signTimer, watchTimer] = [0, 0, 0, 0, 0];
+
+/** Opens the stream after the last event that was handled. */
+function connect() {
+  disconnect();
+  const path = sign.dataset.stream;
+  if (!path) return caughtUp();
+  const url = new URL(path, location.href);
+  url.searchParams.set('after', String(cursor));
+  const mine = new EventSource(url);
+  source = mine;
+  mine.onopen = caughtUp;
+  // The browser's own retry has a fixed pause and gives up after some errors. Ours does neither.
+  mine.onerror = () => { if (source === mine) lost(); };
+  mine.addEventListener('log', (event) => { if (source === mine) receive(event); });
+  mine.addEventListener('ping', () => { heardAt = Date.now(); });
+  mine.addEventListener('end', (event) => { if (source === mine) ended(event); });
+}
+
+function disconnect() {
+  source?.close();
+  source = null;
+  isOpen = false;
+  heardAt = 0;
+}
+
+/** @param {MessageEvent} event */
+function receive(event) {
+  /** @type {Entry} */
+  let entry;
+  try {
+    entry = JSON.parse(event.data);
+  } catch {
+    return wantRefresh();
+  }
+  // A resumed stream may repeat the last event.
+  if (!(entry.id > cursor)) return;
+  cursor = entry.id;
+  if (heardAt) heardAt = Date.now();
+  document.dispatchEvent(new CustomEvent('tandem:event', { detail: entry }));
+  wantRefresh();
+}
+
+/** @param {MessageEvent} event */
+function ended(event) {
+  if (String(event.data).includes('signed-out')) signedOut();
+  else lost();
+}
+
+function signedOut() {
+  suspend();
+  isSignedOut = true;
+  lostAt ||= Date.now();
+  showState();
+}
+
+function caughtUp() {
+  isOpen = true;
+  failures = 0;
+  lostAt = 0;
+  if (isWanted) wantRefresh();
+  schedulePoll();
+  showState();
+}
+
+/** The stream broke or the page could not be fetched: try again later, each time after a longer pause. */
+function lost() {
+  suspend();
+  lostAt ||= Date.now();
+  // Jitter, so that a hub that restarts is not met by all pages at once.
+  const pause = Math.min(RETRY_MIN_MS * 2 ** failures, RETRY_MAX_MS) * (0.5 + Math.random() / 2);
+  failures += 1;
+  nextTryAt = Date.now() + pause;
+  retryTimer = setTimeout(retry, pause);
+  showState();
+}
+
+/** Fetches the page first: only its answer tells whether the person is still signed in. */
+async function retry() {
+  clearTimeout(retryTimer);
+  nextTryAt = 0;
+  showState();
+  if (await runRefresh()) connect();
+}
+
+/** Stops the stream, the refresh under way and all timers. */
+function suspend() {
+  for (const timer of [refreshTimer, retryTimer, pollTimer]) clearTimeout(timer);
+  refreshTimer = 0;
+  isRefreshing = false;
+  dropRefresh();
+  disconnect();
+}
+
+/** Asks for a refresh soon. Many requests make one. */
+function wantRefresh() {
+  isWanted = true;
+  if (refreshTimer || isRefreshing || !isOpen) return;
+  const pause = document.getElementById('tail') ? TAIL_REFRESH_PAUSE_MS : REFRESH_PAUSE_MS;
+  refreshTimer = setTimeout(() => {
+    refreshTimer = 0;
+    void runRefresh();
+  }, Math.max(GATHER_MS, refreshedAt + pause - Date.now()));
+}
+
+/**
+ * Events that come while a refresh is under way ask for another one after it. They do not drop it: on a busy hub the
+ * page would then never change.
+ * @returns {Promise<boolean>} whether the page is up to date
+ */
+async function runRefresh() {
+  isRefreshing = true;
+  isWanted = false;
+  refreshedAt = Date.now();
+  const { outcome, held } = await refresh();
+  // Whoever dropped it decides how it goes on.
+  if (outcome === 'dropped') return false;
+  isRefreshing = false;
+  heldRegions = held;
+  if (outcome === 'signed-out') signedOut();
+  else if (outcome === 'failed') lost();
+  else if (isWanted) wantRefresh();
+  showState();
+  return outcome === 'done';
+}
+
+/** Pages with plots ask to be fetched every few seconds (`data-refresh`). */
+function schedulePoll() {
+  clearTimeout(pollTimer);
+  const seconds = Number(document.getElementById('main')?.dataset.refresh);
+  if (!(seconds > 0)) return;
+  pollTimer = setTimeout(() => {
+    wantRefresh();
+    schedulePoll();
+  }, seconds * 1000);
+}
+
+function hide() {
+  if (!isShown) return;
+  isShown = false;
+  suspend();
+  lostAt ||= Date.now();
+  clearInterval(watchTimer);
+  clearInterval(signTimer);
+  signTimer = 0;
+}
+
+function show() {
+  if (isShown || document.hidden) return;
+  isShown = true;
+  shownAt = Date.now();
+  isSignedOut = false;
+  watch();
+  void retry();
+}
+
+/** Notices a connection that died without a word, and a computer that slept. */
+function watch() {
+  let last = Date.now();
+  watchTimer = setInterval(() => {
+    const now = Date.now();
+    const isSilent = heardAt > 0 && now - heardAt > SILENCE_MAX_MS;
+    if (isOpen && (isSilent || now - last > SILENCE_MAX_MS)) lost();
+    last = now;
+  }, WATCH_MS);
+}
+
+/** Writes the state beside the title and, if the page is out of date, above its content. */
+function showState() {
+  const now = Date.now();
+  const isGrace = !isSignedOut && now - Math.max(lostAt, shownAt) < GRACE_MS;
+  const state = lostAt === 0 ? 'live' : isGrace ? 'connecting' : 'stale';
+  const word = { live: 'Live', connecting: 'Connecting', stale: isSignedOut ? 'Signed out' : 'Not live' }[state];
+  const detail = state === 'stale' ? `, ${span(now - lostAt)} old`
+    : state === 'live' && heldRegions > 0 ? `, ${heldRegions === 1 ? 'a part waits' : `${heldRegions} parts wait`}` : '';
+  sign.title = heldRegions > 0 && state === 'live' ? 'Parts of the page that you are using change when you leave them.' : '';
+  sign.dataset.state = state;
+  const text = sign.querySelector('span') ?? element('span', {}, element('span', {}), element('span', { 'aria-hidden': 'true' }));
+  if (text.parentNode !== sign) sign.replaceChildren(text);
+  // The word is announced when it changes. The seconds are hidden from screen readers: they would never stop.
+  setText(text.firstElementChild, word);
+  setText(text.lastElementChild, detail);
+  showBanner(state === 'stale', now);
+  const isTicking = state !== 'live' && isShown;
+  if (isTicking && !signTimer) signTimer = setInterval(showState, 1000);
+  if (!isTicking) {
+    clearInterval(signTimer);
+    signTimer = 0;
+  }
+}
+
+/**
+ * @param {Element | null | undefined} part
+ * @param {string} text
+ */
+function setText(part, text) {
+  if (part && part.textContent !== text) part.textContent = text;
+}
+
+/**
+ * @param {boolean} isStale
+ * @param {number} now
+ */
+function showBanner(isStale, now) {
+  let banner = document.getElementById('live-banner');
+  if (!isStale) return banner?.remove();
+  if (!banner) {
+    banner = element('div', { id: 'live-banner', class: 'banner tone-wait' },
+      element('div', {}, element('p', {}, element('strong', {}), element('span', {})), element('p', {})),
+      isSignedOut ? element('a', { class: 'btn', href: '/app/sign-in' }, 'Sign in')
+        : button('Try now', () => void retry()));
+    document.getElementById('main')?.prepend(banner);
+  }
+  const at = clock(new Date(lostAt));
+  const next = nextTryAt > now ? `Next try in ${span(nextTryAt - now + 999)}.` : 'Trying now.';
+  const resume = sign.dataset.stream ? ` Nothing is missed: the page resumes after event ${cursor}.` : '';
+  setText(banner.querySelector('strong'), isSignedOut ? 'You are signed out.' : `Connection lost ${span(now - lostAt)} ago.`);
+  setText(banner.querySelector('span'), ` You see the state of ${at}.${isSignedOut ? '' : resume}`);
+  setText(banner.querySelector('p + p'), isSignedOut ? 'Sign in to go on.' : `${next} Buttons still work.`);
+}
+
+/** A part that waits is replaced as soon as the person leaves it. */
+function leftPart() {
+  if (heldRegions > 0) wantRefresh();
+}
+
+export function startLive() {
+  const found = document.getElementById('live');
+  if (!found) return;
+  sign = found;
+  cursor = Number(sign.dataset.cursor) || 0;
+  lostAt = Date.now();
+  rememberServed(document);
+  document.addEventListener('visibilitychange', () => (document.hidden ? hide() : show()));
+  addEventListener('pagehide', hide);
+  addEventListener('pageshow', show);
+  addEventListener('online', () => { if (isShown && !isOpen) void retry(); });
+  document.addEventListener('tandem:refresh', wantRefresh);
+  for (const name of ['focusout', 'selectionchange', 'toggle']) document.addEventListener(name, leftPart, true);
+  if (document.hidden) return;
+  isShown = true;
+  shownAt = lostAt;
+  watch();
+  // The page was rendered a moment ago, and the stream brings everything since.
+  connect();
+  showState();
+}
