@@ -35,6 +35,11 @@ const FILES: &[(&str, &str, &str)] = files! {
     "keys.js": JS,
     "codes.js": JS,
     "sealed.js": JS,
+    "dom.js": JS,
+    "keystore.js": JS,
+    "refresh.js": JS,
+    "toast.js": JS,
+    "unseal.js": JS,
 };
 
 static BASE: LazyLock<String> = LazyLock::new(|| {
