@@ -4,6 +4,7 @@
 //! without JavaScript. Pages call the operations of the hub, as REST and MCP do; they know no rule about tasks. Sessions,
 //! the check of forms and the HTML of errors are here.
 
+mod admin;
 pub(crate) mod assets;
 mod error;
 mod home;
@@ -41,6 +42,7 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
         .route("/app/{agent}", get(home::page))
         .route("/app/{agent}/live", get(live::stream))
+        .merge(admin::routes())
 }
 
 /// Renders a page.
