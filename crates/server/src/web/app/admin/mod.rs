@@ -1,28 +1,28 @@
 //! The operator's pages: the hub as a whole, its agents and its limits. They show no content of tasks, as the routes below
 //! `/admin` show none.
 
+mod agents;
+
 use askama::Template;
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::routing::{get, post};
-use serde::Deserialize;
 use serde_json::Value;
-use tandem_api::admin::{AdminAgent, AdminEventsQuery, Overview, PatchAgentTerms};
+use tandem_api::admin::{AdminEventsQuery, Overview};
 use tandem_api::tasks::PageQuery;
-use tandem_core::credits::Usd;
-use tandem_hub::ops::{admin, parse_id};
-use tandem_hub::{Error, Hub};
+use tandem_hub::Hub;
+use tandem_hub::ops::admin;
 
 use super::words::{self, When, thousands};
-use super::{Form, Operator, Page, Shell, html, redirect};
+use super::{Operator, Page, Shell, html};
 use crate::http::Query;
 
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
         .route("/app/admin", get(overview))
-        .route("/app/admin/agents", get(agents))
-        .route("/app/admin/agents/{id}", post(change_agent))
+        .route("/app/admin/agents", get(agents::list))
+        .route("/app/admin/agents/{id}", post(agents::change))
         .route("/app/admin/tasks", get(tasks))
         .route("/app/admin/events", get(events))
         .route("/app/admin/deliveries", get(deliveries))
@@ -120,127 +120,6 @@ fn limits(hub: &Hub) -> Vec<Fact> {
         Fact::new("Messages on a task", per_minute(config.max_messages_per_minute)),
         Fact::new("Memory for clients", format!("{} MB", config.memory_budget_mb)),
     ]
-}
-
-/// An agent in the operator's table.
-struct AgentRow {
-    id: String,
-    name: String,
-    initial: String,
-    is_suspended: bool,
-    is_online: bool,
-    reach: &'static str,
-    seen: Option<When>,
-    registered: When,
-    credits: String,
-    costs_credits: bool,
-}
-
-#[derive(Template)]
-#[template(path = "app/admin-agents.html")]
-struct AgentsPage {
-    shell: Shell,
-    rows: Vec<AgentRow>,
-    next: Option<String>,
-    error: Option<String>,
-}
-
-async fn agents(
-    State(hub): State<Hub>,
-    operator: Operator,
-    Query(query): Query<PageQuery>,
-    uri: Uri,
-) -> Page {
-    agents_page(&hub, &operator, query, &uri, None).await
-}
-
-async fn agents_page(
-    hub: &Hub,
-    operator: &Operator,
-    query: PageQuery,
-    uri: &Uri,
-    error: Option<Error>,
-) -> Page {
-    let shell = Shell::of_operator(hub, operator, "/agents").await?;
-    let listed = admin::agents(hub, query).await?;
-    let rows = listed.items.into_iter().map(|agent| agent_row(agent, &shell)).collect();
-    let status = error.as_ref().map_or(200, |error| error.status);
-    let page = AgentsPage {
-        rows,
-        next: next_page(uri, listed.next.as_deref()),
-        error: error.map(|error| error.to_string()),
-        shell,
-    };
-    html(StatusCode::from_u16(status).unwrap_or_default(), &page)
-}
-
-fn agent_row(agent: AdminAgent, shell: &Shell) -> AgentRow {
-    AgentRow {
-        initial: words::initial(agent.name.as_str()),
-        id: agent.id.to_string(),
-        is_suspended: agent.suspended,
-        is_online: agent.online,
-        reach: agent.reach.as_str(),
-        seen: agent.last_seen_at.map(|at| shell.when(&at)),
-        registered: shell.when(&agent.created_at),
-        credits: dollars(agent.credits),
-        costs_credits: agent.costs_credits,
-        name: agent.name.into(),
-    }
-}
-
-fn dollars(amount: Usd) -> String {
-    let micro = amount.micro();
-    format!("{}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
-}
-
-/// The fields of the form. A checkbox that is not ticked is not sent.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AgentForm {
-    credits: Option<String>,
-    costs_credits: Option<String>,
-    suspended: Option<String>,
-}
-
-async fn change_agent(
-    State(hub): State<Hub>,
-    Path(id): Path<String>,
-    form: Form<Operator, AgentForm>,
-) -> Page {
-    let id = parse_id(&id, "agent")?;
-    let changing = async {
-        let fields = form.fields?;
-        let credits = match &fields.credits {
-            None => None,
-            Some(text) => Some(amount(text)?),
-        };
-        let terms = PatchAgentTerms {
-            credits,
-            costs_credits: Some(fields.costs_credits.is_some()),
-            suspended: Some(fields.suspended.is_some()),
-        };
-        admin::change_agent(&hub, &id, terms).await
-    };
-    match changing.await {
-        Ok(_) => Ok(redirect("/app/admin/agents?done=saved")),
-        Err(error) => {
-            let uri = Uri::from_static("/app/admin/agents");
-            agents_page(&hub, &form.by, PageQuery::default(), &uri, Some(error)).await
-        }
-    }
-}
-
-fn amount(text: &str) -> Result<Usd, Error> {
-    let number: Option<f64> = text.trim().trim_start_matches('$').parse().ok();
-    let amount = number.and_then(|number| Usd::try_from(number).ok());
-    amount.ok_or_else(|| {
-        tandem_app::Invalid::field(
-            "credits",
-            "must be an amount in US dollars from 0 to 1,000,000, such as 2.50",
-        )
-        .into()
-    })
 }
 
 /// A cell of a plain table.
