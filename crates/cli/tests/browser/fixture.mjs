@@ -100,6 +100,7 @@ export class Fixture {
   /** Breaks every stream, as a network does. */
   dropStreams() {
     for (const stream of this.streams) stream.destroy();
+    this.streams.clear();
   }
 
   refreshes() {
