@@ -133,6 +133,7 @@ async function gaps({ hub, page }) {
   hub.emit();
   hub.emit({ id: 5 });
   await page.waitForSelector('#tail-note:has-text("Events 2 to 4 are missing here")');
+  await count(page, 2);
   assert.deepEqual(await cursors(page), [5, 1]);
 }
 
