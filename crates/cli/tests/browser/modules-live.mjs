@@ -160,6 +160,18 @@ async function reconnects({ hub, page }) {
   await page.waitForFunction(() => document.getElementById('n').textContent === '100');
 }
 
+async function flaps({ hub, page }) {
+  hub.pages['/app/ada'] = frame({});
+  hub.stream = (_, __, response) => {
+    hub.opened.push(Date.now());
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': hello\n\n');
+  };
+  await page.goto(`${hub.origin}/app/ada`);
+  await eventually(page, 'four streams', () => hub.opened.length === 4);
+  // Pauses of at least 0.5, 1 and 2 seconds.
+  assert.ok(hub.opened[3] - hub.opened[0] > 3300, `four streams within ${hub.opened[3] - hub.opened[0]} ms`);
+}
+
 async function stale({ hub, page }) {
   let works = true;
   hub.pages['/app/ada'] = (_, response) => works ? sendHtml(response, frame({ cursor: 7, main: `<p id="n" data-live>${hub.log.length}</p>` }))
@@ -289,6 +301,7 @@ export const tests = [
   ['live: at most one refresh a second, never two at once', paced],
   ['live: a late answer is dropped', late],
   ['live: no event is lost or doubled over reconnects', reconnects, { allowed: NETWORK }],
+  ['live: a stream that breaks at once is not opened in a loop', flaps, { allowed: NETWORK }],
   ['live: a lost connection is stated and comes back', stale, { allowed: NETWORK }],
   ['live: a hidden page has no stream', hidden],
   ['live: back and forward resume', backForward],

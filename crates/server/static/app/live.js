@@ -78,12 +78,13 @@ function receive(data) {
   // A resumed stream may repeat the last event.
   if (!(entry.id > cursor)) return;
   cursor = entry.id;
+  failures = 0;
   document.dispatchEvent(new CustomEvent('tandem:event', { detail: entry }));
 }
 
 function caughtUp() {
   isOpen = true;
-  failures = lostAt = 0;
+  lostAt = 0;
   if (isWanted) wantRefresh();
   schedulePoll();
   showState();
@@ -192,6 +193,8 @@ function watch() {
   watchTimer = setInterval(() => {
     const oldest = Math.min(last, heardAt || last);
     last = Date.now();
+    // Not already when the stream opens: it may break at once, again and again.
+    if (isOpen) failures = 0;
     if (isOpen && last - oldest > SILENCE_MAX_MS) lost();
   }, WATCH_MS);
 }
