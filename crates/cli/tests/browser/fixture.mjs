@@ -80,7 +80,8 @@ export class Fixture {
     response.write(': hello\n\n');
     this.streams.add(response);
     response.on('close', () => this.streams.delete(response));
-    for (const entry of this.log) if (entry.id > after) this.send(response, entry);
+    // Repeats the last event, which a hub may do.
+    for (const entry of this.log) if (entry.id >= after) this.send(response, entry);
   }
 
   send(response, entry) {

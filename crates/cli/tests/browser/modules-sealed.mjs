@@ -50,6 +50,10 @@ async function opens({ hub, page }) {
       'data-own').replace('data-sender="agent_bob" data-sender-key="#key-agent_bob"', 'data-sender="agent_ada" data-sender-key="#key-agent_ada"')
     + part('paper', 'file', fromBob({ filename: '../..\\evil\u202e\u0007name<b>.html', mimeType: 'text/html', data: Buffer.from('<script>alert(3)</script>').toString('base64') }));
   hub.pages['/app/ada'] = sealedPage(parts);
+  await page.addInitScript(() => {
+    const original = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { window.blobType = blob.type; return original(blob); };
+  });
   await page.goto(`${hub.origin}/app/ada`);
   await says(page, 'said', 'No key is loaded');
   assert.match(await text(page, 'said'), /Encrypted, 1 kB\.\s*Signature verified: key of bob\/reviewerNo key is loaded/);
@@ -68,6 +72,7 @@ async function opens({ hub, page }) {
   const [saved] = await Promise.all([page.waitForEvent('download'), page.click('#paper a')]);
   assert.equal(saved.suggestedFilename(), 'evilnameb.html');
   assert.equal(readFileSync(await saved.path(), 'utf8'), '<script>alert(3)</script>');
+  assert.equal(await page.evaluate(() => window.blobType), 'application/octet-stream', 'not what the sender says');
   await page.click('#sealed-key button');
   await says(page, 'said', 'No key is loaded');
   assert.ok(!(await page.textContent('#thread')).includes('onerror'), 'nothing stays after the key is forgotten');
