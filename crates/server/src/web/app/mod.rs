@@ -6,12 +6,15 @@
 
 mod admin;
 pub(crate) mod assets;
+pub(crate) mod copy;
 mod error;
 mod home;
 mod live;
+mod plot;
 mod session;
 mod shell;
 mod sign_in;
+mod tasks;
 mod words;
 
 use askama::Template;
@@ -40,9 +43,10 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/sign-in", get(sign_in::page).post(sign_in::submit))
         .route("/app/sign-out", post(sign_in::sign_out))
         .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
-        .route("/app/{agent}", get(home::page))
         .route("/app/{agent}/live", get(live::stream))
         .merge(admin::routes())
+        .merge(home::routes())
+        .merge(tasks::routes())
 }
 
 /// Renders a page.
