@@ -5,6 +5,7 @@
 //! the check of forms and the HTML of errors are here.
 
 pub(crate) mod assets;
+pub(crate) mod copy;
 mod error;
 mod home;
 mod live;
