@@ -111,6 +111,13 @@ pub fn live_tasks(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<Vec<(A
     )
 }
 
+/// How many live tasks two agents have.
+pub fn live_with(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<i64, Error> {
+    let (low, high) = pair(one, other);
+    let sql = "select live_tasks from pairs where low_id = ?1 and high_id = ?2";
+    Ok(tx.find(sql, &[low.into(), high.into()])?.unwrap_or(0))
+}
+
 /// What decides whether, and how, one agent's task reaches another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {

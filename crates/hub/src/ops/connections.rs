@@ -116,13 +116,15 @@ pub async fn find(
 }
 
 /// How many live tasks the caller has with the peers of its newest connections.
-pub async fn live_tasks(
-    hub: &HubParts,
-    caller: &Caller,
-    limit: i64,
-) -> Result<Vec<(AgentId, i64)>, Error> {
+pub async fn live_tasks(hub: &HubParts, caller: &Caller, limit: i64) -> Result<Vec<(AgentId, i64)>, Error> {
     let by = caller.agent.clone();
     hub.read(move |tx, _| connections::live_tasks(tx, &by, limit)).await
+}
+
+/// How many live tasks the caller has with another agent.
+pub async fn live_with(hub: &HubParts, caller: &Caller, peer: &AgentId) -> Result<i64, Error> {
+    let (by, peer) = (caller.agent.clone(), peer.clone());
+    hub.read(move |tx, _| connections::live_with(tx, &by, &peer)).await
 }
 
 pub(super) fn view(hub: &HubParts, connection: Connection) -> ConnectionView {

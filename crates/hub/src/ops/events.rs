@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use tandem_api::events::{AckCursor, Acknowledged, EventView, EventsPage, EventsQuery};
 use tandem_app::Invalid;
-use tandem_app::events::{self, LogPage};
 pub use tandem_app::events::Newest;
+use tandem_app::events::{self, LogPage};
 use tandem_store::events::Logged;
 use tokio::time::timeout;
 

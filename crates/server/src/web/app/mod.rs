@@ -4,14 +4,28 @@
 //! without JavaScript. Pages call the operations of the hub, as REST and MCP do; they know no rule about tasks. Sessions,
 //! the check of forms and the HTML of errors are here.
 
+mod add_agent;
+mod agents;
 pub(crate) mod assets;
+mod connection;
 pub(crate) mod copy;
+mod discover;
 mod error;
+mod events;
+mod graph;
 mod home;
 mod live;
+mod network;
+mod networks;
+mod pair;
+mod pair_link;
+mod profile;
+mod reach;
 mod session;
 mod shell;
 mod sign_in;
+mod told;
+mod webhooks;
 mod words;
 
 use askama::Template;
@@ -42,6 +56,17 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
         .route("/app/{agent}", get(home::page))
         .route("/app/{agent}/live", get(live::stream))
+        .merge(add_agent::routes())
+        .merge(agents::routes())
+        .merge(connection::routes())
+        .merge(discover::routes())
+        .merge(events::routes())
+        .merge(network::routes())
+        .merge(networks::routes())
+        .merge(pair::routes())
+        .merge(pair_link::routes())
+        .merge(profile::routes())
+        .merge(webhooks::routes())
 }
 
 /// Renders a page.
