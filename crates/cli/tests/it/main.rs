@@ -22,6 +22,10 @@ mod config;
 mod connections;
 mod crash;
 mod credits;
+#[path = "dashboard/net.rs"]
+mod dashboard_net;
+#[path = "dashboard/net_more.rs"]
+mod dashboard_net_more;
 mod deadlines;
 mod encryption;
 mod events;

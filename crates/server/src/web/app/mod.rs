@@ -4,17 +4,31 @@
 //! without JavaScript. Pages call the operations of the hub, as REST and MCP do; they know no rule about tasks. Sessions,
 //! the check of forms and the HTML of errors are here.
 
+mod add_agent;
 mod admin;
+mod agents;
 pub(crate) mod assets;
+mod connection;
 pub(crate) mod copy;
+mod discover;
 mod error;
+mod events;
+mod graph;
 mod home;
 mod live;
+mod network;
+mod networks;
+mod pair;
+mod pair_link;
 mod plot;
+mod profile;
+mod reach;
 mod session;
 mod shell;
 mod sign_in;
 mod tasks;
+mod told;
+mod webhooks;
 mod words;
 
 use askama::Template;
@@ -47,6 +61,17 @@ pub(crate) fn routes() -> Router<Hub> {
         .merge(admin::routes())
         .merge(home::routes())
         .merge(tasks::routes())
+        .merge(add_agent::routes())
+        .merge(agents::routes())
+        .merge(connection::routes())
+        .merge(discover::routes())
+        .merge(events::routes())
+        .merge(network::routes())
+        .merge(networks::routes())
+        .merge(pair::routes())
+        .merge(pair_link::routes())
+        .merge(profile::routes())
+        .merge(webhooks::routes())
 }
 
 /// Renders a page.
