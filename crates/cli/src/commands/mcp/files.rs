@@ -16,7 +16,7 @@ use tandem_server::mcp::shared::{Args, ToolReply, fence, invalid, to_result, upl
 use super::failures::to_hub_error;
 use super::handler::Bridge;
 use crate::commands::file::FILE_BYTES_MAX;
-use crate::commands::media_type::mime_type;
+use crate::commands::media_type::mime_type_of;
 
 /// Messages that are searched for a file, newest first.
 const MESSAGES_MAX: usize = 10_000;
@@ -33,7 +33,7 @@ impl Bridge {
         let filename = optional(&mut args, "filename")?.or(own_name).unwrap_or_default();
         let mime_type = match optional(&mut args, "mimeType")? {
             Some(given) => given,
-            None => mime_type(&path).to_owned(),
+            None => mime_type_of(&file, &path).to_owned(),
         };
         let task = client.task(&id).await.map_err(to_hub_error)?;
         let sent = if is_encrypted(&task).map_err(to_hub_error)? {
