@@ -56,6 +56,8 @@ async fn news_is_told_once_per_session(#[values(Db::Sqlite, Db::Postgres)] db: D
     let shown = cli.json(&["task", "show", &task]).await;
     let delivery = shown.get("delivery").or_else(|| shown["task"].get("delivery")).unwrap().clone();
     assert_eq!(delivery["surfacedBy"], "hook", "{shown}");
+    let head = cli.ok(&["task", "show", &task]).await;
+    assert!(head.stdout.contains("  Delivery     surfaced by hook "), "{head:?}");
 
     // More on the same thread is news, and so is a task that comes again.
     cli.ok(&["message", &task, "one more thing"]).await;

@@ -191,6 +191,15 @@ pub fn mark_surfaced(
     tx.send(sql, &[id.into(), target.into(), at.into(), by.into()])
 }
 
+/// Notes that the target's model has asked for the news with a task because a channel had woken it, if it was shown the
+/// task since then.
+pub fn claim_surfaced(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, since: Timestamp) -> Result<(), Error> {
+    let sql = "update tasks set surfaced_by = ?4
+         where id = ?1 and target_id = ?2 and surfaced_at >= ?3 and surfaced_by in (?5, ?6)";
+    let [channel, asked, waited] = [Rung::Channel, Rung::Pull, Rung::LongPoll];
+    tx.send(sql, &[id.into(), target.into(), since.into(), channel.into(), asked.into(), waited.into()])
+}
+
 /// Removes a task with its messages and its history; tells how many messages there were.
 pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
     let messages = tx.execute("delete from messages where task_id = ?1", &[id.into()])?;

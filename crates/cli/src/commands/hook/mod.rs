@@ -161,7 +161,7 @@ impl Hook {
         self.session.profile.as_ref().map_or("", |profile| &profile.name)
     }
 
-    /// Reports the rung, hourly at most, and the tasks that the model sees now.
+    /// Reports the rung, now and again, and the tasks that the model sees now.
     async fn report(&self, surfaced: Vec<TaskId>) -> Outcome {
         let provided = self.shown.is_report_due().then_some(true);
         if provided.is_none() && surfaced.is_empty() {

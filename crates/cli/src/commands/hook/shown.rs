@@ -16,8 +16,8 @@ use crate::profiles::{create_private, write_secret};
 const SESSIONS_MAX: usize = 64;
 /// Items of one session that are remembered.
 const ITEMS_MAX: usize = 1_000;
-/// How often the rung is reported.
-const REPORT_EVERY: Duration = Duration::from_secs(3_600);
+/// How often the rung is reported. A report holds for an hour.
+const REPORT_EVERY: Duration = Duration::from_secs(15 * 60);
 
 /// The memory of one session.
 pub(super) struct Shown {

@@ -10,7 +10,7 @@ use tandem_api::tasks::{PartyRole, TaskView, TasksQuery};
 use tandem_client::{Followed, Notice, StreamEvent};
 use tandem_core::events::EventKind;
 use tandem_core::text::SessionKey;
-use tandem_core::wake::Rung;
+use tandem_core::wake::{REPORT_EVERY, Rung};
 use tandem_core::{Status, TaskId};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, watch};
@@ -30,8 +30,6 @@ use crate::terminal::text;
 
 /// How long a call is repeated before its task is looked at again.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often the hub is told that the runner is there.
-const REPORT_EVERY: Duration = Duration::from_secs(4 * 60);
 /// Pause before the tasks are listed again after a failure, and before a hub is tried again at the start.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Time for workers to end when the runner is stopped: that of SIGTERM and a little more.
@@ -252,9 +250,9 @@ impl Shift {
     }
 
     fn report(&self) {
-        let client = self.runner.client.clone();
+        // It is repeated soon, so that an old one must not come late.
+        let client = self.runner.client.clone().with_patience(Duration::ZERO);
         tokio::task::spawn_local(async move {
-            // It is repeated in a few minutes.
             let _ = client.report_reach(&ReportReach::provided(Rung::Runner, true)).await;
         });
     }
