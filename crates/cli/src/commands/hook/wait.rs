@@ -100,7 +100,7 @@ async fn look(hook: &Hook) -> Outcome<News> {
     let _ = hook.report(Vec::new()).await;
     let inbox = news::inbox(client).await?;
     let candidates = news::waking(client, &hook.me, hook.shown.unseen(&inbox)).await?;
-    Ok(hook.shown.take(candidates, &inbox))
+    Ok(hook.shown.take(candidates, &inbox).await)
 }
 
 fn may_wake(event: &StreamEvent) -> bool {
