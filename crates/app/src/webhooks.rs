@@ -333,3 +333,8 @@ pub fn secret_format(tx: &mut Tx<'_>, by: &AgentId) -> Result<Option<SecretForma
     let secret = rows::find(tx, by)?.and_then(|webhook| webhook.secret);
     Ok(secret.map(|secret| if is_standard(&secret) { SecretFormat::Whsec } else { SecretFormat::Raw }))
 }
+
+/// The settings and the state of the caller's webhook.
+pub fn settings(tx: &mut Tx<'_>, by: &AgentId) -> Result<Option<Webhook>, Error> {
+    Ok(rows::find(tx, by)?)
+}

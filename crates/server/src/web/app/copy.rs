@@ -32,6 +32,14 @@ impl Copied {
         Self { command: Some(line), ..self }
     }
 
+    /// As a loop over the values of an option.
+    pub(crate) fn command_for_each(self, option: &str, values: &[&str], words: &[&str]) -> Self {
+        let Some(command) = self.clone().command(words).command else { return self };
+        let values = values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(" ");
+        let line = format!("for {option} in {values}; do {command} --{option} ${option}; done");
+        Self { command: Some(line), ..self }
+    }
+
     /// As a request of the REST API. `path` is without the prefix `/api/v1`.
     pub(crate) fn curl(self, hub: &Hub, method: &str, path: &str, body: Option<&Value>) -> Self {
         let mut line = "curl -sS".to_owned();
@@ -52,6 +60,10 @@ impl Copied {
             (Some(_), None) => "As command",
             _ => "As curl",
         }
+    }
+
+    pub(crate) fn id(&self) -> String {
+        format!("copy-{}", self.id)
     }
 
     pub(crate) fn command_id(&self) -> String {

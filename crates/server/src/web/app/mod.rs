@@ -5,6 +5,7 @@
 //! the check of forms and the HTML of errors are here.
 
 mod add_agent;
+mod admin;
 mod agents;
 pub(crate) mod assets;
 mod connection;
@@ -19,11 +20,13 @@ mod network;
 mod networks;
 mod pair;
 mod pair_link;
+mod plot;
 mod profile;
 mod reach;
 mod session;
 mod shell;
 mod sign_in;
+mod tasks;
 mod told;
 mod webhooks;
 mod words;
@@ -54,8 +57,10 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/sign-in", get(sign_in::page).post(sign_in::submit))
         .route("/app/sign-out", post(sign_in::sign_out))
         .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
-        .route("/app/{agent}", get(home::page))
         .route("/app/{agent}/live", get(live::stream))
+        .merge(admin::routes())
+        .merge(home::routes())
+        .merge(tasks::routes())
         .merge(add_agent::routes())
         .merge(agents::routes())
         .merge(connection::routes())
