@@ -2,6 +2,7 @@
 
 use rstest::rstest;
 use serde_json::{Value, json};
+use tandem_app::keys;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -258,7 +259,22 @@ async fn an_agent_is_added_and_waited_for(#[values(Db::Sqlite, Db::Postgres)] db
     let after = anna.page(&wait).await;
     assert!(after.contains("waiting seen") && after.contains("Send a test task"), "{after}");
 
-    let hard = Harness::start_with(db, |config| config.pow_difficulty = 4).await;
-    let cy = hard.client.send("GET", "/agents/challenge", None, None).await.ok(200);
-    assert_eq!(cy["difficulty"], 4);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_page_does_no_proof_of_work(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.pow_difficulty = 4).await;
+    let challenge = hub.client.send("GET", "/agents/challenge", None, None).await.text("challenge");
+    let fits = |n: &u32| keys::sha256(format!("{challenge}{n}").as_bytes())[0] < 16;
+    let solution = (0..).find(fits).unwrap().to_string();
+    let ada = json!({ "name": "Ada", "challenge": challenge, "solution": solution });
+    let ada = hub.agent_with(ada).await;
+    let anna = Visitor::signed_in(&hub, &ada).await;
+    let add = format!("/app/{}/agents/add", ada.id);
+    let page = anna.page(&add).await;
+    assert!(page.contains("proof of work") && !page.contains("name=\"name\""), "{page}");
+    let csrf = hidden(&page, "csrf");
+    let refused = anna.send(&add, &[("csrf", &csrf), ("name", "New")]).await;
+    assert_eq!(refused.status, 400, "{}", text(&refused));
 }
