@@ -1,6 +1,8 @@
 //! The dashboard without a browser: a person who signs in, reads pages and sends forms.
 
+mod browser;
 mod history;
+mod sessions;
 mod work;
 
 use http_body_util::Full;
@@ -28,11 +30,28 @@ impl Person {
 
     /// Signs in with an agent's key or the operator's token.
     pub async fn sign_in_with(hub: &Harness, key: &str) -> Self {
-        let person = Self { client: hub.client.clone(), cookie: String::new(), base: "/app/admin".into() };
-        let reply = person.post("/app/sign-in", &[("key", key)]).await;
+        let reply = Self::stranger(hub).post("/app/sign-in", &[("key", key)]).await;
         assert_eq!(reply.status, 303, "{}", text(&reply));
+        Self::with_cookie_of(hub, &reply)
+    }
+
+    /// Somebody who is not signed in.
+    pub fn stranger(hub: &Harness) -> Self {
+        Self { client: hub.client.clone(), cookie: String::new(), base: "/app/admin".into() }
+    }
+
+    /// Somebody whose browser got this answer.
+    #[track_caller]
+    pub fn with_cookie_of(hub: &Harness, reply: &Reply) -> Self {
         let cookie = reply.header("set-cookie").expect("a session").split(';').next().unwrap().to_owned();
-        Self { cookie, ..person }
+        Self { cookie, ..Self::stranger(hub) }
+    }
+
+    /// Signs another agent in, in the same browser.
+    pub async fn also(&self, hub: &Harness, agent: &Agent) -> Self {
+        let reply = self.post("/app/sign-in", &[("key", &agent.key)]).await;
+        assert_eq!(reply.status, 303, "{}", text(&reply));
+        Self { base: self.base.clone(), ..Self::with_cookie_of(hub, &reply) }
     }
 
     pub async fn get(&self, path: &str) -> Reply {

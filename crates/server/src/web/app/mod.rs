@@ -4,16 +4,31 @@
 //! without JavaScript. Pages call the operations of the hub, as REST and MCP do; they know no rule about tasks. Sessions,
 //! the check of forms and the HTML of errors are here.
 
+mod add_agent;
+mod admin;
+mod agents;
 pub(crate) mod assets;
+mod connection;
 pub(crate) mod copy;
+mod discover;
 mod error;
+mod events;
+mod graph;
 mod home;
 mod live;
+mod network;
+mod networks;
+mod pair;
+mod pair_link;
 mod plot;
+mod profile;
+mod reach;
 mod session;
 mod shell;
 mod sign_in;
 mod tasks;
+mod told;
+mod webhooks;
 mod words;
 
 use askama::Template;
@@ -43,8 +58,20 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/sign-out", post(sign_in::sign_out))
         .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
         .route("/app/{agent}/live", get(live::stream))
+        .merge(admin::routes())
         .merge(home::routes())
         .merge(tasks::routes())
+        .merge(add_agent::routes())
+        .merge(agents::routes())
+        .merge(connection::routes())
+        .merge(discover::routes())
+        .merge(events::routes())
+        .merge(network::routes())
+        .merge(networks::routes())
+        .merge(pair::routes())
+        .merge(pair_link::routes())
+        .merge(profile::routes())
+        .merge(webhooks::routes())
 }
 
 /// Renders a page.
@@ -56,7 +83,8 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> Result<Respo
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        // Not "no-referrer": with it, browsers send `Origin: null` with our own forms.
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     ];
