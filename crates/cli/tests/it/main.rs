@@ -22,6 +22,7 @@ mod config;
 mod connections;
 mod crash;
 mod credits;
+mod dashboard;
 #[path = "dashboard/net.rs"]
 mod dashboard_net;
 #[path = "dashboard/net_more.rs"]
