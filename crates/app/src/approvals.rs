@@ -1,9 +1,9 @@
 //! The approval gate: the target approves or rejects tasks that its rule holds back.
 
+use tandem_core::agents::{Agent, Connection};
 use tandem_core::events::EventKind;
 use tandem_core::text::Reason;
 use tandem_core::{AgentId, Approval, Now, Role, Status, Task, TaskId, Timestamp};
-use tandem_core::agents::{Agent, Connection};
 use tandem_store::{Tx, agents, connections, tasks as rows};
 
 use crate::events::{Event, append_event};

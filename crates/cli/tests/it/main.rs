@@ -22,6 +22,7 @@ mod config;
 mod connections;
 mod crash;
 mod credits;
+mod dashboard;
 mod deadlines;
 mod encryption;
 mod events;

@@ -142,7 +142,9 @@ fn with_files(tx: &mut Tx<'_>, by: &AgentId, messages: Vec<Message>) -> Result<V
     let mut found: HashMap<String, MessageFile> = HashMap::new();
     for message in &messages {
         let may_be_file = matches!(message.content_type, ContentType::File | ContentType::Encrypted);
-        let Some(id) = may_be_file.then(|| message.content.parse::<FileId>().ok()).flatten() else { continue };
+        let Some(id) = may_be_file.then(|| message.content.parse::<FileId>().ok()).flatten() else {
+            continue;
+        };
         match files::find(tx, by, &id) {
             Ok((file, _)) => drop(found.insert(message.content.clone(), MessageFile::new(file, by))),
             // It was deleted, or it is ciphertext.

@@ -51,7 +51,8 @@ pub fn decided(tx: &mut Tx<'_>, target: &AgentId, limit: i64) -> Result<Vec<Task
         };
         let published = Status::ALL.into_iter().filter(|status| *status != Status::Draft);
         let all = published.map(newest).collect::<Vec<_>>().join(" union all ");
-        let columns = crate::table::select_list_without::<Task>(&["description", "result", "description_keys"]);
+        let columns =
+            crate::table::select_list_without::<Task>(&["description", "result", "description_keys"]);
         format!(
             "select {columns} from (select id, updated_at from ({all}) a where approval in ('approved', 'rejected')
                  order by updated_at desc, id desc limit ?3) page

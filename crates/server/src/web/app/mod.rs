@@ -4,13 +4,17 @@
 //! without JavaScript. Pages call the operations of the hub, as REST and MCP do; they know no rule about tasks. Sessions,
 //! the check of forms and the HTML of errors are here.
 
+mod approvals;
 pub(crate) mod assets;
+mod copy;
 mod error;
 mod home;
 mod live;
+pub mod markdown;
 mod session;
 mod shell;
 mod sign_in;
+mod thread;
 mod words;
 
 use askama::Template;
@@ -41,6 +45,8 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
         .route("/app/{agent}", get(home::page))
         .route("/app/{agent}/live", get(live::stream))
+        .merge(approvals::routes())
+        .merge(thread::routes())
 }
 
 /// Renders a page.

@@ -1,0 +1,4 @@
+//! The dashboard, without a browser.
+
+mod markdown;
+mod talk;
