@@ -5,6 +5,7 @@
 
 mod act;
 mod actions;
+mod commands;
 pub(super) mod facts;
 pub(super) mod items;
 mod timeline;

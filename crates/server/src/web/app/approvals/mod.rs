@@ -1,26 +1,24 @@
 //! Approvals: who asks, do I know the key, what do they want, how long have I got?
 
+mod decide;
+
 use askama::Template;
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use serde::Deserialize;
-use tandem_api::connections::PatchConnection;
-use tandem_api::error::Code;
-use tandem_api::tasks::{PageQuery, TaskView, WithReason};
-use tandem_core::text::Reason;
-use tandem_core::{AgentId, Approval, ConnectionId, Rule, Status, TaskId};
+use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_core::{AgentId, Approval, Rule};
 use tandem_hub::ops::approvals::{self, DECISIONS_COUNTED_MAX, Queue, Request};
-use tandem_hub::ops::{connections, parse_id, tasks};
-use tandem_hub::{Caller, Error, Hub, paging};
+use tandem_hub::{Hub, paging};
 
+use self::decide::Late;
 use super::copy::Copied;
 use super::markdown::{self, Excerpt};
 use super::thread::facts::{self, Key, Party};
 use super::thread::items::{SealedBox, sealed_description};
 use super::words::{self, When};
-use super::{Form, Page, Section, Shell, Viewer, html, redirect};
+use super::{Page, Section, Shell, Viewer, html};
 
 /// Cards on one page.
 const CARDS_MAX: i64 = 10;
@@ -30,9 +28,9 @@ const SOON_MS: i64 = 15 * 60 * 1_000;
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
         .route("/app/{agent}/approvals", get(page))
-        .route("/app/{agent}/approvals/{task}/approve", post(approve))
-        .route("/app/{agent}/approvals/{task}/reject", post(reject))
-        .route("/app/{agent}/approvals/{task}/rule", post(rule))
+        .route("/app/{agent}/approvals/{task}/approve", post(decide::approve))
+        .route("/app/{agent}/approvals/{task}/reject", post(decide::reject))
+        .route("/app/{agent}/approvals/{task}/rule", post(decide::rule))
 }
 
 /// What is asked for.
@@ -83,15 +81,6 @@ struct Decided {
     text: String,
     quote: Option<String>,
     when: When,
-}
-
-/// A decision that came too late.
-#[derive(Debug)]
-struct Late {
-    title: Option<String>,
-    href: Option<String>,
-    sentence: String,
-    more: String,
 }
 
 #[derive(Template)]
@@ -269,156 +258,5 @@ fn decided(task: &TaskView, shell: &Shell) -> Decided {
         text: if is_approved { format!("Approved, now {now}") } else { "Rejected".to_owned() },
         quote: task.status_reason.as_ref().filter(|_| !is_approved).map(|reason| reason.as_str().to_owned()),
         when: shell.when(&task.updated_at),
-    }
-}
-
-/// A decision at the gate.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Decision {
-    reason: Option<Reason>,
-    /// The version of the task that the person saw. If its terms have changed since, the decision is not theirs.
-    seen: Option<i64>,
-}
-
-/// The rule for a sender.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum NewRule {
-    Require,
-    Auto,
-    Default,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SetRule {
-    connection: String,
-    approval: NewRule,
-}
-
-/// `POST /app/{agent}/approvals/{task}/approve`
-async fn approve(
-    State(hub): State<Hub>,
-    Path((_, task)): Path<(String, String)>,
-    form: Form<Viewer, Decision>,
-) -> Page {
-    decide(&hub, &task, form, true).await
-}
-
-/// `POST /app/{agent}/approvals/{task}/reject`
-async fn reject(
-    State(hub): State<Hub>,
-    Path((_, task)): Path<(String, String)>,
-    form: Form<Viewer, Decision>,
-) -> Page {
-    decide(&hub, &task, form, false).await
-}
-
-async fn decide(hub: &Hub, task: &str, form: Form<Viewer, Decision>, is_approval: bool) -> Page {
-    let task: TaskId = parse_id(task, "task")?;
-    let (viewer, sent) = (&form.by, &form.sent);
-    let decided = match form.fields {
-        Ok(Decision { reason, seen }) => {
-            let caller = Caller { if_match: seen.map(|version| vec![version]), ..viewer.caller.clone() };
-            let body = WithReason { reason, expected_status: None };
-            match is_approval {
-                true => approvals::approve(hub, &caller, &task, body).await.map(|_| "approved"),
-                false => approvals::reject(hub, &caller, &task, body).await.map(|_| "rejected"),
-            }
-        }
-        Err(error) => Err(error),
-    };
-    let error = match decided {
-        Ok(done) => return Ok(redirect(&format!("/app/{}/approvals?done={done}", viewer.caller.agent))),
-        Err(error) => error,
-    };
-    if matches!(error.code(), Code::Unauthorized | Code::Suspended) {
-        return Err(error.into());
-    }
-    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let is_late =
-        matches!(error.code(), Code::InvalidState | Code::Conflict | Code::NotFound | Code::TaskTerminal);
-    let late = if is_late { Some(late(hub, viewer, &task).await?) } else { None };
-    let error = late.is_none().then(|| error.to_string());
-    let typed = (!is_approval).then(|| (task.to_string(), sent.get("reason").to_owned()));
-    Show { late, error, typed, ..Show::new(hub, viewer) }.render(status).await
-}
-
-/// What happened to a task before the person's decision.
-async fn late(hub: &Hub, viewer: &Viewer, task: &TaskId) -> Result<Late, Error> {
-    let task = match tasks::view(hub, &viewer.caller, task).await {
-        Ok(found) => found.view,
-        Err(error) if error.code() == Code::NotFound => {
-            return Ok(Late {
-                title: None,
-                href: None,
-                sentence: "This task is not yours any more.".to_owned(),
-                more: "Its sender gave it to another agent or deleted it. Nothing is left to decide."
-                    .to_owned(),
-            });
-        }
-        Err(error) => return Err(error),
-    };
-    let before = |at: Option<tandem_core::Timestamp>| match at.map(|at| hub.time().ms_since(at)) {
-        None => String::new(),
-        Some(..1_000) => " just before you".to_owned(),
-        Some(ms) => format!(" {} before you", words::short_span(ms)),
-    };
-    let reason =
-        task.status_reason.as_ref().map_or_else(String::new, |reason| format!(": “{}”", reason.as_str()));
-    let nothing_left =
-        "Your agent did it, or somebody in another window. Nothing is left to decide.".to_owned();
-    let (sentence, more) = match (task.approval_status, task.status) {
-        (Some(Approval::Pending), Status::Submitted) => {
-            ("Its terms changed while you looked.".to_owned(), "Look at it again, then decide.".to_owned())
-        }
-        (Some(Approval::Approved), status) => {
-            let at = (status == Status::Submitted).then_some(task.updated_at);
-            (format!("It was approved{}.", before(at)), nothing_left)
-        }
-        (Some(Approval::Rejected), _) => {
-            (format!("It was rejected{}{reason}.", before(task.completed_at)), nothing_left)
-        }
-        (_, Status::Expired) => {
-            (format!("It expired{}.", before(task.completed_at)), "Its sender can send it again.".to_owned())
-        }
-        (_, Status::Cancelled) => {
-            let who = task.initiator_agent_name.as_str();
-            (
-                format!("{who} cancelled it{}{reason}.", before(task.completed_at)),
-                "Nothing is left to decide.".to_owned(),
-            )
-        }
-        (_, status) => {
-            let word = words::status(status, None).word;
-            (format!("Nobody holds it at your gate: it is {word}."), "Nothing is left to decide.".to_owned())
-        }
-    };
-    let href = format!("/app/{}/tasks/{}", viewer.caller.agent, task.id);
-    Ok(Late { title: Some(task.title.as_str().to_owned()), href: Some(href), sentence, more })
-}
-
-/// `POST /app/{agent}/approvals/{task}/rule`
-async fn rule(State(hub): State<Hub>, form: Form<Viewer, SetRule>) -> Page {
-    let viewer = &form.by;
-    let changed = async {
-        let SetRule { connection, approval } = form.fields?;
-        let connection: ConnectionId = parse_id(&connection, "connection")?;
-        let approval = match approval {
-            NewRule::Require => Some(Rule::Require),
-            NewRule::Auto => Some(Rule::Auto),
-            NewRule::Default => None,
-        };
-        let change = PatchConnection { approval: Some(approval), alias: None };
-        connections::change(&hub, &viewer.caller, &connection, change).await
-    };
-    match changed.await {
-        Ok(_) => Ok(redirect(&format!("/app/{}/approvals?done=rule", viewer.caller.agent))),
-        Err(error) if error.code() == Code::Unauthorized => Err(error.into()),
-        Err(error) => {
-            let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            Show { error: Some(error.to_string()), ..Show::new(&hub, viewer) }.render(status).await
-        }
     }
 }
