@@ -53,6 +53,21 @@ pub struct Overview {
     pub store: BTreeMap<String, u64>,
 }
 
+/// A one-time link that signs the operator in to the dashboard.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SetupLink {
+    /// The code, which can also be typed into the page `/setup`.
+    #[schema(value_type = String, example = "7QFD-K2MX-9TRA")]
+    pub code: HubText,
+    /// The path of the link. The code is in the fragment, which browsers do not send.
+    #[schema(value_type = String, example = "/setup#7QFD-K2MX-9TRA")]
+    pub path: HubText,
+    /// When the code ends. It can be used once.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Timestamp,
+}
+
 /// An agent, for the operator.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

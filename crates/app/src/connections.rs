@@ -80,6 +80,16 @@ pub fn list(
     Ok(Page::cut(found, limit, |connection| (connection.created_at, connection.id.clone())))
 }
 
+/// How many live tasks the caller has with the peers of its newest connections.
+pub fn live_tasks(tx: &mut Tx<'_>, by: &AgentId, limit: i64) -> Result<Vec<(AgentId, i64)>, Error> {
+    Ok(rows::live_tasks(tx, by, limit)?)
+}
+
+/// How many live tasks the caller has with another agent.
+pub fn live_with(tx: &mut Tx<'_>, by: &AgentId, peer: &AgentId) -> Result<i64, Error> {
+    Ok(rows::live_with(tx, by, peer)?)
+}
+
 /// One of the caller's connections.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId) -> Result<Connection, Error> {
     rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))

@@ -6,7 +6,7 @@ use tandem_core::{AgentId, MessageId, Now, Task, TaskId};
 use tandem_store::Tx;
 use tandem_store::events::{self as log, Appended, Cursors, Logged, NewEvent};
 
-use crate::Error;
+use crate::{Error, Page};
 
 /// Page size when the log is read.
 pub const PAGE_MAX: i64 = 100;
@@ -140,6 +140,39 @@ pub fn read(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<LogPage
     let cursor = events.last().map_or(start, |event| event.seq);
     let is_new = !events.is_empty() && cursor > cursors.fetched;
     Ok(LogPage { events, cursor, has_more, is_new })
+}
+
+/// Numbers of the log that one search by type looks at. A rare type is searched for page by page, so that no request
+/// reads a whole log.
+pub const SEARCHED_MAX: i64 = 5_000;
+
+/// Which events of the caller's log are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct Newest {
+    /// Only events before this number.
+    pub before: Option<i64>,
+    /// Only these types; none named means all.
+    pub kinds: Vec<EventKind>,
+    /// Only events about this task.
+    pub task: Option<TaskId>,
+}
+
+/// The caller's events, newest first. The next page begins before the number in `next`; a page of a search by type may
+/// have no event although older ones match.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    wanted: &Newest,
+    limit: i64,
+) -> Result<Page<Logged, i64>, Error> {
+    let end = log::cursors(tx, by)?.last.saturating_add(1);
+    let before = wanted.before.unwrap_or(end).min(end);
+    let is_search = !wanted.kinds.is_empty() && wanted.task.is_none();
+    let from = if is_search { (before - SEARCHED_MAX).max(0) } else { 0 };
+    let range = log::Wanted { from, before, kinds: &wanted.kinds, task: wanted.task.as_ref() };
+    let page = Page::cut(log::newest(tx, by, &range, limit + 1)?, limit, |event| event.seq);
+    let further = Some(from).filter(|from| *from > 1);
+    Ok(Page { next: page.next.or(further), ..page })
 }
 
 /// Stores how far agents have read their logs by polling.

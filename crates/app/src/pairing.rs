@@ -30,6 +30,11 @@ pub fn generate(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<(PairingCode
     Err(Error::TooManyCodes(OPEN_CODES_MAX))
 }
 
+/// The caller's newest code that can still be redeemed, and when it ends.
+pub fn newest(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Option<(String, Timestamp)>, Error> {
+    Ok(rows::newest_code(tx, by, now.at)?)
+}
+
 /// Redeems a code and connects the two agents.
 pub fn connect(tx: &mut Tx<'_>, by: &AgentId, code: &PairingCode, now: &Now) -> Result<Connected, Error> {
     let owner = rows::owner(tx, code, now.at)?.ok_or(Error::UnknownCode("pairing code"))?;

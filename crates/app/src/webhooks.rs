@@ -282,6 +282,27 @@ pub fn list(
     Ok(Page { next: page.next.or(last), ..page })
 }
 
+/// Waiting deliveries are counted up to this number.
+pub const WAITING_MAX: i64 = 1_000;
+
+/// How the caller's webhook does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Health {
+    /// Since when nothing has got through.
+    pub failing_since: Option<Timestamp>,
+    /// How many deliveries wait, up to [`WAITING_MAX`].
+    pub waiting: i64,
+    /// When the next one is tried.
+    pub next_at: Option<Timestamp>,
+}
+
+/// How the caller's webhook does.
+pub fn health(tx: &mut Tx<'_>, by: &AgentId) -> Result<Health, Error> {
+    let webhook = rows::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
+    let (waiting, next_at) = rows::waiting(tx, by, WAITING_MAX)?;
+    Ok(Health { failing_since: webhook.failing_since, waiting, next_at })
+}
+
 /// Whether an agent's webhook is active.
 pub fn is_active(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
     Ok(rows::find(tx, agent)?.is_some_and(|webhook| webhook.active))
@@ -311,4 +332,9 @@ pub fn due_agents(
 pub fn secret_format(tx: &mut Tx<'_>, by: &AgentId) -> Result<Option<SecretFormat>, Error> {
     let secret = rows::find(tx, by)?.and_then(|webhook| webhook.secret);
     Ok(secret.map(|secret| if is_standard(&secret) { SecretFormat::Whsec } else { SecretFormat::Raw }))
+}
+
+/// The settings and the state of the caller's webhook.
+pub fn settings(tx: &mut Tx<'_>, by: &AgentId) -> Result<Option<Webhook>, Error> {
+    Ok(rows::find(tx, by)?)
 }

@@ -1,10 +1,12 @@
 //! `tandem serve`: flags, start-up lines and the stop signal. Everything else is in `hub` and `server`.
 
+use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use tandem_hub::ops::sign_ins;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
 use tandem_server::{GRACE, Server};
@@ -105,7 +107,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             started.hub.totals.database
         );
         say!("Listening    http://{address}");
-        say!("Start page   {url}/       reference {url}/docs");
+        say!("Dashboard    {url}/app    reference {url}/docs");
+        // A service's output is stored in a log, where a link that signs somebody in does not belong.
+        if std::io::stdout().is_terminal() {
+            let link = sign_ins::new_setup_link(&started.hub).await?;
+            say!("Sign in      {url}{}   once, within 30 minutes", link.path.as_str());
+        } else {
+            say!("Sign in      `tandem setup-link` prints a link for the operator");
+        }
         say!("MCP          {url}/mcp    with an agent's API key as bearer token");
         say!("Register     tandem register NAME --hub {url}");
         if let Some(file) = &started.token_file {

@@ -29,6 +29,36 @@ impl PairingCode {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What was probably meant, if a word of this code is in no code but differs little from one that is.
+    #[must_use]
+    pub fn correction(&self) -> Option<Self> {
+        let parts: Vec<&str> = self.0.split('-').collect();
+        let [word, animal, number] = parts[..] else { return None };
+        let meant = format!("{}-{}-{number}", nearest(word, &WORDS)?, nearest(animal, &ANIMALS)?);
+        (meant != self.0).then_some(Self(meant))
+    }
+}
+
+/// The one word of a list that is this word, or differs from it in a letter, or in two letters that changed places.
+fn nearest<'w>(typed: &str, words: &[&'w str]) -> Option<&'w str> {
+    let exact = words.iter().find(|word| **word == typed);
+    let mut near = words.iter().filter(|word| is_near(typed.as_bytes(), word.as_bytes()));
+    let only = near.next().filter(|_| near.next().is_none());
+    exact.or(only).copied()
+}
+
+/// Whether two words differ in one letter: replaced, missing, added or swapped with its neighbour.
+fn is_near(one: &[u8], other: &[u8]) -> bool {
+    let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[start..], &other[start..]);
+    match (one, other) {
+        ([_, rest @ ..], _) if rest == other => true,
+        (_, [_, rest @ ..]) if rest == one => true,
+        ([a, b, rest @ ..], [c, d, others @ ..]) if (a, b) == (d, c) && rest == others => true,
+        ([_, rest @ ..], [_, others @ ..]) => rest == others,
+        _ => false,
+    }
 }
 
 impl TryFrom<String> for PairingCode {

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use tandem_core::FileId;
+use tandem_core::{FileId, Timestamp};
 use tandem_store::Effect;
 use tokio::sync::mpsc;
 
 use crate::bus::Bus;
+use crate::history::History;
 use crate::keys::KeyCache;
 use crate::webhooks::Receivers;
 
@@ -22,17 +23,19 @@ pub(crate) struct CommitEffects {
     pub(crate) keys: Arc<KeyCache>,
     pub(crate) bus: Arc<Bus>,
     pub(crate) receivers: Arc<Receivers>,
+    pub(crate) history: Arc<History>,
     removed_files: mpsc::Sender<Vec<FileId>>,
 }
 
 impl CommitEffects {
     /// Creates the executor and the queue of files to delete.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Vec<FileId>>) {
+    pub(crate) fn new(started_at: Timestamp) -> (Self, mpsc::Receiver<Vec<FileId>>) {
         let (removed_files, queue) = mpsc::channel(REMOVED_FILES_MAX);
         let effects = Self {
             keys: Arc::default(),
             bus: Arc::new(Bus::local()),
             receivers: Arc::default(),
+            history: Arc::new(History::new(started_at)),
             removed_files,
         };
         (effects, queue)
@@ -57,6 +60,7 @@ impl CommitEffects {
             }
         }
         if !notices.is_empty() {
+            self.history.count_events(&notices);
             self.receivers.notify(&notices);
             self.bus.wake(notices);
         }

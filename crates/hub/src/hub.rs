@@ -11,6 +11,7 @@ use crate::caller::Caller;
 use crate::config::Config;
 use crate::db::{Db, UseCase};
 use crate::files::Files;
+use crate::history::History;
 use crate::keys::Access;
 use crate::liveness::Liveness;
 use crate::marks::Marks;
@@ -50,6 +51,8 @@ pub struct HubParts {
     pub files: Arc<Files>,
     /// Metrics.
     pub metrics: Arc<Metrics>,
+    /// Figures of the last day, for plots.
+    pub history: Arc<History>,
     /// Cached totals of the overview.
     pub totals: Totals,
     /// Requests that write. They run to completion even if their client disconnects.

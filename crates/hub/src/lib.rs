@@ -20,6 +20,7 @@ pub mod feed;
 pub mod files;
 mod folder;
 pub mod gc;
+pub mod history;
 mod housekeeping;
 mod hub;
 mod keys;

@@ -146,11 +146,11 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     let holder = lease_holder(&config.data, &database)?;
     let (token, token_file) = token(&config)?;
     folder::make_database_private(&database)?;
-    let (effects, removed_files) = CommitEffects::new();
+    let now = clock.now();
+    let (effects, removed_files) = CommitEffects::new(now);
     let hook = effects.clone();
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
-    let now = clock.now();
     let opened = tokio::task::spawn_blocking(move || {
         Store::open_with(&database, &options, Arc::new(move |effects| hook.execute(effects)), now.0)
     })
@@ -178,6 +178,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         }),
         files: Arc::new(files),
         metrics: Arc::default(),
+        history: effects.history,
         totals: Totals::new(kind, now),
         writing: TaskTracker::new(),
         db,

@@ -100,6 +100,24 @@ pub fn list(
     tx.list(&query.sql, &query.params)
 }
 
+/// How many live tasks an agent has with the peers of its newest connections.
+pub fn live_tasks(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<Vec<(AgentId, i64)>, Error> {
+    tx.list(
+        "select c.peer_id, coalesce(l.live_tasks, h.live_tasks, 0) from connections c
+         left join pairs l on l.low_id = c.agent_id and l.high_id = c.peer_id
+         left join pairs h on h.low_id = c.peer_id and h.high_id = c.agent_id
+         where c.agent_id = ?1 order by c.created_at desc, c.connection_id desc limit ?2",
+        &[agent.into(), limit.into()],
+    )
+}
+
+/// How many live tasks two agents have.
+pub fn live_with(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<i64, Error> {
+    let (low, high) = pair(one, other);
+    let sql = "select live_tasks from pairs where low_id = ?1 and high_id = ?2";
+    Ok(tx.find(sql, &[low.into(), high.into()])?.unwrap_or(0))
+}
+
 /// What decides whether, and how, one agent's task reaches another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {

@@ -3,6 +3,7 @@
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
+use crate::query::Query;
 use crate::table::{columns, insert, sql, update};
 use crate::{Effect, Error, EventNotice, Tx};
 
@@ -126,6 +127,45 @@ pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result
     let sql =
         sql!("select {} from events e where e.agent_id = ?1 and e.seq > ?2 order by e.seq limit ?3", Stored);
     let found = tx.list(sql, &[agent.into(), after.into(), limit.into()])?;
+    Ok(found.into_iter().map(logged).collect())
+}
+
+/// Which events of a log are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Only events from this number on.
+    pub from: i64,
+    /// Only events before this number.
+    pub before: i64,
+    /// Only these types; none named means all.
+    pub kinds: &'a [EventKind],
+    /// Only events about this task.
+    pub task: Option<&'a TaskId>,
+}
+
+/// Events of an agent, newest first. The cost is bounded by the range of numbers, or by the events of the one task.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    wanted: &Wanted<'_>,
+    limit: i64,
+) -> Result<Vec<Logged>, Error> {
+    let mut query = Query::default();
+    query.push(sql!("select {} from events e where ", Stored));
+    match wanted.task {
+        // A task has few events: they are found by the index of tasks and then sorted.
+        Some(task) => query.push("e.task_id = ").bind(task).push(" and e.agent_id || '' = ").bind(agent),
+        None => query.push("e.agent_id = ").bind(agent),
+    };
+    query.push(" and e.seq >= ").bind(wanted.from).push(" and e.seq < ").bind(wanted.before);
+    for (place, kind) in wanted.kinds.iter().enumerate() {
+        query.push(if place == 0 { " and e.type in (" } else { ", " }).bind(kind.as_str());
+    }
+    if !wanted.kinds.is_empty() {
+        query.push(")");
+    }
+    query.push(" order by e.seq desc limit ").bind(limit);
+    let found = tx.list(&query.sql, &query.params)?;
     Ok(found.into_iter().map(logged).collect())
 }
 

@@ -12,6 +12,17 @@ pub fn open_codes(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<i6
     tx.get(sql, &[agent.into(), now.into()])
 }
 
+/// The code of an agent that ends last, while it can be redeemed.
+pub fn newest_code(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    now: Timestamp,
+) -> Result<Option<(String, Timestamp)>, Error> {
+    let sql = "select code, expires_at from pairing_codes where agent_id = ?1 and expires_at > ?2
+         order by expires_at desc, code limit 1";
+    tx.find(sql, &[agent.into(), now.into()])
+}
+
 /// Keeps a code; false when it is in use.
 pub fn insert(
     tx: &mut Tx<'_>,

@@ -178,6 +178,15 @@ columns! {
     }
 }
 
+/// How many deliveries of an agent wait, up to a limit, and when the first of them is tried next.
+pub fn waiting(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<(i64, Option<Timestamp>), Error> {
+    tx.get(
+        "select count(*), min(next_at) from (select next_at from deliveries
+             where agent_id = ?1 and state = 'pending' order by next_at, id limit ?2) d",
+        &[agent.into(), limit.into()],
+    )
+}
+
 /// Puts a delivery into the queue.
 pub fn insert(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
     insert!(deliveries { ..delivery: Delivery }).send(tx)

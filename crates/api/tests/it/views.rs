@@ -1,7 +1,7 @@
 //! Examples of views.
 
 use serde_json::{Map, Value, json};
-use tandem_api::admin::{AdminAgent, AdminDelivery, AdminEvent, AdminTask, Overview};
+use tandem_api::admin::{AdminAgent, AdminDelivery, AdminEvent, AdminTask, Overview, SetupLink};
 use tandem_api::agents::{
     BlockEntry, Blocked, Challenge, DeletedAccount, DirectoryEntry, Discovered, NewKey, Profile, ReachView,
     Registered, RungView,
@@ -315,6 +315,7 @@ fn about_the_hub() -> Vec<Case> {
         Overview: json!({ "version": "0.1.0", "database": "sqlite", "startedAt": AT, "uptimeSeconds": 1, "agents": 2,
             "agentsOnline": 1, "openSockets": 1, "openStreams": 0, "connections": 1, "messages": 3, "events": 4,
             "tasks": { "completed": 1, "working": 2 }, "countedAt": AT, "store": { "writes": 5 } });
+        SetupLink: json!({ "code": "7QFD-K2MX-9TRA", "path": "/setup#7QFD-K2MX-9TRA", "expiresAt": AT });
         AdminAgent: agent, nulled(&agent, &["lastSeenAt"]);
         AdminTask: json!({ "id": "t-1", "status": "working", "priority": "low", "attempt": 1, "encrypted": false,
             "initiatorAgentId": "agent_a", "targetAgentId": "agent_b", "messageCount": 3, "createdAt": AT,

@@ -358,7 +358,7 @@ pub fn list(
     now: &Now,
 ) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
     let limit = filter.limit;
-    if filter.status == Some(Status::Expired) {
+    if filter.statuses.contains(&Status::Expired) {
         refuse_overdue(deadlines::overdue_of(tx, by, now.at, OVERDUE_MAX)?)?;
     }
     let found = rows::list(tx, by, &Filter { limit: limit + 1, ..filter.clone() })?;

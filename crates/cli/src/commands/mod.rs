@@ -34,6 +34,7 @@ mod scripted_agent;
 mod send;
 mod session;
 mod setup;
+mod setup_link;
 pub(crate) mod shell;
 mod task;
 mod task_view;
@@ -140,6 +141,8 @@ pub(crate) enum ClientCommand {
     Export(account::ExportArguments),
     /// See and change agents, credits and settings of a hub, as its operator
     Admin(admin::Arguments),
+    /// Print a one-time link that signs you in to the dashboard of your hub, as its operator
+    SetupLink(setup_link::Arguments),
     /// Watch a hub at work: agents, tasks, requests, memory
     Top(top::Arguments),
     /// Check this machine, the hub and the way between them; every problem with its fix
@@ -189,6 +192,7 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
         ClientCommand::Usage(arguments) => account::usage(&arguments, common),
         ClientCommand::Export(arguments) => account::export(&arguments, common),
         ClientCommand::Admin(arguments) => admin::run(&arguments, common),
+        ClientCommand::SetupLink(arguments) => setup_link::run(&arguments, common),
         ClientCommand::Top(arguments) => top::run(&arguments, common),
         ClientCommand::Doctor(arguments) => doctor::run(&arguments, common),
         ClientCommand::Demo(arguments) => demo::run(&arguments, common),

@@ -23,6 +23,10 @@ mod connections;
 mod crash;
 mod credits;
 mod dashboard;
+#[path = "dashboard/net.rs"]
+mod dashboard_net;
+#[path = "dashboard/net_more.rs"]
+mod dashboard_net_more;
 mod deadlines;
 mod encryption;
 mod events;

@@ -91,7 +91,7 @@ async fn register(client: &Client) -> String {
 async fn it_starts_stops_and_finds_its_data_again(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let place = Place::new(db);
     let hub = Process::start(command(&place));
-    for word in ["Start page", "Register", "Operator", "admin-token"] {
+    for word in ["Dashboard", "Sign in", "setup-link", "Register", "Operator", "admin-token"] {
         assert!(hub.greeting.contains(word), "{}", hub.greeting);
     }
     let key = register(&hub.client).await;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tandem_api::admin::{
-    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms,
+    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms, SetupLink,
 };
 use tandem_api::tasks::PageQuery;
 use tandem_core::AgentId;
@@ -28,6 +28,11 @@ impl Client {
         change: &PatchAgentTerms,
     ) -> Result<AdminAgent, Error> {
         self.call(&Call::patch(format!("/admin/agents/{agent}")).json(change)).await
+    }
+
+    /// A one-time link to the dashboard for the operator.
+    pub async fn admin_setup_link(&self) -> Result<SetupLink, Error> {
+        self.call(&Call::post_once("/admin/setup-link")).await
     }
 
     /// All tasks, without content.

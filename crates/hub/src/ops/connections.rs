@@ -25,6 +25,13 @@ pub async fn generate_code(hub: &HubParts, caller: &Caller) -> Result<PairingCod
     .await
 }
 
+/// The caller's newest pairing code that can still be redeemed.
+pub async fn newest_code(hub: &HubParts, caller: &Caller) -> Result<Option<PairingCodeView>, Error> {
+    let by = caller.agent.clone();
+    let found = hub.read(move |tx, now| pairing::newest(tx, &by, now)).await?;
+    Ok(found.map(|(code, expires_at)| PairingCodeView { code: HubText::new(code), expires_at }))
+}
+
 /// Redeems a pairing code.
 pub async fn redeem_code(
     hub: &HubParts,
@@ -95,6 +102,29 @@ pub async fn list(
     let by = caller.agent.clone();
     let page = hub.read(move |tx, _| connections::list(tx, &by, before.as_ref(), limit)).await?;
     Ok(Listed::new(page, |connection| view(hub, connection), paging::cursor))
+}
+
+/// One of the caller's connections.
+pub async fn find(
+    hub: &HubParts,
+    caller: &Caller,
+    connection: &ConnectionId,
+) -> Result<ConnectionView, Error> {
+    let (by, id) = (caller.agent.clone(), connection.clone());
+    let found = hub.read(move |tx, _| connections::view(tx, &by, &id)).await?;
+    Ok(view(hub, found))
+}
+
+/// How many live tasks the caller has with the peers of its newest connections.
+pub async fn live_tasks(hub: &HubParts, caller: &Caller, limit: i64) -> Result<Vec<(AgentId, i64)>, Error> {
+    let by = caller.agent.clone();
+    hub.read(move |tx, _| connections::live_tasks(tx, &by, limit)).await
+}
+
+/// How many live tasks the caller has with another agent.
+pub async fn live_with(hub: &HubParts, caller: &Caller, peer: &AgentId) -> Result<i64, Error> {
+    let (by, peer) = (caller.agent.clone(), peer.clone());
+    hub.read(move |tx, _| connections::live_with(tx, &by, &peer)).await
 }
 
 pub(super) fn view(hub: &HubParts, connection: Connection) -> ConnectionView {

@@ -5,13 +5,14 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use tandem_api::events::{AckCursor, Acknowledged, EventView, EventsPage, EventsQuery};
 use tandem_app::Invalid;
+pub use tandem_app::events::Newest;
 use tandem_app::events::{self, LogPage};
 use tandem_store::events::Logged;
 use tokio::time::timeout;
 
 use crate::bus::Transport;
 use crate::feed::Feed;
-use crate::{Caller, Error, Hub, HubParts};
+use crate::{Caller, Error, Hub, HubParts, Listed};
 
 /// Maximum duration of a long poll.
 const WAIT_SECONDS_MAX: i64 = 60;
@@ -59,6 +60,16 @@ pub fn view(event: Logged) -> EventView {
         data: RawValue::from_string(event.data).unwrap_or_default(),
         created_at: event.at,
     }
+}
+
+/// Events on one page of the log.
+const PAGE: i64 = 50;
+
+/// The caller's events, newest first, for people. Reading them leaves no mark: the agent has not seen them.
+pub async fn newest(hub: &HubParts, caller: &Caller, wanted: Newest) -> Result<Listed<EventView>, Error> {
+    let by = caller.agent.clone();
+    let page = hub.read(move |tx, _| events::newest(tx, &by, &wanted, PAGE)).await?;
+    Ok(Listed::new(page, view, ToString::to_string))
 }
 
 /// Acknowledges the log up to a cursor. Reading without `after` starts there.

@@ -15,6 +15,7 @@ pub mod files;
 pub mod inbox;
 pub mod messages;
 pub mod models;
+pub mod needs;
 pub mod networks;
 pub mod news;
 pub mod sign_ins;

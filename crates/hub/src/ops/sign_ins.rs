@@ -1,11 +1,13 @@
 //! Signing in to the dashboard.
 
+use tandem_api::admin::SetupLink;
 use tandem_api::error::Code;
+use tandem_api::text::HubText;
 use tandem_app::keys::{self, KeyHash};
 use tandem_app::sign_ins::Tokens;
 pub use tandem_app::sign_ins::{Session, SignIn, Subject};
 use tandem_app::{events, sign_ins, tasks};
-use tandem_core::{AgentId, Role, Status, Timestamp};
+use tandem_core::{AgentId, Role, Status};
 pub use tandem_store::tasks::Count;
 
 use crate::rates::RateKind;
@@ -106,12 +108,13 @@ fn wrong_key() -> Error {
     Error::new(Code::Unauthorized, "this is neither the key of an agent nor the token of the operator")
 }
 
-/// A one-time link for the operator, for half an hour: its code, and when it ends.
-pub async fn new_setup_code(hub: &HubParts) -> Result<(String, Timestamp), Error> {
+/// A one-time link for the operator, valid for half an hour.
+pub async fn new_setup_link(hub: &HubParts) -> Result<SetupLink, Error> {
     let code = sign_ins::new_setup_code();
     let stored = code.clone();
     let expires_at = hub.db.write(move |tx, now| sign_ins::store_setup_code(tx, &stored, now.at)).await?;
-    Ok((code, expires_at))
+    let path = HubText::new(format!("/setup#{code}"));
+    Ok(SetupLink { code: HubText::new(code), path, expires_at })
 }
 
 /// Signs one out of a session.

@@ -84,13 +84,23 @@ pub async fn list(
     limits: paging::Limits,
 ) -> Result<Listed<TaskView>, Error> {
     let filter = Filter {
-        status: query.status,
+        statuses: query.status.into_iter().collect(),
         role: query.role.map(Into::into),
         with: query.with,
         text: query.q,
         before: paging::place(query.cursor.as_deref())?,
         limit: limits.of(query.limit)?,
+        ..Filter::default()
     };
+    select(hub, caller, filter).await
+}
+
+/// The caller's tasks that a filter selects, newest first.
+pub(super) async fn select(
+    hub: &HubParts,
+    caller: &Caller,
+    filter: Filter,
+) -> Result<Listed<TaskView>, Error> {
     let by = caller.agent.clone();
     let unwritten = hub.marks.unwritten();
     let mut page = hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;

@@ -3,6 +3,7 @@
 use tandem_api::tasks::PageQuery;
 use tandem_api::webhooks::DeliveryView;
 use tandem_app::webhooks;
+pub use tandem_app::webhooks::{Health, WAITING_MAX};
 use tandem_core::DeliveryId;
 
 use crate::{Caller, Error, HubParts, Listed, paging};
@@ -14,6 +15,12 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<L
     let by = caller.agent.clone();
     let page = hub.read(move |tx, _| webhooks::list(tx, &by, before.as_ref(), limit)).await?;
     Ok(Listed::new(page, view, paging::cursor))
+}
+
+/// How the caller's webhook does.
+pub async fn health(hub: &HubParts, caller: &Caller) -> Result<Health, Error> {
+    let by = caller.agent.clone();
+    hub.read(move |tx, _| webhooks::health(tx, &by)).await
 }
 
 /// Sends a delivery again.

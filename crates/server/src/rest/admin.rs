@@ -3,11 +3,11 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 use tandem_api::admin::{
-    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms,
+    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms, SetupLink,
 };
 use tandem_api::tasks::PageQuery;
 use tandem_hub::Hub;
-use tandem_hub::ops::{admin, parse_id};
+use tandem_hub::ops::{admin, parse_id, sign_ins};
 
 use crate::http::front::{Admin, FromAddress, SentUri};
 use crate::http::input::read_body;
@@ -44,6 +44,12 @@ pub(crate) async fn change_agent(
     let agent = parse_id(&agent, "agent")?;
     let (body, _held) = read_body::<PatchAgentTerms>(&hub, &address, request).await?;
     Ok(Json(admin::change_agent(&hub, &agent, body).await?))
+}
+
+/// Make a one-time link to the dashboard for the operator.
+#[utoipa::path(post, path = "/admin/setup-link", tag = "admin", responses((status = 200, body = SetupLink)))]
+pub(crate) async fn setup_link(State(hub): State<Hub>, _: Admin) -> Answer<SetupLink> {
+    Ok(Json(sign_ins::new_setup_link(&hub).await?))
 }
 
 /// List all tasks, newest first, without their content.

@@ -4,12 +4,11 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::Response;
-use futures_util::stream;
 use serde::Serialize;
 use serde_json::Value;
 use tandem_api::export::ExportedFile;
-use tandem_hub::Hub;
 use tandem_hub::ops::export::{self, Section};
+use tandem_hub::{Caller, Error, Hub};
 
 use crate::http::front::Authenticated;
 use crate::http::{ApiError, json};
@@ -30,11 +29,19 @@ pub(crate) async fn export(
         export::check(&hub, &caller)?;
         return Ok(document(Body::empty()));
     }
-    let sections = export::start(&hub, &caller)?;
-    let body = stream::unfold((sections, Document::default()), |(mut sections, mut document)| async move {
-        let piece = document.add(sections.recv().await?);
-        Some((Ok::<_, std::convert::Infallible>(Bytes::from(piece)), (sections, document)))
-    });
+    Ok(stream(&hub, &caller)?)
+}
+
+/// The export as a body that is written while it is read.
+pub(crate) fn stream(hub: &Hub, caller: &Caller) -> Result<Response, Error> {
+    let sections = export::start(hub, caller)?;
+    let body = futures_util::stream::unfold(
+        (sections, Document::default()),
+        |(mut sections, mut document)| async move {
+            let piece = document.add(sections.recv().await?);
+            Some((Ok::<_, std::convert::Infallible>(Bytes::from(piece)), (sections, document)))
+        },
+    );
     Ok(document(Body::from_stream(body)))
 }
 

@@ -48,6 +48,7 @@ fn operator_routes() -> OpenApiRouter<Hub> {
         .routes(routes!(admin::overview))
         .routes(routes!(admin::agents))
         .routes(routes!(admin::change_agent))
+        .routes(routes!(admin::setup_link))
         .routes(routes!(admin::tasks))
         .routes(routes!(admin::events))
         .routes(routes!(admin::deliveries))

@@ -3,25 +3,22 @@
 
 const CODE_CHARS_MAX = 200;
 
-/** The code in `#CODE` or `#code=CODE`, or null. */
+/** The code in `#code=CODE` or `#CODE`. */
 function codeInFragment() {
   const fragment = location.hash.slice(1);
-  if (fragment === '') return null;
-  const code = new URLSearchParams(fragment).get('code');
-  if (code) return code.slice(0, CODE_CHARS_MAX);
   try {
-    return decodeURIComponent(fragment).slice(0, CODE_CHARS_MAX);
+    return new URLSearchParams(fragment).get('code') ?? decodeURIComponent(fragment);
   } catch {
-    return null;
+    return '';
   }
 }
 
 /** @param {HTMLInputElement} field */
 function take(field) {
   const code = codeInFragment();
-  if (code === null) return;
+  if (!code) return;
   history.replaceState(history.state, '', location.pathname + location.search);
-  field.value = code;
+  field.value = code.slice(0, CODE_CHARS_MAX);
   // The person reads the page and presses the button: a link alone must not use up a code.
   field.form?.querySelector('button')?.focus();
 }

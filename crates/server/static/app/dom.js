@@ -4,9 +4,7 @@
 /**
  * Builds an element. Strings among the children become text.
  * @template {keyof HTMLElementTagNameMap} K
- * @param {K} tag
- * @param {Record<string, string>} attributes
- * @param {...(Node | string)} children
+ * @param {K} tag @param {Record<string, string>} attributes @param {(Node | string)[]} children
  * @returns {HTMLElementTagNameMap[K]}
  */
 export function element(tag, attributes, ...children) {
@@ -16,12 +14,7 @@ export function element(tag, attributes, ...children) {
   return made;
 }
 
-/**
- * A button with an action. It never submits a form.
- * @param {string} text
- * @param {() => void} act
- * @param {string} [style]
- */
+/** A button that never submits a form. @param {string} text @param {() => void} act */
 export function button(text, act, style = 'btn') {
   const made = element('button', { type: 'button', class: style }, text);
   made.addEventListener('click', act);
@@ -30,32 +23,38 @@ export function button(text, act, style = 'btn') {
 
 /**
  * The matching elements below a node, and the node itself if it matches.
- * @param {ParentNode} root
- * @param {string} selector
- * @returns {HTMLElement[]}
+ * @param {ParentNode} root @param {string} selector @returns {HTMLElement[]}
  */
 export function all(root, selector) {
   /** @type {HTMLElement[]} */
   const found = [...root.querySelectorAll(selector)].filter((node) => node instanceof HTMLElement);
-  if (root instanceof HTMLElement && root.matches(selector)) found.unshift(root);
-  return found;
+  return root instanceof HTMLElement && root.matches(selector) ? [root, ...found] : found;
+}
+
+/** @param {string} id */
+export const byId = (id) => document.getElementById(id);
+
+/** Runs now for the page, and later for each part that is put in. @param {(root: ParentNode) => void} prepare */
+export function forEachPart(prepare) {
+  prepare(document);
+  document.addEventListener('tandem:fresh', (event) => prepare(/** @type {HTMLElement} */ (event.target)));
 }
 
 /**
- * Runs now for the whole page, and later for each part that `refresh.js` puts in.
- * @param {(root: ParentNode) => void} prepare
+ * Shows the elements that need JavaScript and acts when one is pressed.
+ * @param {string} selector @param {(pressed: HTMLElement) => void} act
  */
-export function forEachPart(prepare) {
-  prepare(document);
-  document.addEventListener('tandem:fresh', (event) => {
-    if (event.target instanceof HTMLElement) prepare(event.target);
+export function onPress(selector, act) {
+  forEachPart((root) => {
+    for (const found of all(root, selector)) found.hidden = false;
+  });
+  document.addEventListener('click', ({ target }) => {
+    const pressed = target instanceof Element ? target.closest(selector) : null;
+    if (pressed instanceof HTMLElement) act(pressed);
   });
 }
 
-/**
- * A stored setting, or null. A browser may refuse storage; then nothing is stored.
- * @param {string} name
- */
+/** A stored setting. A browser may refuse storage; then there is none. @param {string} name */
 export function setting(name) {
   try {
     return localStorage.getItem(`tandem.${name}`);
@@ -64,10 +63,7 @@ export function setting(name) {
   }
 }
 
-/**
- * @param {string} name
- * @param {string | null} value null removes it
- */
+/** Stores a setting; null removes it. @param {string} name @param {string | null} value */
 export function store(name, value) {
   try {
     if (value === null) localStorage.removeItem(`tandem.${name}`);

@@ -2,123 +2,94 @@
 // pressed. A person can switch them off (WCAG 2.1.4); Ctrl+/ still shows the list.
 //   [data-row]             a row or card that j and k move to
 //   [data-key="a"|"r"]     in a row: what the key brings the person to, a button or a <details>
-//   [data-keys-show]       a button that shows the list; without JavaScript it stays hidden
-import { all, button, element, forEachPart, setting, store } from './dom.js';
+//   [data-keys-show]       a button that shows the list
+import { all, button, byId, element, onPress, setting, store } from './dom.js';
 
 const SEQUENCE_MS = 1500;
+const ROWS = 'main :is([data-row], .table tbody tr, .tail tbody tr)';
 
-/** The second key after g, and how the address ends. @type {Record<string, string>} */
-const PLACES = { a: '/approvals', t: '/tasks', e: '/events', w: '/webhooks' };
+/** The second key after g, and what it finds in the navigation. @type {Record<string, string>} */
+const PLACES = { h: '.brand', a: 'a[href$="/approvals"]', t: 'a[href$="/tasks"]', e: 'a[href$="/events"]', w: 'a[href$="/webhooks"]' };
 
-const LIST = [
-  ['g h', 'Home'], ['g a', 'Approvals'], ['g t', 'Tasks'], ['g e', 'Events'], ['g w', 'Webhooks'],
-  ['/', 'Search'], ['j', 'Next row'], ['k', 'Row before'], ['Enter', 'Open the row'],
-  ['a', 'Go to the Approve button'], ['r', 'Open Reject'], ['?', 'This list'],
-];
+const LIST = {
+  'g h': 'Home', 'g a': 'Approvals', 'g t': 'Tasks', 'g e': 'Events', 'g w': 'Webhooks', '/': 'Search', j: 'Next row',
+  k: 'Row before', Enter: 'Open the row', a: 'Go to the Approve button', r: 'Open Reject', '?': 'This list',
+};
 
 /** When g was pressed, if the next key belongs to it. */
 let sequenceAt = 0;
 
-function isOn() {
-  return setting('keys') !== 'off';
-}
-
-/** @param {EventTarget | null} target */
-function isField(target) {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
-}
+const isOn = () => setting('keys') !== 'off';
 
 /** @param {KeyboardEvent} event */
 function press(event) {
+  const { key, target } = event;
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
-  if ((event.ctrlKey || event.metaKey) && event.key === '/') return done(event, toggleList);
-  if (event.ctrlKey || event.metaKey || isField(event.target) || !isOn()) return;
-  const isSecond = Date.now() - sequenceAt < SEQUENCE_MS;
+  const isModified = event.ctrlKey || event.metaKey;
+  const isField = target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+  /** @type {(() => void) | null | undefined} */
+  let act = null;
+  if (isModified) act = key === '/' ? toggleList : null;
+  else if (!isField && isOn()) act = Date.now() - sequenceAt < SEQUENCE_MS ? placeFor(key) : actionFor(key);
   sequenceAt = 0;
-  const act = isSecond ? placeFor(event.key) : actionFor(event.key);
-  if (act) done(event, act);
-}
-
-/**
- * @param {KeyboardEvent} event
- * @param {() => void} act
- */
-function done(event, act) {
+  if (!act) return;
   event.preventDefault();
   act();
 }
 
-/**
- * @param {string} key
- * @returns {(() => void) | undefined}
- */
+/** @param {string} key */
 function placeFor(key) {
-  const end = PLACES[key];
-  const links = all(document, '.rail a[href]');
-  const found = key === 'h' ? links.find((link) => link.matches('.brand'))
-    : links.find((link) => end !== undefined && link.getAttribute('href')?.endsWith(end));
-  return found && (() => found.click());
+  const place = PLACES[key];
+  const link = place && all(document, `.rail ${place}`)[0];
+  return link ? () => link.click() : null;
 }
 
-/**
- * @param {string} key
- * @returns {(() => void) | undefined}
- */
+/** @param {string} key @returns {(() => void) | null | undefined} */
 function actionFor(key) {
   switch (key) {
     case 'g': return () => { sequenceAt = Date.now(); };
-    case '/': return () => document.getElementById('search')?.focus();
+    case '/': return () => byId('search')?.focus();
     case '?': return toggleList;
     case 'j': return () => move(1);
     case 'k': return () => move(-1);
     case 'Enter': return openRow();
     case 'a':
     case 'r': return approach(key);
-    default: return undefined;
+    default: return null;
   }
 }
 
+/** The rows that are visible, and the place of the one with the focus among them. */
 function rows() {
-  return all(document, 'main :is([data-row], .table tbody tr, .tail tbody tr)').filter((row) => row.getClientRects().length > 0);
-}
-
-function currentRow() {
-  return rows().find((row) => row.contains(document.activeElement));
+  const list = all(document, ROWS).filter((row) => row.getClientRects().length > 0);
+  return { list, at: list.findIndex((row) => row.contains(document.activeElement)) };
 }
 
 /** @param {number} step */
 function move(step) {
-  const list = rows();
-  const at = list.findIndex((row) => row.contains(document.activeElement));
-  const row = list[at < 0 ? (step > 0 ? 0 : list.length - 1) : at + step];
-  if (!row) return;
+  const { list, at } = rows();
+  const row = list.at(at < 0 ? Math.min(step, 0) : Math.max(at + step, 0));
+  if (!row || at + step >= list.length) return;
   row.tabIndex = -1;
-  row.focus({ preventScroll: true });
-  row.scrollIntoView({ block: 'nearest' });
+  row.focus();
 }
 
 /** Enter on a row opens it. On a link or button in the row the browser does what it always does. */
 function openRow() {
-  const row = currentRow();
-  if (!row || row !== document.activeElement) return undefined;
-  const target = all(row, 'a[href], summary, button').find((part) => part !== row);
+  const row = document.activeElement;
+  const target = row?.matches(ROWS) ? all(row, 'a[href], summary, button')[0] : null;
   return target && (() => target.click());
 }
 
-/**
- * Brings the person to a decision and never takes it.
- * @param {string} key
- */
+/** Brings the person to a decision and never takes it. @param {string} key */
 function approach(key) {
-  const row = currentRow() ?? rows().find((each) => each.querySelector(`[data-key="${key}"]`)) ?? document;
-  const target = all(row, `[data-key="${key}"]`)[0];
-  if (!target) return undefined;
-  return () => {
-    if (target instanceof HTMLDetailsElement) {
-      target.open = true;
-      (all(target, 'textarea, input:not([type="hidden"]), select')[0] ?? all(target, 'summary')[0])?.focus();
-    } else target.focus();
-  };
+  const { list, at } = rows();
+  const target = all(list[at] ?? document, `[data-key="${key}"]`)[0];
+  return target && (() => {
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    const field = all(target, 'textarea, select, input:not([type="hidden"])')[0];
+    (field ?? all(target, 'summary, button')[0])?.focus();
+  });
 }
 
 /** The list is a popover, which the browser closes by Escape or a press beside it. */
@@ -127,11 +98,10 @@ function makeList() {
   box.checked = isOn();
   box.addEventListener('change', () => store('keys', box.checked ? null : 'off'));
   const facts = element('dl', { class: 'kv' });
-  for (const [keys, what] of LIST) {
-    const caps = (keys ?? '').split(' ').flatMap((key) => [element('kbd', {}, key), ' ']);
-    facts.append(element('dt', {}, ...caps), element('dd', {}, what ?? ''));
+  for (const [keys, what] of Object.entries(LIST)) {
+    facts.append(element('dt', {}, ...keys.split(' ').map((key) => element('kbd', {}, key))), element('dd', {}, what));
   }
-  const made = element('div', { id: 'keys', class: 'card keys', popover: '', role: 'dialog', 'aria-label': 'Keyboard shortcuts' },
+  const made = element('div', { id: 'keys', class: 'card keys', popover: '', role: 'dialog', 'aria-label': 'Shortcuts' },
     element('h2', {}, 'Keyboard shortcuts'), facts,
     element('label', {}, box, ' Use single keys. Ctrl+/ shows this list even when they are off.'),
     button('Close', () => made.hidePopover()));
@@ -140,17 +110,12 @@ function makeList() {
 }
 
 function toggleList() {
-  const list = document.getElementById('keys') ?? makeList();
+  const list = byId('keys') ?? makeList();
   list.togglePopover();
   if (list.matches(':popover-open')) all(list, '.btn')[0]?.focus();
 }
 
 export function startKeys() {
-  forEachPart((root) => {
-    for (const shown of all(root, '[data-keys-show]')) shown.hidden = false;
-  });
   document.addEventListener('keydown', press);
-  document.addEventListener('click', (event) => {
-    if (event.target instanceof Element && event.target.closest('[data-keys-show]')) toggleList();
-  });
+  onPress('[data-keys-show]', toggleList);
 }

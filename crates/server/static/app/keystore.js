@@ -19,11 +19,7 @@ function database() {
   });
 }
 
-/**
- * @param {IDBTransactionMode} mode
- * @param {(keys: IDBObjectStore) => IDBRequest} ask
- * @returns {Promise<unknown>}
- */
+/** @param {IDBTransactionMode} mode @param {(keys: IDBObjectStore) => IDBRequest} ask @returns {Promise<unknown>} */
 async function inStore(mode, ask) {
   const opened = await database();
   try {
@@ -38,20 +34,13 @@ async function inStore(mode, ask) {
   }
 }
 
-/**
- * Fetches the kept key of an agent, if there is one.
- * @param {string} agent
- */
+/** Fetches the kept key of an agent, if there is one. @param {string} agent */
 export async function recall(agent) {
   const key = await inStore('readonly', (keys) => keys.get(agent)).catch(() => undefined);
   if (key instanceof CryptoKey) loaded.set(agent, key);
 }
 
-/**
- * @param {string} agent
- * @param {CryptoKey} key
- * @param {boolean} isKept
- */
+/** @param {string} agent @param {CryptoKey} key @param {boolean} isKept */
 export async function remember(agent, key, isKept) {
   loaded.set(agent, key);
   if (isKept) await inStore('readwrite', (keys) => keys.put(key, agent));

@@ -1,7 +1,7 @@
 // Keeps the page live by one event stream, and says so plainly when it is not. The stream is closed while nobody sees
 // the page, because a browser opens only six connections to a host, and is resumed by the cursor. Each event asks for
 // a refresh of the page (`refresh.js`) and is handed to other modules as `tandem:event`.
-import { button, element } from './dom.js';
+import { button, byId, element } from './dom.js';
 import { dropRefresh, refresh, rememberServed } from './refresh.js';
 import { clock, span } from './times.js';
 
@@ -35,84 +35,83 @@ let failures = 0;
 /** Since when the page may be out of date; 0 while it is live. */
 let lostAt = 0;
 let nextTryAt = 0;
-let heldRegions = 0;
 /** Whether the person can see the page, and since when. */
 let isShown = false;
 let shownAt = 0;
 let isRefreshing = false;
 let isWanted = false;
 let refreshedAt = 0;
+let heldRegions = 0;
 /** When the hub was last heard, if it sends `ping` events; else 0. */
 let heardAt = 0;
 let [refreshTimer, retryTimer, pollTimer, signTimer, watchTimer] = [0, 0, 0, 0, 0];
 
 /** Opens the stream after the last event that was handled. */
 function connect() {
-  disconnect();
   const path = sign.dataset.stream;
   if (!path) return caughtUp();
   const url = new URL(path, location.href);
   url.searchParams.set('after', String(cursor));
-  const mine = new EventSource(url);
-  source = mine;
-  mine.onopen = caughtUp;
-  // The browser's own retry has a fixed pause and gives up after some errors. Ours does neither.
-  mine.onerror = () => { if (source === mine) lost(); };
-  mine.addEventListener('log', (event) => { if (source === mine) receive(event); });
-  mine.addEventListener('ping', () => { heardAt = Date.now(); });
-  mine.addEventListener('end', (event) => { if (source === mine) ended(event); });
-}
-
-function disconnect() {
   source?.close();
-  source = null;
-  isOpen = false;
-  heardAt = 0;
+  const mine = source = new EventSource(url);
+  const on = (/** @type {string} */ name, /** @type {(data: string) => void} */ act) =>
+    mine.addEventListener(name, (event) => { if (source === mine) act(String(event.data)); });
+  on('open', caughtUp);
+  // The browser's own retry has a fixed pause and gives up after some errors. Ours does neither.
+  on('error', lost);
+  on('log', receive);
+  on('ping', () => { heardAt = Date.now(); });
+  on('end', (data) => data.includes('signed-out') ? signedOut() : lost());
 }
 
-/** @param {MessageEvent} event */
-function receive(event) {
+/** @param {string} data */
+function receive(data) {
+  if (heardAt) heardAt = Date.now();
+  wantRefresh();
   /** @type {Entry} */
   let entry;
   try {
-    entry = JSON.parse(event.data);
+    entry = JSON.parse(data);
   } catch {
-    return wantRefresh();
+    return;
   }
   // A resumed stream may repeat the last event.
   if (!(entry.id > cursor)) return;
   cursor = entry.id;
-  if (heardAt) heardAt = Date.now();
+  failures = 0;
   document.dispatchEvent(new CustomEvent('tandem:event', { detail: entry }));
-  wantRefresh();
-}
-
-/** @param {MessageEvent} event */
-function ended(event) {
-  if (String(event.data).includes('signed-out')) signedOut();
-  else lost();
-}
-
-function signedOut() {
-  suspend();
-  isSignedOut = true;
-  lostAt ||= Date.now();
-  showState();
 }
 
 function caughtUp() {
   isOpen = true;
-  failures = 0;
   lostAt = 0;
   if (isWanted) wantRefresh();
   schedulePoll();
   showState();
 }
 
+/** Stops the stream, the refresh under way and all timers. */
+function suspend() {
+  for (const timer of [refreshTimer, retryTimer, pollTimer]) clearTimeout(timer);
+  dropRefresh();
+  source?.close();
+  source = null;
+  isOpen = isRefreshing = false;
+  refreshTimer = heardAt = 0;
+  lostAt ||= Date.now();
+}
+
+function signedOut() {
+  suspend();
+  isSignedOut = true;
+  // It offers another button now.
+  byId('live-banner')?.remove();
+  showState();
+}
+
 /** The stream broke or the page could not be fetched: try again later, each time after a longer pause. */
 function lost() {
   suspend();
-  lostAt ||= Date.now();
   // Jitter, so that a hub that restarts is not met by all pages at once.
   const pause = Math.min(RETRY_MIN_MS * 2 ** failures, RETRY_MAX_MS) * (0.5 + Math.random() / 2);
   failures += 1;
@@ -129,24 +128,12 @@ async function retry() {
   if (await runRefresh()) connect();
 }
 
-/** Stops the stream, the refresh under way and all timers. */
-function suspend() {
-  for (const timer of [refreshTimer, retryTimer, pollTimer]) clearTimeout(timer);
-  refreshTimer = 0;
-  isRefreshing = false;
-  dropRefresh();
-  disconnect();
-}
-
 /** Asks for a refresh soon. Many requests make one. */
 function wantRefresh() {
   isWanted = true;
   if (refreshTimer || isRefreshing || !isOpen) return;
-  const pause = document.getElementById('tail') ? TAIL_REFRESH_PAUSE_MS : REFRESH_PAUSE_MS;
-  refreshTimer = setTimeout(() => {
-    refreshTimer = 0;
-    void runRefresh();
-  }, Math.max(GATHER_MS, refreshedAt + pause - Date.now()));
+  const pause = byId('tail') ? TAIL_REFRESH_PAUSE_MS : REFRESH_PAUSE_MS;
+  refreshTimer = setTimeout(runRefresh, Math.max(GATHER_MS, refreshedAt + pause - Date.now()));
 }
 
 /**
@@ -155,6 +142,7 @@ function wantRefresh() {
  * @returns {Promise<boolean>} whether the page is up to date
  */
 async function runRefresh() {
+  refreshTimer = 0;
   isRefreshing = true;
   isWanted = false;
   refreshedAt = Date.now();
@@ -173,7 +161,7 @@ async function runRefresh() {
 /** Pages with plots ask to be fetched every few seconds (`data-refresh`). */
 function schedulePoll() {
   clearTimeout(pollTimer);
-  const seconds = Number(document.getElementById('main')?.dataset.refresh);
+  const seconds = Number(byId('main')?.dataset.refresh);
   if (!(seconds > 0)) return;
   pollTimer = setTimeout(() => {
     wantRefresh();
@@ -182,32 +170,32 @@ function schedulePoll() {
 }
 
 function hide() {
-  if (!isShown) return;
   isShown = false;
   suspend();
-  lostAt ||= Date.now();
   clearInterval(watchTimer);
-  clearInterval(signTimer);
-  signTimer = 0;
+  showState();
 }
 
-function show() {
+/** @param {() => void} open how to begin */
+function show(open) {
   if (isShown || document.hidden) return;
   isShown = true;
-  shownAt = Date.now();
   isSignedOut = false;
+  shownAt = Date.now();
   watch();
-  void retry();
+  open();
+  showState();
 }
 
 /** Notices a connection that died without a word, and a computer that slept. */
 function watch() {
   let last = Date.now();
   watchTimer = setInterval(() => {
-    const now = Date.now();
-    const isSilent = heardAt > 0 && now - heardAt > SILENCE_MAX_MS;
-    if (isOpen && (isSilent || now - last > SILENCE_MAX_MS)) lost();
-    last = now;
+    const oldest = Math.min(last, heardAt || last);
+    last = Date.now();
+    // Not already when the stream opens: it may break at once, again and again.
+    if (isOpen) failures = 0;
+    if (isOpen && last - oldest > SILENCE_MAX_MS) lost();
   }, WATCH_MS);
 }
 
@@ -217,77 +205,60 @@ function showState() {
   const isGrace = !isSignedOut && now - Math.max(lostAt, shownAt) < GRACE_MS;
   const state = lostAt === 0 ? 'live' : isGrace ? 'connecting' : 'stale';
   const word = { live: 'Live', connecting: 'Connecting', stale: isSignedOut ? 'Signed out' : 'Not live' }[state];
-  const detail = state === 'stale' ? `, ${span(now - lostAt)} old`
-    : state === 'live' && heldRegions > 0 ? `, ${heldRegions === 1 ? 'a part waits' : `${heldRegions} parts wait`}` : '';
-  sign.title = heldRegions > 0 && state === 'live' ? 'Parts of the page that you are using change when you leave them.' : '';
+  const waits = heldRegions === 1 ? ', a part waits' : `, ${heldRegions} parts wait`;
+  const detail = state === 'stale' ? `, ${span(now - lostAt)} old` : state === 'live' && heldRegions ? waits : '';
+  sign.title = heldRegions ? 'Parts that you are using change when you leave them.' : '';
   sign.dataset.state = state;
-  const text = sign.querySelector('span') ?? element('span', {}, element('span', {}), element('span', { 'aria-hidden': 'true' }));
-  if (text.parentNode !== sign) sign.replaceChildren(text);
-  // The word is announced when it changes. The seconds are hidden from screen readers: they would never stop.
-  setText(text.firstElementChild, word);
-  setText(text.lastElementChild, detail);
-  showBanner(state === 'stale', now);
-  const isTicking = state !== 'live' && isShown;
-  if (isTicking && !signTimer) signTimer = setInterval(showState, 1000);
-  if (!isTicking) {
-    clearInterval(signTimer);
-    signTimer = 0;
+  if (!sign.querySelector('span span')) {
+    sign.replaceChildren(element('span', {}, element('span', {}), element('span', { 'aria-hidden': 'true' })));
   }
+  // The word is announced when it changes. The seconds are hidden from screen readers: they would never stop.
+  setText(sign, 'span > span', word);
+  setText(sign, '[aria-hidden]', detail);
+  showBanner(state === 'stale' && isShown, now);
+  clearTimeout(signTimer);
+  if (isShown && state !== 'live') signTimer = setTimeout(showState, 1000);
 }
 
-/**
- * @param {Element | null | undefined} part
- * @param {string} text
- */
-function setText(part, text) {
+/** Writes only what changes. @param {Element} root @param {string} selector @param {string} text */
+function setText(root, selector, text) {
+  const part = root.querySelector(selector);
   if (part && part.textContent !== text) part.textContent = text;
 }
 
-/**
- * @param {boolean} isStale
- * @param {number} now
- */
+/** @param {boolean} isStale @param {number} now */
 function showBanner(isStale, now) {
-  let banner = document.getElementById('live-banner');
+  let banner = byId('live-banner');
   if (!isStale) return banner?.remove();
   if (!banner) {
     banner = element('div', { id: 'live-banner', class: 'banner tone-wait' },
-      element('div', {}, element('p', {}, element('strong', {}), element('span', {})), element('p', {})),
-      isSignedOut ? element('a', { class: 'btn', href: '/app/sign-in' }, 'Sign in')
-        : button('Try now', () => void retry()));
-    document.getElementById('main')?.prepend(banner);
+      element('p', {}, element('strong', {}), element('span', {})), isSignedOut
+        ? element('a', { class: 'btn', href: '/app/sign-in' }, 'Sign in') : button('Try now', retry));
+    byId('main')?.prepend(banner);
   }
-  const at = clock(new Date(lostAt));
-  const next = nextTryAt > now ? `Next try in ${span(nextTryAt - now + 999)}.` : 'Trying now.';
   const resume = sign.dataset.stream ? ` Nothing is missed: the page resumes after event ${cursor}.` : '';
-  setText(banner.querySelector('strong'), isSignedOut ? 'You are signed out.' : `Connection lost ${span(now - lostAt)} ago.`);
-  setText(banner.querySelector('span'), ` You see the state of ${at}.${isSignedOut ? '' : resume}`);
-  setText(banner.querySelector('p + p'), isSignedOut ? 'Sign in to go on.' : `${next} Buttons still work.`);
-}
-
-/** A part that waits is replaced as soon as the person leaves it. */
-function leftPart() {
-  if (heldRegions > 0) wantRefresh();
+  const next = nextTryAt > now ? `Next try in ${span(nextTryAt - now + 999)}.` : 'Trying now.';
+  setText(banner, 'strong', isSignedOut ? 'You are signed out.' : `Connection lost ${span(now - lostAt)} ago.`);
+  setText(banner, 'span', ` You see the state of ${clock(new Date(lostAt))}.`
+    + (isSignedOut ? '' : `${resume} ${next} Buttons still work.`));
 }
 
 export function startLive() {
-  const found = document.getElementById('live');
+  const found = byId('live');
   if (!found) return;
   sign = found;
   cursor = Number(sign.dataset.cursor) || 0;
   lostAt = Date.now();
   rememberServed(document);
-  document.addEventListener('visibilitychange', () => (document.hidden ? hide() : show()));
+  document.addEventListener('visibilitychange', () => document.hidden ? hide() : show(retry));
   addEventListener('pagehide', hide);
-  addEventListener('pageshow', show);
+  addEventListener('pageshow', () => show(retry));
   addEventListener('online', () => { if (isShown && !isOpen) void retry(); });
   document.addEventListener('tandem:refresh', wantRefresh);
-  for (const name of ['focusout', 'selectionchange', 'toggle']) document.addEventListener(name, leftPart, true);
-  if (document.hidden) return;
-  isShown = true;
-  shownAt = lostAt;
-  watch();
+  // A part that waits is replaced as soon as the person leaves it.
+  for (const name of ['focusout', 'selectionchange', 'toggle']) {
+    document.addEventListener(name, () => { if (heldRegions) wantRefresh(); }, true);
+  }
   // The page was rendered a moment ago, and the stream brings everything since.
-  connect();
-  showState();
+  show(connect);
 }

@@ -1,7 +1,7 @@
 // Brings the page up to date: fetches it again and replaces the regions (`[data-live][id]`) that changed. It never takes
 // anything from the person: a region with the focus, typed text, selected text or an open form waits.
 // `live.js` decides when to refresh.
-import { all, element } from './dom.js';
+import { all, byId, element } from './dom.js';
 
 const TIMEOUT_MS = 10_000;
 
@@ -15,9 +15,7 @@ const TIMEOUT_MS = 10_000;
 const served = new WeakMap();
 
 /** @param {ParentNode} root */
-function regions(root) {
-  return [...root.querySelectorAll('[data-live][id]')];
-}
+const regions = (root) => [...root.querySelectorAll('[data-live][id]')];
 
 /** @param {ParentNode} root */
 export function rememberServed(root) {
@@ -29,7 +27,7 @@ let current = null;
 
 /** Drops the refresh that is under way. */
 export function dropRefresh() {
-  current?.abort('dropped');
+  current?.abort();
   current = null;
 }
 
@@ -41,38 +39,26 @@ export async function refresh() {
   dropRefresh();
   const mine = new AbortController();
   current = mine;
-  const timer = setTimeout(() => mine.abort('late'), TIMEOUT_MS);
-  try {
-    const page = await fetchPage(mine.signal);
-    if (current !== mine) return { outcome: 'dropped', held: 0 };
-    return typeof page === 'string' ? { outcome: page, held: 0 } : { outcome: 'done', held: apply(page) };
-  } catch {
-    return { outcome: current === mine ? 'failed' : 'dropped', held: 0 };
-  } finally {
-    clearTimeout(timer);
-    if (current === mine) current = null;
-  }
+  const timer = setTimeout(() => mine.abort(), TIMEOUT_MS);
+  const page = await fetchPage(mine.signal).catch(() => /** @type {const} */ ('failed'));
+  clearTimeout(timer);
+  if (current !== mine) return { outcome: 'dropped', held: 0 };
+  current = null;
+  return typeof page === 'string' ? { outcome: page, held: 0 } : { outcome: 'done', held: apply(page) };
 }
 
-/**
- * @param {AbortSignal} signal
- * @returns {Promise<Document | 'failed' | 'signed-out'>}
- */
+/** @param {AbortSignal} signal @returns {Promise<Document | 'failed' | 'signed-out'>} */
 async function fetchPage(signal) {
-  const self = document.getElementById('main')?.dataset.self;
-  const response = await fetch(self ?? location.pathname + location.search, {
+  const response = await fetch(byId('main')?.dataset.self ?? location.pathname + location.search, {
     headers: { 'X-Live': '1' }, credentials: 'same-origin', cache: 'no-store', signal,
   });
-  const signIn = response.redirected && new URL(response.url).pathname.endsWith('/sign-in');
-  if (signIn || response.status === 401) return 'signed-out';
+  const isSignIn = response.redirected && new URL(response.url).pathname.endsWith('/sign-in');
+  if (isSignIn || response.status === 401) return 'signed-out';
   if (response.status !== 200 || response.redirected) return 'failed';
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
-/**
- * @param {Document} fresh
- * @returns {number} regions that changed but wait, because the person uses them
- */
+/** @param {Document} fresh @returns {number} regions that changed but wait, because the person uses them */
 function apply(fresh) {
   rememberServed(fresh);
   const before = counts();
@@ -80,11 +66,11 @@ function apply(fresh) {
   for (const [old, next] of pairs(fresh)) {
     // The region came in or went out with one around it.
     if (!old.isConnected || next.ownerDocument !== fresh || served.get(old) === served.get(next)) continue;
-    if (inUse(old, next)) held += 1;
+    if (isInUse(old, next)) held += 1;
     else replace(old, next);
   }
   if (fresh.title) document.title = fresh.title;
-  announce(before, counts());
+  announce(before);
   return held;
 }
 
@@ -92,37 +78,30 @@ function apply(fresh) {
  * Which element takes the place of which. If the regions of the page are others than before, all of <main> is replaced,
  * because something appeared or went that no region covers.
  * @param {Document} fresh
- * @returns {[Element, Element][]}
  */
 function pairs(fresh) {
   /** @type {[Element, Element][]} */
   const found = [];
-  for (const next of regions(fresh)) {
-    const old = document.getElementById(next.id);
-    if (old) found.push([old, next]);
+  const [main, next] = [byId('main'), fresh.getElementById('main')];
+  if (main && next && ids(main) !== ids(next) && !byId('tail')) {
+    served.set(next, 'new');
+    found.push([main, next]);
   }
-  const [main, next] = [document.getElementById('main'), fresh.getElementById('main')];
-  if (main && next && ids(main) !== ids(next) && !main.querySelector('#tail')) {
-    served.set(main, '');
-    served.set(next, next.outerHTML);
-    found.unshift([main, next]);
+  for (const region of regions(fresh)) {
+    const old = byId(region.id);
+    if (old) found.push([old, region]);
   }
   return found;
 }
 
 /** @param {ParentNode} root */
-function ids(root) {
-  return regions(root).map((region) => region.id).join(' ');
-}
+const ids = (root) => regions(root).map((region) => region.id).join(' ');
 
-/**
- * @param {Element} old
- * @param {Element} next
- */
-function inUse(old, next) {
+/** @param {Element} old @param {Element} next */
+function isInUse(old, next) {
   if (document.activeElement !== document.body && old.contains(document.activeElement)) return true;
   if (all(old, 'input, textarea, select').some(isChanged)) return true;
-  if (all(old, 'details[open]').some((details) => !details.id || !sameId(next, details))) return true;
+  if (all(old, 'details[open]').some((details) => !sameId(next, details))) return true;
   const selection = getSelection();
   return selection?.type === 'Range' && selection.getRangeAt(0).intersectsNode(old);
 }
@@ -131,45 +110,28 @@ function inUse(old, next) {
 function isChanged(field) {
   if (field instanceof HTMLSelectElement) {
     const options = [...field.options];
-    const hasDefault = field.multiple || options.some((option) => option.defaultSelected);
+    const hasDefault = options.some((option) => option.defaultSelected);
     return hasDefault ? options.some((option) => option.selected !== option.defaultSelected) : field.selectedIndex > 0;
   }
   if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
   if (!(field instanceof HTMLInputElement) || field.type === 'hidden') return false;
-  const ticks = field.type === 'checkbox' || field.type === 'radio';
-  return ticks ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+  return field.checked !== field.defaultChecked || field.value !== field.defaultValue;
 }
 
-/**
- * @param {Element} root
- * @param {Element} like
- */
-function sameId(root, like) {
-  return all(root, `#${CSS.escape(like.id)}`)[0];
-}
+/** @param {Element} root @param {Element} like */
+const sameId = (root, like) => like.id ? all(root, `#${CSS.escape(like.id)}`)[0] : undefined;
 
-/**
- * @param {Element} old
- * @param {Element} next
- */
+/** @param {Element} old @param {Element} next */
 function replace(old, next) {
-  for (const details of all(old, 'details[id]')) {
-    const same = sameId(next, details);
-    if (same instanceof HTMLDetailsElement) same.open = details.hasAttribute('open');
-  }
+  for (const details of all(old, 'details[id]')) sameId(next, details)?.toggleAttribute('open', details.hasAttribute('open'));
   keepDecrypted(old, next);
-  const scrolled = all(old, '[id]').filter((part) => part.scrollTop > 0 || part.scrollLeft > 0)
-    .map((part) => ({ part, top: part.scrollTop, left: part.scrollLeft }));
+  const scrolled = all(old, '[id]').map((part) => ({ part, top: part.scrollTop, left: part.scrollLeft }));
   old.replaceWith(next);
-  for (const { part, top, left } of scrolled) sameId(next, part)?.scrollTo({ top, left, behavior: 'instant' });
+  for (const { part, top, left } of scrolled) if (top || left) sameId(next, part)?.scrollTo({ top, left, behavior: 'instant' });
   next.dispatchEvent(new CustomEvent('tandem:fresh', { bubbles: true }));
 }
 
-/**
- * Moves encrypted content over that did not change, so that what is decrypted stays so.
- * @param {Element} old
- * @param {Element} next
- */
+/** Moves encrypted content over that did not change: what is decrypted stays so. @param {Element} old @param {Element} next */
 function keepDecrypted(old, next) {
   const key = (/** @type {HTMLElement} */ part) => JSON.stringify({ ...part.dataset });
   const known = new Map(all(old, '[data-sealed]').map((part) => [key(part), part]));
@@ -185,19 +147,11 @@ function counts() {
     [count.closest('a')?.querySelector('.label')?.textContent ?? '', (count.textContent ?? '').trim()]));
 }
 
-/**
- * Tells screen readers which counts changed, in one sentence.
- * @param {Map<string, string>} before
- * @param {Map<string, string>} after
- */
-function announce(before, after) {
-  const news = [...after].filter(([label, count]) => label && before.get(label) !== count)
+/** Tells screen readers which counts changed, in one sentence. @param {Map<string, string>} before */
+function announce(before) {
+  const news = [...counts()].filter(([label, count]) => before.get(label) !== count)
     .map(([label, count]) => `${label}: ${count || '0'}`);
   if (news.length === 0) return;
-  let region = document.getElementById('announce');
-  if (!region) {
-    region = element('p', { id: 'announce', class: 'sr', role: 'status' });
-    document.body.append(region);
-  }
-  region.textContent = news.join(', ');
+  if (!byId('announce')) document.body.append(element('p', { id: 'announce', class: 'sr', role: 'status' }));
+  byId('announce')?.replaceChildren(news.join(', '));
 }

@@ -1,7 +1,7 @@
 // The live tail on the Events page: one row per event, newest first, no double and no gap. The row's markup is the
 // server's (`<template id="tail-row">`); this module only fills its slots with text. Nothing here grows: at most 500
 // rows stand in the table and at most 500 wait.
-import { all, element } from './dom.js';
+import { all, byId, element } from './dom.js';
 import { clock } from './times.js';
 
 /** @typedef {import('./live.js').Entry} Entry */
@@ -11,8 +11,8 @@ const ROWS_MAX = 500;
 const GATHER_MS = 100;
 const DETAIL_CHARS_MAX = 200;
 
-/** Fields that have a column of their own. */
-const SHOWN_ELSEWHERE = new Set(['type', 'taskId', 'fromAgentId', 'fromAgentName', 'cursor', 'withPublicKey']);
+/** Fields that have a column of their own, or are too long for one. */
+const SHOWN_ELSEWHERE = ['type', 'taskId', 'fromAgentId', 'fromAgentName', 'cursor', 'withPublicKey'];
 /** @type {Record<string, string>} */
 const TONES = { 'task.stalled': 'bad', 'message.no_ack': 'bad', 'task.approval_required': 'wait' };
 
@@ -20,8 +20,8 @@ const TONES = { 'task.stalled': 'bad', 'message.no_ack': 'bad', 'task.approval_r
 let body;
 /** @type {HTMLTemplateElement} */
 let template;
-/** @type {Record<string, string>} */
-let names = {};
+/** The names of agents by id, as the server knows them. @type {Map<string, unknown>} */
+let names = new Map();
 /** The newest events that are not in the table yet, oldest first. @type {Entry[]} */
 let waiting = [];
 /** How many wait, including those that are no longer kept. */
@@ -44,42 +44,30 @@ function receive(entry) {
   timer ||= setTimeout(flush, GATHER_MS);
 }
 
-/**
- * The filters of the address. The server applies them to stored rows, this function to new ones.
- * @param {Entry} entry
- */
+/** The filters of the address. The server applies them to stored rows, this to new ones. @param {Entry} entry */
 function matches(entry) {
   const { filterType, filterTask, filterFrom, filterText } = body.dataset;
-  if (filterType && !filterType.split(',').some((pattern) => fits(pattern.trim(), entry.type))) return false;
-  if (filterTask && entry.taskId !== filterTask) return false;
-  if (filterFrom && entry.fromAgentId !== filterFrom) return false;
-  return !filterText || JSON.stringify(entry).toLowerCase().includes(filterText.toLowerCase());
+  // A list of types and of groups such as `task.*`.
+  const fits = (/** @type {string} */ pattern) =>
+    pattern.endsWith('*') ? entry.type.startsWith(pattern.slice(0, -1)) : entry.type === pattern;
+  return (!filterType || filterType.split(/[\s,]+/).some(fits))
+    && (!filterTask || entry.taskId === filterTask)
+    && (!filterFrom || entry.fromAgentId === filterFrom)
+    && (!filterText || JSON.stringify(entry).toLowerCase().includes(filterText.toLowerCase()));
 }
 
-/**
- * @param {string} pattern a type, or a group such as `task.*`
- * @param {string} type
- */
-function fits(pattern, type) {
-  return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
-}
-
-/** Whether the reader looks at older rows, which must not move. */
-function isScrolled() {
-  return body.getBoundingClientRect().top < 0 || (body.closest('table')?.parentElement?.scrollTop ?? 0) > 0;
-}
-
+/** Rows wait while paused, and while the reader looks at older rows, which must not move. */
 function flush() {
   timer = 0;
-  if (isPaused || isScrolled()) showWaiting();
+  const box = body.closest('table')?.parentElement;
+  const isScrolled = body.getBoundingClientRect().top < 0 || (box?.scrollTop ?? 0) > 0;
+  if (isPaused || isScrolled) showWaiting();
   else addRows();
 }
 
 /** Puts everything that waits into the table. */
 function addRows() {
-  const rows = document.createDocumentFragment();
-  for (const entry of waiting.reverse()) rows.append(row(entry));
-  body.prepend(rows);
+  body.prepend(...waiting.reverse().map(row));
   const elementsMax = ROWS_MAX * template.content.childElementCount;
   while (body.childElementCount > elementsMax) body.lastElementChild?.remove();
   waiting = [];
@@ -90,112 +78,77 @@ function addRows() {
 /** @param {Entry} entry */
 function row(entry) {
   const made = document.importNode(template.content, true);
-  const top = made.firstElementChild;
-  if (top instanceof HTMLElement) {
-    top.dataset.cursor = String(entry.id);
-    top.dataset.type = entry.type;
-  }
+  made.firstElementChild?.setAttribute('data-cursor', String(entry.id));
+  made.firstElementChild?.setAttribute('data-type', entry.type);
   for (const slot of all(made, '[data-slot]')) fill(slot, entry);
   return made;
 }
 
-/**
- * @param {HTMLElement} slot
- * @param {Entry} entry
- */
+/** @param {HTMLElement} slot @param {Entry} entry */
 function fill(slot, entry) {
+  const { id, type, taskId, createdAt, data } = entry;
+  const tone = TONES[type];
   switch (slot.dataset.slot) {
     case 'time':
-      slot.textContent = clock(new Date(entry.createdAt), true);
-      slot.title = entry.createdAt;
-      if (slot instanceof HTMLTimeElement) slot.dateTime = entry.createdAt;
+      slot.textContent = clock(new Date(createdAt), true);
+      slot.title = createdAt;
+      slot.setAttribute('datetime', createdAt);
       break;
     case 'cursor':
-      slot.textContent = String(entry.id);
+      slot.textContent = String(id);
       break;
-    case 'type': {
-      slot.textContent = entry.type;
-      const tone = TONES[entry.type];
+    case 'type':
+      slot.textContent = type;
       if (tone) slot.classList.add('tone', `tone-${tone}`);
       break;
-    }
     case 'task':
-      slot.textContent = entry.taskId ?? '–';
-      if (slot instanceof HTMLAnchorElement) link(slot, entry.taskId);
+      slot.textContent = taskId ?? '–';
+      // The template names the folder of the tasks.
+      if (taskId) slot.setAttribute('href', (slot.dataset.base ?? '') + encodeURIComponent(taskId));
       break;
     case 'from':
       slot.textContent = sender(entry);
       break;
     case 'detail':
-      slot.textContent = facts(entry.data) || '–';
+      slot.textContent = facts(data) || '–';
       break;
     case 'json':
       slot.textContent = JSON.stringify(entry, null, 2);
-      break;
   }
 }
 
-/**
- * The template names the folder of the tasks in `data-base`.
- * @param {HTMLAnchorElement} anchor
- * @param {string | null} task
- */
-function link(anchor, task) {
-  if (task) anchor.href = (anchor.dataset.base ?? '') + encodeURIComponent(task);
-  else anchor.removeAttribute('href');
-}
-
 /** @param {Entry} entry */
-function sender(entry) {
-  if (!entry.fromAgentId) return 'the hub';
-  const given = entry.data['fromAgentName'];
-  if (Object.hasOwn(names, entry.fromAgentId)) return String(names[entry.fromAgentId]);
-  return typeof given === 'string' ? given : entry.fromAgentId;
+function sender({ fromAgentId, data }) {
+  return fromAgentId ? String(names.get(fromAgentId) ?? data['fromAgentName'] ?? fromAgentId) : 'the hub';
 }
 
-/**
- * The fields of an event on one line. The whole event is in the row's JSON.
- * @param {Record<string, unknown>} data
- */
+/** The fields of an event on one line. The row's JSON has all. @param {Record<string, unknown>} data */
 function facts(data) {
   return Object.entries(data)
-    .filter(([name, value]) => value !== null && !SHOWN_ELSEWHERE.has(name))
-    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.length : typeof value === 'object' ? '{…}' : value}`)
-    .join(' ')
-    .slice(0, DETAIL_CHARS_MAX);
+    .filter(([name, value]) => value !== null && !SHOWN_ELSEWHERE.includes(name))
+    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.length : value}`)
+    .join(' ').slice(0, DETAIL_CHARS_MAX);
 }
 
 function showWaiting() {
-  const newer = document.getElementById('tail-newer');
+  const newer = byId('tail-newer');
   if (!newer) return;
   newer.hidden = waitingCount === 0;
-  const events = waitingCount === 1 ? '1 newer event waits' : `${waitingCount} newer events wait`;
-  const kept = waitingCount > waiting.length ? `. The newest ${ROWS_MAX} are kept here: reload to see all` : '';
-  label(newer, events + kept);
+  const kept = waitingCount > ROWS_MAX ? `. The newest ${ROWS_MAX} are kept here: reload to see all` : '';
+  label(newer, (waitingCount === 1 ? '1 newer event waits' : `${waitingCount} newer events wait`) + kept);
 }
 
-/**
- * Writes the text of a button and leaves its icon.
- * @param {HTMLElement} target
- * @param {string} text
- */
+/** Writes the text of a button and leaves its icon. @param {HTMLElement} target @param {string} text */
 function label(target, text) {
   (target.querySelector('[data-slot="label"]') ?? target).textContent = text;
 }
 
-/**
- * @param {number} first
- * @param {number} end
- */
+/** @param {number} first @param {number} end */
 function reportGap(first, end) {
-  let note = document.getElementById('tail-note');
-  if (!note) {
-    note = element('p', { id: 'tail-note', class: 'banner tone-wait' });
-    body.closest('table')?.before(note);
-  }
-  note.hidden = false;
   const range = first === end ? `Event ${first} is` : `Events ${first} to ${end} are`;
-  note.textContent = `${range} missing here: the stream started again with a gap. Reload to see what the hub still has.`;
+  byId('tail-note')?.remove();
+  body.closest('table')?.before(element('p', { id: 'tail-note', class: 'banner tone-wait' },
+    `${range} missing here: the stream started again with a gap. Reload to see what the hub still has.`));
 }
 
 /** @param {HTMLElement} pause */
@@ -203,42 +156,28 @@ function togglePause(pause) {
   isPaused = !isPaused;
   pause.setAttribute('aria-pressed', String(isPaused));
   label(pause, isPaused ? 'Resume' : 'Pause');
-  if (!isPaused) flush();
+  flush();
 }
 
 function showNewer() {
   addRows();
-  document.getElementById('tail-pause')?.focus();
-  body.closest('table')?.scrollIntoView({ block: 'center' });
-  scrollTo({ top: 0 });
-}
-
-/** The names of agents that the server knows, `{"id":"name"}`. */
-function readNames() {
-  try {
-    names = JSON.parse(body.dataset.names ?? '{}');
-  } catch {
-    names = {};
-  }
+  // The button goes; the focus must not go with it.
+  byId('tail-pause')?.focus();
+  body.closest('table')?.parentElement?.scrollTo(0, 0);
+  scrollTo(0, 0);
 }
 
 export function startTail() {
-  const found = document.getElementById('tail');
-  const rowTemplate = document.getElementById('tail-row');
+  const [found, rowTemplate, pause] = [byId('tail'), byId('tail-row'), byId('tail-pause')];
   if (!found || !(rowTemplate instanceof HTMLTemplateElement)) return;
   [body, template] = [found, rowTemplate];
-  last = Number(document.getElementById('live')?.dataset.cursor) || 0;
-  readNames();
-  document.addEventListener('tandem:event', (event) => {
-    if (event instanceof CustomEvent) receive(event.detail);
-  });
-  const pause = document.getElementById('tail-pause');
-  if (pause) {
-    pause.hidden = false;
-    pause.addEventListener('click', () => togglePause(pause));
-  }
-  document.getElementById('tail-newer')?.addEventListener('click', showNewer);
+  last = Number(byId('live')?.dataset.cursor) || 0;
+  names = new Map(Object.entries(JSON.parse(body.dataset.names ?? '{}')));
+  document.addEventListener('tandem:event', (event) => receive(/** @type {CustomEvent<Entry>} */ (event).detail));
+  if (pause) pause.hidden = false;
+  pause?.addEventListener('click', () => togglePause(pause));
+  byId('tail-newer')?.addEventListener('click', showNewer);
   document.addEventListener('scroll', () => {
-    if (waitingCount > 0 && !timer) timer = setTimeout(flush, GATHER_MS);
+    if (waitingCount > 0) timer ||= setTimeout(flush, GATHER_MS);
   }, { capture: true, passive: true });
 }

@@ -13,18 +13,12 @@ const DAY = 24 * HOUR;
 /** Below this, a countdown shows seconds. */
 const CLOCK_BELOW = 2 * MINUTE;
 
-const absolute = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
-  timeZoneName: 'short',
-});
-const dateOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+const dateOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 
 /** @typedef {{ text: string, changesIn: number }} Shown */
 
-/**
- * A span of time in its largest unit.
- * @param {number} ms
- */
+/** A span of time in its largest unit. @param {number} ms */
 export function span(ms) {
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
@@ -32,70 +26,46 @@ export function span(ms) {
   return `${Math.floor(ms / DAY)} d`;
 }
 
-/**
- * @param {Date} at
- * @param {boolean} withMs
- */
+const digits = (/** @type {number} */ n, length = 2) => String(n).padStart(length, '0');
+
+/** @param {Date} at */
 export function clock(at, withMs = false) {
-  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
-  const text = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-  return withMs ? `${text}.${String(at.getMilliseconds()).padStart(3, '0')}` : text;
+  const text = [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => digits(n)).join(':');
+  return withMs ? `${text}.${digits(at.getMilliseconds(), 3)}` : text;
 }
 
-/**
- * How long ago, or in how long.
- * @param {number} at
- * @param {number} now
- * @returns {Shown}
- */
+/** How long ago, or in how long. @param {number} at @param {number} now @returns {Shown} */
 export function relative(at, now) {
   const ms = Math.abs(now - at);
   if (ms < 10 * SECOND) return { text: 'just now', changesIn: 10 * SECOND - ms };
   if (ms >= 30 * DAY) return { text: dateOnly.format(at), changesIn: DAY };
   // Steps of ten seconds: a text that changes every second draws the eye.
   const step = ms < MINUTE ? 10 * SECOND : ms < HOUR ? MINUTE : ms < DAY ? HOUR : DAY;
-  const text = span(ms < MINUTE ? ms - (ms % step) : ms);
-  return at > now
-    ? { text: `in ${text}`, changesIn: (ms % step) + 1 }
-    : { text: `${text} ago`, changesIn: step - (ms % step) };
+  const rest = ms % step;
+  const text = span(ms - rest);
+  return at > now ? { text: `in ${text}`, changesIn: rest + 1 } : { text: `${text} ago`, changesIn: step - rest };
 }
 
-/**
- * What is left of a time, or null if nothing is.
- * @param {number} ms
- * @param {boolean} asClock
- * @returns {Shown | null}
- */
+/** What is left of a time, or null if nothing is. @param {number} ms @param {boolean} asClock @returns {Shown | null} */
 export function left(ms, asClock) {
   if (ms <= 0) return null;
   if (asClock || ms < CLOCK_BELOW) {
     const seconds = Math.ceil(ms / SECOND);
-    const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-    return { text, changesIn: ms - (seconds - 1) * SECOND };
+    return { text: `${Math.floor(seconds / 60)}:${digits(seconds % 60)}`, changesIn: ms - (seconds - 1) * SECOND };
   }
-  const minutes = Math.floor(ms / MINUTE);
-  const text = ms >= DAY ? span(ms)
-    : minutes < 60 ? `${minutes} min`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const minutes = Math.floor((ms % HOUR) / MINUTE);
+  const text = ms >= HOUR && ms < DAY ? `${span(ms)} ${minutes} min` : span(ms);
   return { text, changesIn: (ms % MINUTE) + 1 };
 }
 
-/**
- * Writes the text of one element.
- * @param {HTMLTimeElement} element
- * @param {number} now
- * @returns {number} milliseconds until it changes
- */
+/** Writes one time. @param {HTMLTimeElement} element @param {number} now @returns {number} when it changes, in ms */
 function show(element, now) {
   const at = Date.parse(element.dateTime);
   if (Number.isNaN(at)) return Infinity;
-  const { left: countdown, clock: exact } = element.dataset;
-  /** @type {Shown | null} */
-  let shown;
-  if (exact !== undefined) shown = { text: clock(new Date(at), exact === 'ms'), changesIn: Infinity };
-  else if (countdown === undefined) shown = relative(at, now);
-  else shown = left(at - now, countdown === 'clock');
-  const text = shown ? shown.text : element.dataset.over ?? '0:00';
+  const { left: countdown, clock: exact, over = '0:00' } = element.dataset;
+  const shown = exact !== undefined ? { text: clock(new Date(at), exact === 'ms'), changesIn: Infinity }
+    : countdown === undefined ? relative(at, now) : left(at - now, countdown === 'clock');
+  const text = shown ? shown.text : over;
   if (element.textContent !== text) {
     element.textContent = text;
     if (!shown) document.dispatchEvent(new CustomEvent('tandem:refresh'));
@@ -115,17 +85,14 @@ function tick() {
   if (next < Infinity) timer = setTimeout(tick, Math.min(Math.max(next, 50), HOUR));
 }
 
-/** @param {ParentNode} root */
-export function showTimes(root) {
-  for (const element of all(root, 'time[datetime]')) {
-    const at = element instanceof HTMLTimeElement ? Date.parse(element.dateTime) : NaN;
-    if (!Number.isNaN(at)) element.title = absolute.format(at);
-  }
-  tick();
-}
-
 export function startTimes() {
-  forEachPart(showTimes);
+  forEachPart((root) => {
+    for (const element of all(root, 'time[datetime]')) {
+      const at = Date.parse(element.getAttribute('datetime') ?? '');
+      if (!Number.isNaN(at)) element.title = absolute.format(at);
+    }
+    tick();
+  });
   document.addEventListener('visibilitychange', tick);
   addEventListener('pageshow', tick);
 }

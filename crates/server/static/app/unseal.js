@@ -5,12 +5,9 @@
 // It knows nothing of the page. Private keys come in as PEM once and are then keys that no script can read.
 
 const OAEP = { name: 'RSA-OAEP', hash: 'SHA-256' };
-const PSS = { name: 'RSA-PSS', hash: 'SHA-256' };
-const SALT_BYTES = 32;
+const PSS = { name: 'RSA-PSS', hash: 'SHA-256', saltLength: 32 };
 const IV_BYTES = 12;
-/** IV, tag, and at least one byte of ciphertext. */
-const CONTENT_BYTES_MIN = 29;
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const MODULUS_BITS_MIN = 2048;
 
 /** @typedef {{ title: string, description: string }} Description */
 /** @typedef {{ contentType: 'text' | 'json', body: string }} Message */
@@ -21,17 +18,11 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 export class Refusal extends Error {}
 
 /** Browsers offer WebCrypto on HTTPS and localhost only. */
-export function canDecrypt() {
-  return globalThis.crypto?.subtle !== undefined;
-}
+export const canDecrypt = () => globalThis.crypto?.subtle !== undefined;
 
-/**
- * Strict standard base64: with padding, without white space.
- * @param {string} text
- * @returns {Uint8Array<ArrayBuffer>}
- */
-export function fromBase64(text) {
-  if (!BASE64.test(text)) throw new Refusal('This is not standard base64.');
+/** Strict: with padding, without white space. @param {string} text */
+function fromBase64(text) {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new Refusal('It is not standard base64.');
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
@@ -43,132 +34,91 @@ export function toBase64(bytes) {
   // A multiple of three, so that the base64 of the pieces is the base64 of the whole.
   const piece = 3 * 8192;
   let text = '';
-  for (let at = 0; at < bytes.length; at += piece) {
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + piece)));
-  }
+  for (let at = 0; at < bytes.length; at += piece) text += btoa(String.fromCharCode(...bytes.subarray(at, at + piece)));
   return text;
 }
 
 /**
- * The bytes of a text that is one PEM block.
- * @param {string} label
- * @param {string} text
+ * Imports a key from a text that is one PEM block. The bytes of the key cannot be read out again.
+ * @param {'spki' | 'pkcs8'} format @param {string} text @param {RsaHashedImportParams} use @param {KeyUsage} usage
  */
-function fromPem(label, text) {
+async function importKey(format, text, use, usage) {
+  const label = format === 'spki' ? 'PUBLIC KEY' : 'PRIVATE KEY';
   const [begin, end] = [`-----BEGIN ${label}-----`, `-----END ${label}-----`];
   const pem = text.trim();
-  if (!pem.startsWith(begin) || !pem.endsWith(end)) return null;
-  return fromBase64(pem.slice(begin.length, -end.length).replace(/\s/g, ''));
+  if (!pem.startsWith(begin) || !pem.endsWith(end)) throw new Refusal('It is not PEM.');
+  const der = fromBase64(pem.slice(begin.length, -end.length).replace(/\s/g, ''));
+  const key = await crypto.subtle.importKey(format, der, use, false, [usage]);
+  const { modulusLength } = /** @type {RsaHashedKeyAlgorithm} */ (key.algorithm);
+  if (modulusLength < MODULUS_BITS_MIN) throw new Refusal('It is too short.');
+  return key;
 }
 
-/**
- * Imports a private key that can unwrap content keys and cannot be read out.
- * @param {string} pem
- */
+/** @param {string} pem */
 export async function importPrivateKey(pem) {
-  const refusal = new Refusal('This is not an unencrypted private key in PKCS#8 form (BEGIN PRIVATE KEY), RSA of 2048 bits or more.');
-  try {
-    const der = fromPem('PRIVATE KEY', pem);
-    if (!der) throw refusal;
-    const key = await crypto.subtle.importKey('pkcs8', der, OAEP, false, ['unwrapKey']);
-    if (modulusBits(key) < 2048) throw refusal;
-    return key;
-  } catch {
-    throw refusal;
-  }
+  return importKey('pkcs8', pem, OAEP, 'unwrapKey').catch(() => {
+    throw new Refusal('This is not an unencrypted private key in PKCS#8 form (BEGIN PRIVATE KEY), RSA of 2048 bits or more.');
+  });
 }
 
-/** @param {CryptoKey} key */
-function modulusBits(key) {
-  return 'modulusLength' in key.algorithm ? Number(key.algorithm.modulusLength) : 0;
-}
-
-/**
- * Whether a private key belongs to a public one: unwraps what the public one wrapped.
- * @param {CryptoKey} key
- * @param {string} pem
- */
+/** Whether a private key unwraps what the public one wrapped. @param {CryptoKey} key @param {string} pem */
 export async function belongsTo(key, pem) {
   try {
-    const spki = fromPem('PUBLIC KEY', pem);
-    if (!spki) return false;
-    const wrapping = await crypto.subtle.importKey('spki', spki, OAEP, false, ['wrapKey']);
+    const wrapping = await importKey('spki', pem, OAEP, 'wrapKey');
     const probe = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['decrypt']);
-    await unwrap(key, new Uint8Array(await crypto.subtle.wrapKey('raw', probe, wrapping, OAEP)));
+    await unwrap(key, await crypto.subtle.wrapKey('raw', probe, wrapping, OAEP));
     return true;
   } catch {
     return false;
   }
 }
 
-/**
- * Whether the sender's key signed this content for this task.
- * @param {string} senderPem
- * @param {Sealed} sealed
- */
+/** Whether this key signed this content for this task. @param {string} senderPem @param {Sealed} sealed */
 export async function isSigned(senderPem, { task, content, signature }) {
   try {
-    const spki = fromPem('PUBLIC KEY', senderPem);
-    if (!spki) return false;
-    const key = await crypto.subtle.importKey('spki', spki, PSS, false, ['verify']);
-    if (modulusBits(key) < 2048) return false;
-    const signed = new TextEncoder().encode(task + content);
-    return await crypto.subtle.verify({ name: 'RSA-PSS', saltLength: SALT_BYTES }, key, fromBase64(signature), signed);
+    const key = await importKey('spki', senderPem, PSS, 'verify');
+    return await crypto.subtle.verify(PSS, key, fromBase64(signature), new TextEncoder().encode(task + content));
   } catch {
     return false;
   }
 }
 
-/**
- * @param {CryptoKey} key
- * @param {Uint8Array<ArrayBuffer>} wrapped
- */
+/** @param {CryptoKey} key @param {BufferSource} wrapped */
 async function unwrap(key, wrapped) {
   const content = await crypto.subtle.unwrapKey('raw', wrapped, key, OAEP, 'AES-GCM', false, ['decrypt']);
-  if (!('length' in content.algorithm) || content.algorithm.length !== 256) throw new Refusal('Not AES-256.');
+  if (/** @type {AesKeyAlgorithm} */ (content.algorithm).length !== 256) throw new Refusal('It is not AES-256.');
   return content;
 }
 
 /**
  * Decrypts content for an agent. Call it only for content whose signature verified.
- * @param {Sealed} sealed
- * @param {string} agent
- * @param {CryptoKey} key
+ * @param {Sealed} sealed @param {string} agent @param {CryptoKey} key
  * @returns {Promise<string>} the plaintext, which is JSON
  */
 export async function decrypt({ content, keys }, agent, key) {
   if (Object.keys(keys).length !== 2) throw new Refusal('It is not encrypted for exactly two agents.');
-  if (!Object.hasOwn(keys, agent)) throw new Refusal('It is not encrypted for this agent.');
-  /** @type {CryptoKey} */
-  let contentKey;
-  try {
-    contentKey = await unwrap(key, fromBase64(String(keys[agent])));
-  } catch {
-    throw new Refusal('The key does not fit.');
-  }
-  try {
+  const wrapped = new Map(Object.entries(keys)).get(agent);
+  if (wrapped === undefined) throw new Refusal('It is not encrypted for this agent.');
+  const refuse = (/** @type {string} */ sentence) => () => { throw new Refusal(sentence); };
+  const contentKey = await (async () => unwrap(key, fromBase64(wrapped)))().catch(refuse('The key does not fit.'));
+  return (async () => {
     const bytes = fromBase64(content);
-    if (bytes.length < CONTENT_BYTES_MIN) throw new Refusal();
     const cipher = { name: 'AES-GCM', iv: bytes.subarray(0, IV_BYTES) };
     const plain = await crypto.subtle.decrypt(cipher, contentKey, bytes.subarray(IV_BYTES));
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(plain);
-  } catch {
-    throw new Refusal('The content is damaged and cannot be decrypted.');
-  }
+  })().catch(refuse('The content is damaged and cannot be decrypted.'));
 }
 
 /**
  * Reads the plaintext as what it must be.
- * @param {string | undefined} kind
- * @param {string} json
- * @returns {Description | Message | SealedFile}
+ * @param {string | undefined} kind @param {string} json @returns {Description | Message | SealedFile}
  */
 export function readEnvelope(kind, json) {
   try {
     const { title, description, contentType, body, filename, mimeType, data } = JSON.parse(json);
     const areText = (/** @type {unknown[]} */ ...values) => values.every((value) => typeof value === 'string');
     if (kind === 'description' && areText(title, description)) return { title, description };
-    if (kind === 'message' && areText(body) && (contentType === 'text' || contentType === 'json')) return { contentType, body };
+    if (kind === 'message' && areText(body) && /^(text|json)$/.test(contentType)) return { contentType, body };
     if (kind === 'file' && areText(filename, mimeType, data)) return { filename, bytes: fromBase64(data) };
   } catch {
     // Refused below.
@@ -176,11 +126,9 @@ export function readEnvelope(kind, json) {
   throw new Refusal(`The decrypted content is not a ${kind}.`);
 }
 
-/**
- * A name that is safe to save under: no folders, no control or direction characters. The sender chose it.
- * @param {string} name
- */
+/** A name that is safe to save under: the sender chose it. @param {string} name */
 export function cleanName(name) {
+  // No folders, no control or direction characters, no hidden file.
   const last = name.split(/[\\/]/).pop() ?? '';
   return last.replace(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '').replace(/^[.\s]+/, '').trim().slice(0, 150) || 'file';
 }

@@ -8,7 +8,7 @@ use tandem_core::{AgentId, Role, Status, TaskId, Timestamp};
 
 use super::JOINED;
 use crate::query::{Query, contains_pattern};
-use crate::table::{select_list_without, sql};
+use crate::table::{select_list, select_list_without, sql};
 use crate::{Error, Tx};
 
 /// How many of an agent's tasks one search by title or party goes through.
@@ -42,8 +42,13 @@ pub fn live_between(
 /// Which tasks a list is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only in this status.
-    pub status: Option<Status>,
+    /// Only in one of these statuses; empty for all.
+    pub statuses: Vec<Status>,
+    /// Only those that are held at the caller's gate.
+    pub held: bool,
+    /// Without description, and with an empty text in place of a result, for lists that show neither: they may be
+    /// large.
+    pub brief: bool,
     /// Only where the caller has this role.
     pub role: Option<Role>,
     /// Only with this other party.
@@ -68,13 +73,16 @@ pub struct Found {
 /// An agent's tasks, newest first. Drafts for it are not among them.
 pub fn list(tx: &mut Tx<'_>, by: &AgentId, filter: &Filter) -> Result<Found, Error> {
     let mut sides = Vec::new();
+    if filter.held {
+        return newest_of(tx, by, &held_lanes(), filter);
+    }
     for role in [Role::Initiator, Role::Target] {
         if filter.role.is_some_and(|only| only != role) {
             continue;
         }
         for status in Status::ALL {
             let hidden = role == Role::Target && status == Status::Draft;
-            if !hidden && filter.status.is_none_or(|only| only == status) {
+            if !hidden && (filter.statuses.is_empty() || filter.statuses.contains(&status)) {
                 sides.extend(lanes(role, status).map(|lane| Lane { role, status, lane }));
             }
         }
@@ -89,11 +97,13 @@ pub fn held(
     before: Option<&(Timestamp, TaskId)>,
     limit: i64,
 ) -> Result<Found, Error> {
-    let lanes = (HELD_LANES..2 * HELD_LANES).map(Some);
-    let sides: Vec<Lane> =
-        lanes.map(|lane| Lane { role: Role::Target, status: Status::Submitted, lane }).collect();
     let filter = Filter { before: before.cloned(), limit, ..Filter::default() };
-    newest_of(tx, target, &sides, &filter)
+    newest_of(tx, target, &held_lanes(), &filter)
+}
+
+fn held_lanes() -> Vec<Lane> {
+    let lanes = (HELD_LANES..2 * HELD_LANES).map(Some);
+    lanes.map(|lane| Lane { role: Role::Target, status: Status::Submitted, lane }).collect()
 }
 
 /// A part of an index in which an agent's tasks stand in the order of their age.
@@ -114,6 +124,18 @@ fn lanes(role: Role, status: Status) -> impl Iterator<Item = Option<i64>> {
     (0..count).map(move |lane| known.then_some(lane))
 }
 
+/// A result is told by an empty text.
+static BRIEF: LazyLock<String> = LazyLock::new(|| {
+    let brief = |column| match column {
+        "t.description" => "null",
+        "t.result" => "case when t.result is null then null else '' end",
+        other => other,
+    };
+    let all = select_list::<Task>();
+    let columns: Vec<&str> = all.split(", ").map(brief).collect();
+    format!("select {} from (", columns.join(", "))
+});
+
 /// The newest tasks of several lanes together.
 fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> Result<Found, Error> {
     // Drafts for it: there are none that it may see.
@@ -122,7 +144,7 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
     }
     let searched = filter.text.is_some() || filter.with.is_some();
     let mut query = Query::default();
-    query.push(sql!("select {} from (", Task));
+    query.push(if filter.brief { &BRIEF } else { sql!("select {} from (", Task) });
     push_newest(&mut query, by, sides, filter);
     query.push(" limit ").bind(if searched { SEARCH_SCAN_MAX } else { filter.limit });
     query.push(") page join tasks t on t.id = page.id ").push(JOINED).push(" where 1 = 1");

@@ -22,7 +22,7 @@ enum KeyEnd {
 }
 
 /// Nobody's key, and the operator's.
-const NO_AGENT: [&str; 2] = ["POST /agents", "PATCH /admin/agents/{id}"];
+const NO_AGENT: [&str; 3] = ["POST /agents", "PATCH /admin/agents/{id}", "POST /admin/setup-link"];
 
 impl KeyEnd {
     const ALL: [Self; 3] = [Self::Rotated, Self::Suspended, Self::Deleted];

@@ -72,10 +72,11 @@ async fn send_and_leave(prepared: &Prepared, (how, after_ms): (HangUp, u64)) {
     hang_up(stream, how).await;
 }
 
-/// What changes no row of a scene: sessions and tickets are in memory, and deliveries and the wake ladder are looked at
-/// apart.
-const NO_ROWS: [&str; 6] = [
+/// What changes no row of a scene: sessions and tickets are in memory, one-time links are nobody's, and deliveries and the
+/// wake ladder are looked at apart.
+const NO_ROWS: [&str; 7] = [
     "DELETE /mcp",
+    "POST /admin/setup-link",
     "POST /agents/me/reach",
     "POST /mcp",
     "POST /webhooks/deliveries/{id}/replay",

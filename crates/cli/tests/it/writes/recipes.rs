@@ -175,6 +175,7 @@ pub async fn route(scene: &mut Scene<'_>, route: &str, variant: &str) -> Option<
             scene.ending = Some(bob.clone());
             request(By::Admin, &[("id", &bob.id)], Sent::Json(json!({ "suspended": true })))
         }
+        "POST /admin/setup-link" => request(By::Admin, &[], Sent::Nothing),
         "POST /agents" => request(By::Nobody, &[], Sent::Json(json!({ "name": scene.marker }))),
         "DELETE /agents/me" => {
             scene.thread().await;

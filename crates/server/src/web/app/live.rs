@@ -19,7 +19,8 @@ use crate::http::{Query, json};
 use crate::push::PushQuery;
 use crate::push::stream::{event_stream, last_event_id};
 
-/// Interval of keep-alive comments. The session is checked as often.
+/// Interval of keep-alives: events and not comments, so that a script notices when they stop. The session is checked as
+/// often.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(crate) async fn stream(
@@ -59,7 +60,7 @@ async fn advance(state: Next) -> Option<(String, Next)> {
         Next::Over => return None,
     };
     match timeout(KEEP_ALIVE, open.feed.next()).await {
-        Err(_) if open.is_signed_in().await => Some((": still here\n\n".into(), Next::Follow(open))),
+        Err(_) if open.is_signed_in().await => Some(("event: ping\ndata: {}\n\n".into(), Next::Follow(open))),
         Err(_) => Some((end("signed-out"), Next::Over)),
         Ok(Ok(FeedItem::Events(found))) => {
             let entry = |event| {

@@ -4,17 +4,34 @@
 //! without JavaScript. Pages call the operations of the hub, as REST and MCP do; they know no rule about tasks. Sessions,
 //! the check of forms and the HTML of errors are here.
 
+mod add_agent;
+mod admin;
+mod agents;
 mod approvals;
 pub(crate) mod assets;
-mod copy;
+mod connection;
+pub(crate) mod copy;
+mod discover;
 mod error;
+mod events;
+mod graph;
 mod home;
 mod live;
 pub mod markdown;
+mod network;
+mod networks;
+mod pair;
+mod pair_link;
+mod plot;
+mod profile;
+mod reach;
 mod session;
 mod shell;
 mod sign_in;
+mod tasks;
 mod thread;
+mod told;
+mod webhooks;
 mod words;
 
 use askama::Template;
@@ -43,8 +60,21 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/sign-in", get(sign_in::page).post(sign_in::submit))
         .route("/app/sign-out", post(sign_in::sign_out))
         .route("/setup", get(sign_in::setup_page).post(sign_in::use_setup_code))
-        .route("/app/{agent}", get(home::page))
         .route("/app/{agent}/live", get(live::stream))
+        .merge(admin::routes())
+        .merge(home::routes())
+        .merge(tasks::routes())
+        .merge(add_agent::routes())
+        .merge(agents::routes())
+        .merge(connection::routes())
+        .merge(discover::routes())
+        .merge(events::routes())
+        .merge(network::routes())
+        .merge(networks::routes())
+        .merge(pair::routes())
+        .merge(pair_link::routes())
+        .merge(profile::routes())
+        .merge(webhooks::routes())
         .merge(approvals::routes())
         .merge(thread::routes())
 }

@@ -39,6 +39,26 @@ impl Browser {
         self.session.operator_key().is_some_and(|key| hub.access.is_admin(&key))
     }
 
+    /// The query of the page, as it was sent.
+    pub(crate) fn query(&self) -> Sent {
+        Sent::parse(self.target.split_once('?').map_or("", |target| target.1).as_bytes())
+    }
+
+    /// The agents that are signed in, as callers of operations. Those whose key has ended are left out.
+    pub(crate) async fn callers(&self, hub: &Hub) -> Result<Vec<Caller>, Error> {
+        let mut callers = Vec::new();
+        for agent in self.session.agents() {
+            let Some(key_hash) = self.session.key_of(agent) else { continue };
+            let caller = Caller::new(agent.clone(), key_hash, self.address.clone()).as_person();
+            match hub.access.check(&caller).await {
+                Err(error) if error.is_internal() => return Err(error),
+                Err(_) => {}
+                Ok(()) => callers.push(caller),
+            }
+        }
+        Ok(callers)
+    }
+
     fn from_parts(parts: &Parts) -> Result<Self, PageError> {
         let address = parts.extensions.get::<Address>().cloned().ok_or_else(Error::internal)?;
         let target = parts.uri.path_and_query().map_or_else(String::new, |target| target.as_str().to_owned());
@@ -122,6 +142,16 @@ impl Sent {
     /// What was typed into a field.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|pair| pair.0 == name).map_or("", |pair| &pair.1)
+    }
+
+    /// What was chosen in fields of the same name.
+    pub(crate) fn all(&self, name: &str) -> Vec<String> {
+        self.0.iter().filter(|pair| pair.0 == name).map(|pair| pair.1.clone()).collect()
+    }
+
+    /// A field that is not empty.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        Some(self.get(name).trim()).filter(|value| !value.is_empty()).map(str::to_owned)
     }
 }
 

@@ -56,7 +56,7 @@ const OPERATOR_LINKS: [(&str, &str, &str); 7] = [
     ("/events", "Events", "pulse"),
     ("/deliveries", "Deliveries", "hook"),
     ("/settings", "Settings", "gear"),
-    ("/storage", "Storage", "fetch"),
+    ("/storage", "Storage", "disk"),
 ];
 
 /// One link of the navigation.
@@ -185,6 +185,22 @@ impl Shell {
     /// A moment, in relation to now.
     pub(crate) fn when(&self, at: &Timestamp) -> When {
         When::new(*at, self.now)
+    }
+
+    /// How the switcher says who else is signed in.
+    pub(crate) fn signed_in_note(&self) -> String {
+        match (self.switches.len(), self.is_operator) {
+            (0, _) => "operator".to_owned(),
+            (1, false) => "1 agent signed in".to_owned(),
+            (1, true) => "1 agent and the operator".to_owned(),
+            (agents, false) => format!("{agents} agents signed in"),
+            (agents, true) => format!("{agents} agents and the operator"),
+        }
+    }
+
+    /// Who is signed out by the button of the switcher.
+    pub(crate) fn subject(&self) -> &str {
+        self.me.as_ref().map_or("admin", |me| me.agent.as_str())
     }
 
     /// The first links, for the bar at the foot of a phone.

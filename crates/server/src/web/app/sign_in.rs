@@ -163,7 +163,11 @@ fn next(asked: &str, home: &str) -> String {
     if is_ours { asked.to_owned() } else { home.to_owned() }
 }
 
-async fn read_form(hub: &Hub, address: &tandem_hub::Address, request: Request) -> Result<Sent, PageError> {
+pub(super) async fn read_form(
+    hub: &Hub,
+    address: &tandem_hub::Address,
+    request: Request,
+) -> Result<Sent, PageError> {
     let (parts, body) = request.into_parts();
     let (_, bytes, _held) = input::read_bytes(hub, Holder::from(address), &parts.headers, body).await?;
     Ok(Sent::parse(&bytes))

@@ -1,0 +1,227 @@
+//! Signing in and out of the dashboard, and what a session is worth.
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::{Person, hidden, text};
+use crate::harness::{ADMIN_TOKEN, Db, Harness, eventually};
+
+/// All scripts together.
+const SCRIPT_BYTES_MAX: usize = 60_000;
+
+fn location(reply: &crate::harness::Reply) -> String {
+    reply.header("location").unwrap_or_default().to_owned()
+}
+
+#[rstest]
+#[tokio::test]
+async fn nothing_is_readable_without_signing_in(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let nobody = Person::stranger(&hub);
+    for page in ["", "/approvals", "/tasks", "/agents", "/networks", "/events", "/webhooks", "/profile", "/live"] {
+        let reply = nobody.get(&format!("/app/{}{page}", ada.id)).await;
+        assert_eq!(reply.status, 303, "{page}: {}", text(&reply));
+        assert!(location(&reply).starts_with("/app/sign-in?next=%2Fapp%2F"), "{}", location(&reply));
+    }
+    for page in ["", "/agents", "/tasks", "/events", "/deliveries", "/settings", "/storage"] {
+        assert_eq!(nobody.get(&format!("/app/admin{page}")).await.status, 303, "{page}");
+    }
+    // An agent's owner sees neither another agent nor the hub as a whole.
+    let ada_person = Person::sign_in(&hub, &ada).await;
+    assert_eq!(ada_person.get(&ada_person.base).await.status, 200);
+    assert_eq!(ada_person.get(&format!("/app/{}", bob.id)).await.status, 303);
+    assert_eq!(ada_person.get("/app/admin").await.status, 303);
+    // The cookie opens no route of the API.
+    for route in ["/agents/me", "/tasks", "/admin/overview", "/events"] {
+        assert_eq!(ada_person.get(route).await.status, 401, "{route}");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_wrong_key_says_so_and_is_throttled(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let nobody = Person::stranger(&hub);
+    for _ in 0..20 {
+        let reply = nobody.post("/app/sign-in", &[("key", "tdm_wrong"), ("next", "/app/x")]).await;
+        assert_eq!(reply.status, 401);
+        assert!(text(&reply).contains("neither the key of an agent"), "{}", text(&reply));
+        assert!(reply.header("set-cookie").is_none());
+        assert!(!text(&reply).contains("tdm_wrong"));
+    }
+    assert_eq!(nobody.post("/app/sign-in", &[("key", "tdm_wrong")]).await.status, 429);
+    hub.advance_ms(61_000);
+    let ada = hub.register("Ada").await;
+    Person::sign_in(&hub, &ada).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_cookie_is_for_this_hub_alone(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.public_url = Some("https://hub.example".into())).await;
+    let ada = hub.register("Ada").await;
+    let reply = Person::stranger(&hub).post("/app/sign-in", &[("key", &ada.key)]).await;
+    let cookie = reply.header("set-cookie").unwrap().to_owned();
+    for part in ["HttpOnly", "SameSite=Strict", "Secure", "Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains(&ada.key));
+    // Where to go next is never another site.
+    for next in ["https://evil.example", "//evil.example", "/app//evil.example", "/tasks", "javascript:alert(1)"] {
+        let reply = Person::stranger(&hub).post("/app/sign-in", &[("key", &ada.key), ("next", next)]).await;
+        assert_eq!(location(&reply), format!("/app/{}", ada.id), "{next}");
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_session_ends_with_its_key_its_time_and_its_sign_out(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let person = Person::sign_in(&hub, &ada).await;
+    let both = person.also(&hub, &bob).await;
+    assert!(both.page("").await.contains(&format!("/app/{}", bob.id)), "the switcher lists both");
+    // Whoever signs in gets a new token.
+    assert_eq!(person.get(&person.base).await.status, 303, "the old token is worth nothing");
+
+    // A rotated key ends its own sign-in only.
+    bob.post("/agents/me/rotate-key", json!({})).await.ok(200);
+    assert_eq!(both.get(&format!("/app/{}", bob.id)).await.status, 303);
+    assert_eq!(both.get(&both.base).await.status, 200);
+
+    // Time ends it: twelve hours without use, or seven days.
+    hub.advance_ms(11 * 3_600_000);
+    assert_eq!(both.get(&both.base).await.status, 200);
+    hub.advance_ms(11 * 3_600_000);
+    assert_eq!(both.get(&both.base).await.status, 200, "it was used eleven hours ago");
+    hub.advance_ms(13 * 3_600_000);
+    assert_eq!(both.get(&both.base).await.status, 303);
+
+    // Signing out.
+    let person = Person::sign_in(&hub, &ada).await;
+    let csrf = hidden(&person.page("").await, "csrf");
+    let reply = person.post("/app/sign-out", &[("csrf", "wrong"), ("who", &ada.id)]).await;
+    assert_eq!(reply.status, 403);
+    assert_eq!(person.get(&person.base).await.status, 200);
+    let reply = person.post("/app/sign-out", &[("csrf", &csrf)]).await;
+    assert!(reply.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert_eq!(person.get(&person.base).await.status, 303);
+}
+
+#[rstest]
+#[tokio::test]
+async fn signing_out_everywhere_ends_other_browsers(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.register("Ada").await;
+    let (here, there) = (Person::sign_in(&hub, &ada).await, Person::sign_in(&hub, &ada).await);
+    let csrf = hidden(&here.page("").await, "csrf");
+    // The value of another session is not taken.
+    assert_eq!(there.post("/app/sign-out", &[("csrf", &csrf)]).await.status, 403);
+    let fields = [("csrf", &*csrf), ("who", &*ada.id), ("everywhere", "true")];
+    assert_eq!(here.post("/app/sign-out", &fields).await.status, 303);
+    assert_eq!(here.get(&here.base).await.status, 303);
+    assert_eq!(there.get(&there.base).await.status, 303);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_one_time_link_signs_the_operator_in_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let link = hub.client.send("POST", "/admin/setup-link", Some(ADMIN_TOKEN), None).await.ok(200).clone();
+    let code = link["code"].as_str().unwrap();
+    assert_eq!(link["path"], format!("/setup#{code}"));
+    let nobody = Person::stranger(&hub);
+    assert_eq!(nobody.get("/setup").await.status, 200);
+    assert_eq!(nobody.post("/setup", &[("code", "ABCD-EFGH-JKLM")]).await.status, 401);
+    // As somebody types it.
+    let typed = code.to_lowercase().replace('-', " ");
+    let reply = nobody.post("/setup", &[("code", &typed)]).await;
+    assert_eq!((reply.status, location(&reply)), (303, "/app/admin".into()), "{}", text(&reply));
+    let operator = Person::with_cookie_of(&hub, &reply);
+    assert_eq!(operator.get("/app/admin").await.status, 200);
+    let again = nobody.post("/setup", &[("code", code)]).await;
+    assert_eq!(again.status, 401);
+    assert!(text(&again).contains("tandem setup-link"), "{}", text(&again));
+    // And for half an hour only.
+    let link = hub.client.send("POST", "/admin/setup-link", Some(ADMIN_TOKEN), None).await.ok(200).clone();
+    hub.advance_ms(30 * 60_000);
+    assert_eq!(nobody.post("/setup", &[("code", link["code"].as_str().unwrap())]).await.status, 401);
+    assert_eq!(hub.client.send("POST", "/admin/setup-link", None, None).await.status, 401);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_operator_sees_the_hub_and_no_content(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "The secret plan" })).await.ok(201);
+    let operator = Person::sign_in_with(&hub, ADMIN_TOKEN).await;
+    for page in ["", "/agents", "/tasks", "/events", "/deliveries", "/settings", "/storage"] {
+        let html = operator.page(page).await;
+        assert!(!html.contains("secret plan") && !html.contains(ADMIN_TOKEN), "{page}: {html}");
+    }
+    assert!(operator.page("/agents").await.contains(&bob.id));
+    let change = format!("/agents/{}", bob.id);
+    let reply = operator.submit("/agents", &change, &[("credits", "lots")]).await;
+    assert_eq!(reply.status, 400);
+    assert!(text(&reply).contains("US dollars"), "{}", text(&reply));
+    let fields = [("credits", "2.50"), ("suspended", "on")];
+    assert_eq!(operator.submit("/agents", &change, &fields).await.status, 303);
+    assert_eq!(bob.get("/agents/me").await.status, 403);
+    assert_eq!(operator.submit("/agents", &change, &[("credits", "2.50")]).await.status, 303);
+    assert_eq!(bob.get("/agents/me").await.ok(200)["credits"], 2.5);
+}
+
+/// A person who looks on is not the agent.
+#[rstest]
+#[tokio::test]
+async fn looking_leaves_no_trace_of_the_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "Look" })).await.ok(201).clone();
+    hub.advance_ms(120_000);
+    let person = Person::sign_in(&hub, &bob).await;
+    person.page("").await;
+    let stream = person.open(&format!("{}/live", person.base)).await;
+    let seen = eventually(async || {
+        let connections = ada.get("/connections").await.ok(200).clone();
+        Some(connections[0]["online"].clone())
+    });
+    assert_eq!(seen.await, false);
+    let path = format!("/tasks/{}", task["id"].as_str().unwrap());
+    assert_eq!(ada.get(&path).await.ok(200)["delivery"]["fetchedAt"], json!(null));
+    drop(stream);
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_open_page_is_told_what_happens(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let person = Person::sign_in(&hub, &bob).await;
+    let mut stream = person.open(&format!("{}/live", person.base)).await;
+    assert!(stream.until("event: start").await.contains("id: "));
+    ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "Now" })).await.ok(201);
+    let told = stream.until("task.created").await;
+    assert!(told.contains("event: log"), "{told}");
+    bob.post("/agents/me/rotate-key", json!({})).await.ok(200);
+    assert!(stream.until("event: end").await.contains("event: end"));
+}
+
+#[test]
+fn the_scripts_are_small_and_all_are_served() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/static/app");
+    let listed = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../server/src/web/app/assets.rs"));
+    let listed = listed.unwrap();
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if name.ends_with(".js") {
+            bytes += entry.metadata().unwrap().len();
+            assert!(listed.contains(&format!("\"{name}\": JS")), "{name} is not served");
+        }
+    }
+    assert!(usize::try_from(bytes).unwrap() <= SCRIPT_BYTES_MAX, "{bytes} bytes of scripts");
+}
