@@ -88,7 +88,8 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> Result<Respo
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        // With `no-referrer`, browsers send the forms of the page with `Origin: null`, which is refused.
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     ];

@@ -11,8 +11,8 @@ use tandem_core::{Approval, ConnectionId, Rule, Status, TaskId, Timestamp};
 use tandem_hub::ops::{approvals, connections, parse_id, tasks};
 use tandem_hub::{Caller, Error, Hub};
 
-use super::super::words;
 use super::super::{Form, Page, Viewer, redirect};
+use super::super::{told, words};
 use super::Show;
 
 /// A decision that came too late.
@@ -92,7 +92,7 @@ async fn decide(hub: &Hub, task: &str, form: Form<Viewer, Decision>, is_approval
     let is_late =
         matches!(error.code(), Code::InvalidState | Code::Conflict | Code::NotFound | Code::TaskTerminal);
     let late = if is_late { Some(late(hub, viewer, &task).await?) } else { None };
-    let error = late.is_none().then(|| error.to_string());
+    let error = late.is_none().then(|| told::sentence(&error));
     let typed = (!is_approval).then(|| (task.to_string(), sent.get("reason").to_owned()));
     Show { late, error, typed, ..Show::new(hub, viewer) }.render(status).await
 }
@@ -170,7 +170,7 @@ pub(super) async fn rule(State(hub): State<Hub>, form: Form<Viewer, SetRule>) ->
         Err(error) if error.code() == Code::Unauthorized => Err(error.into()),
         Err(error) => {
             let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            Show { error: Some(error.to_string()), ..Show::new(&hub, viewer) }.render(status).await
+            Show { error: Some(told::sentence(&error)), ..Show::new(&hub, viewer) }.render(status).await
         }
     }
 }

@@ -132,6 +132,10 @@ impl<'a> Show<'a> {
 
     async fn render(self, status: StatusCode) -> Page {
         let shell = Shell::of(self.hub, self.viewer, Section::Approvals).await?;
+        // After a refused form the page has the address of the form, which cannot be fetched again.
+        let is_refused = self.late.is_some() || self.error.is_some();
+        let live = shell.live.clone().filter(|_| !is_refused);
+        let shell = Shell { live, ..shell };
         let target = self.viewer.browser.target.as_str();
         let query = target.split_once('?').map_or("", |(_, query)| query);
         let cursor = form_urlencoded::parse(query.as_bytes()).find(|pair| pair.0 == "cursor");

@@ -16,8 +16,8 @@ use tandem_hub::ops::{approvals, messages, parse_id, tasks};
 use tandem_hub::{Caller, Error, Hub};
 
 use super::super::session::Sent;
-use super::super::words;
 use super::super::{Form, Page, Viewer, redirect};
+use super::super::{told, words};
 use super::actions::Typed;
 use super::items::actor_name;
 use super::{Failure, Show};
@@ -185,7 +185,7 @@ async fn show_again(hub: &Hub, viewer: &Viewer, task: &TaskId, typed: Typed, err
     };
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let failure =
-        Failure { headline: what_happened(hub, viewer, &thread, &error), sentence: error.to_string() };
+        Failure { headline: what_happened(hub, viewer, &thread, &error), sentence: told::sentence(&error) };
     let show = Show { failure: Some(failure), typed, ..Show::new(hub, viewer, thread) };
     show.render(status).await
 }

@@ -91,7 +91,7 @@ pub(crate) struct Actions {
 
 /// The statuses that have no action of their own.
 const STATUSES: [(Status, &str, &str, &str); 6] = [
-    (Status::Working, "status-working", "Set to working", "play"),
+    (Status::Working, "status-working", "Set working", "play"),
     (Status::Completed, "status-completed", "Mark completed", "check"),
     (Status::InputRequired, "status-input-required", "Ask for input", "status-input-required"),
     (Status::AuthRequired, "status-auth-required", "Ask for authorisation", "key"),

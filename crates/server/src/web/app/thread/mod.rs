@@ -130,6 +130,9 @@ impl<'a> Show<'a> {
 
     async fn render(self, status: StatusCode) -> Page {
         let shell = Shell::of(self.hub, self.viewer, Section::Tasks).await?;
+        // After a refused form the page has the address of the form, which cannot be fetched again.
+        let live = shell.live.clone().filter(|_| self.failure.is_none());
+        let shell = Shell { live, ..shell };
         let thread = &self.thread;
         let (me, task) = (&self.viewer.caller.agent, &thread.task);
         let path = format!("{}/tasks/{}", shell.base, task.id);
@@ -142,7 +145,7 @@ impl<'a> Show<'a> {
         let template = ThreadTemplate {
             title: task.title.as_str().to_owned(),
             mark: words::status(task.status, task.approval_status),
-            is_working: task.status == Status::Working,
+            is_working: task.status == Status::Working && self.failure.is_none(),
             is_encrypted: task.encrypted,
             facts: Facts::of(thread, me, &shell),
             steps: timeline::steps(task, &shell),

@@ -105,6 +105,7 @@ pub(crate) fn lines(thread: &ThreadPage, me: &AgentId, shell: &Shell) -> Vec<Lin
         let attempt = if entry.attempt > 1 { format!(", attempt {}", entry.attempt) } else { String::new() };
         let said = entry.detail.as_ref().map(|detail| format!(": “{}”", detail.as_str()));
         let by = actor_name(&entry.actor, thread, me);
+        let by = if by == "You" { "you" } else { &by };
         let detail = format!("by {by}{attempt}{}", said.unwrap_or_default());
         let line = line(shell, entry.created_at, mark.icon, mark.tone, mark.word.to_owned(), Some(detail));
         timed.push((entry.created_at, line));

@@ -54,6 +54,8 @@ async fn a_form_that_is_not_ours_changes_nothing(#[values(Db::Sqlite, Db::Postgr
         (format!("/approvals/{held}/approve"), &[]),
         (format!("/approvals/{held}/reject"), &[]),
     ];
+    // Else a browser would send `Origin: null` with every form of the page.
+    assert_eq!(at_ada.get("/approvals").await.reply.header("referrer-policy"), Some("same-origin"));
     for (path, fields) in actions {
         // No proof, a wrong one, and that of another session.
         for csrf in [None, Some("0000"), Some(foreign.as_str())] {

@@ -134,7 +134,8 @@ async fn a_rule_is_for_one_sender(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
 async fn the_gate_has_pages(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let (hub, ada, bob, person) = gate(db).await;
     for number in 0..12 {
-        ada.task_with(&bob, json!({ "title": format!("Request {number}."), "priority": ["low", "high", "normal"][number % 3] })).await;
+        let priority = ["low", "high", "normal"][number % 3];
+        ada.task_with(&bob, json!({ "title": format!("Request {number}."), "priority": priority })).await;
         hub.advance_ms(10);
     }
     let page = person.get("/approvals").await;
