@@ -27,6 +27,8 @@ mod dashboard;
 mod dashboard_net;
 #[path = "dashboard/net_more.rs"]
 mod dashboard_net_more;
+#[path = "dashboard/talk/mod.rs"]
+mod dashboard_talk;
 mod deadlines;
 mod encryption;
 mod events;

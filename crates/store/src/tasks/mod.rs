@@ -1,6 +1,7 @@
 //! Tasks: their rows, and what else belongs to them.
 
 mod counts;
+mod gate;
 mod list;
 mod log;
 
@@ -13,6 +14,7 @@ use crate::table::{LATER, columns, insert, sql, update};
 use crate::{Error, Tx, Value};
 
 pub use counts::{Count, counts};
+pub use gate::{decided, held_oldest, record};
 pub use list::{Filter, Found, ahead, children, held, initiator_of, list, live_between, newest_open};
 pub use log::{LogLine, last_log_line, log, log_lines};
 

@@ -258,7 +258,6 @@ async fn an_agent_is_added_and_waited_for(#[values(Db::Sqlite, Db::Postgres)] db
     hub.client.send("GET", "/events", Some(&key), None).await.ok(200);
     let after = anna.page(&wait).await;
     assert!(after.contains("waiting seen") && after.contains("Send a test task"), "{after}");
-
 }
 
 #[rstest]
