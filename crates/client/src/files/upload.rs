@@ -14,7 +14,6 @@ use hyper::body::Frame;
 use tandem_api::files::UploadedFile;
 use tandem_core::TaskId;
 use tokio::fs::File;
-use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
 
 use super::{Attempts, file_error};
@@ -65,6 +64,28 @@ impl Client {
         &self,
         task: &TaskId,
         file: &Upload,
+        progress: impl FnMut(u64),
+    ) -> Result<UploadedFile, Error> {
+        self.upload_from(task, file, None, progress).await
+    }
+
+    /// Uploads a file that is open already, as [`upload`](Self::upload) does. Whoever can write to the folder of the file
+    /// cannot put another one in its place. The path is only for messages.
+    pub async fn upload_open(
+        &self,
+        task: &TaskId,
+        file: &Upload,
+        open: std::fs::File,
+        progress: impl FnMut(u64),
+    ) -> Result<UploadedFile, Error> {
+        self.upload_from(task, file, Some(Arc::new(open)), progress).await
+    }
+
+    async fn upload_from(
+        &self,
+        task: &TaskId,
+        file: &Upload,
+        open: Option<Arc<std::fs::File>>,
         mut progress: impl FnMut(u64),
     ) -> Result<UploadedFile, Error> {
         let key = self.idempotency_key.clone().unwrap_or_else(random_key);
@@ -72,11 +93,16 @@ impl Client {
         let form = Form::new(file, &boundary);
         let (mut attempts, mut version) = (Attempts::new(self), None);
         loop {
-            let (opened, found) = open(&file.path).await?;
+            let opened = match &open {
+                Some(open) => Arc::clone(open),
+                None => open_path(&file.path).await?,
+            };
+            let found = version_of(&file.path, &opened)?;
             if *version.get_or_insert(found) != found {
                 return Err(changed(&file.path));
             }
             let (body, sending) = form.body(opened, found.size);
+            let api_key = self.key();
             let mut request = self.head(&Method::POST, &format!("/tasks/{task}/files"))?;
             let headers = request.headers_mut();
             let text = |text: String| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
@@ -97,7 +123,7 @@ impl Client {
             if let Some(cause) = sending.fault() {
                 return Err(file_error("cannot read", &file.path, cause));
             }
-            attempts.wait_after(self, failure).await?;
+            attempts.wait_after(self, failure, api_key.as_ref()).await?;
         }
     }
 
@@ -135,14 +161,18 @@ struct Version {
     modified: Option<SystemTime>,
 }
 
-async fn open(path: &Path) -> Result<(File, Version), Error> {
+async fn open_path(path: &Path) -> Result<Arc<std::fs::File>, Error> {
+    let file = File::open(path).await.map_err(|cause| file_error("cannot open", path, cause))?;
+    Ok(Arc::new(file.into_std().await))
+}
+
+fn version_of(path: &Path, file: &std::fs::File) -> Result<Version, Error> {
     let failed = |cause| file_error("cannot open", path, cause);
-    let file = File::open(path).await.map_err(failed)?;
-    let about = file.metadata().await.map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
     if !about.is_file() {
         return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")));
     }
-    Ok((file, Version { size: about.len(), modified: about.modified().ok() }))
+    Ok(Version { size: about.len(), modified: about.modified().ok() })
 }
 
 fn changed(path: &Path) -> Error {
@@ -178,15 +208,15 @@ impl Form {
     }
 
     /// The body of a request, and what is known of it while it is sent.
-    fn body(&self, file: File, size: u64) -> (Body, Arc<Sending>) {
+    fn body(&self, file: Arc<std::fs::File>, size: u64) -> (Body, Arc<Sending>) {
         let sending = Arc::new(Sending { sent: watch::Sender::new(0), fault: Mutex::new(None) });
         let next = Piece::Before(self.before.clone());
         let state = (next, file, size, self.after.clone(), Arc::clone(&sending));
-        let pieces = stream::try_unfold(state, async |(next, mut file, size, after, sending)| {
+        let pieces = stream::try_unfold(state, async |(next, file, size, after, sending)| {
             let (bytes, next) = match next {
                 Piece::Before(before) => (before, Piece::File(0)),
                 Piece::File(at) if at == size => (after.clone(), Piece::End),
-                Piece::File(at) => match read_piece(&mut file, size - at).await {
+                Piece::File(at) => match read_piece(&file, at, size - at).await {
                     Ok(bytes) => {
                         let at = at + bytes.len() as u64;
                         sending.sent.send_replace(at);
@@ -213,12 +243,33 @@ enum Piece {
     End,
 }
 
-/// Reads the next piece of a file that has so many bytes left.
-async fn read_piece(file: &mut File, left: u64) -> io::Result<Bytes> {
+/// Reads the next piece of a file that has so many bytes left. It reads at a position of its own: an attempt that was
+/// given up may still hold the same file.
+async fn read_piece(file: &Arc<std::fs::File>, at: u64, left: u64) -> io::Result<Bytes> {
     let size = usize::try_from(left).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
-    let mut piece = BytesMut::zeroed(size);
-    file.read_exact(&mut piece).await?;
-    Ok(piece.freeze())
+    let file = Arc::clone(file);
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut piece = BytesMut::zeroed(size);
+        read_at(&file, &mut piece, at)?;
+        Ok(piece.freeze())
+    });
+    reading.await.map_err(io::Error::other)?
+}
+
+#[cfg(unix)]
+fn read_at(file: &std::fs::File, piece: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, piece, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &std::fs::File, mut piece: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !piece.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, piece, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => (piece, at) = (&mut piece[count..], at + count as u64),
+        }
+    }
+    Ok(())
 }
 
 /// An upload on its way.
