@@ -118,9 +118,10 @@ impl Client {
                 attempts.progressed();
                 progress(bytes, Some(size));
             };
+            let key = self.key();
             match self.fetch_from(file, &mut part, sink, advanced).await {
                 Ok(downloaded) => return Ok(downloaded),
-                Err(failure) => attempts.wait_after(self, failure).await?,
+                Err(failure) => attempts.wait_after(self, failure, key.as_ref()).await?,
             }
         }
     }
