@@ -100,6 +100,7 @@ impl Client {
                 return Err(changed(&file.path));
             }
             let (body, sending) = form.body(opened, found.size);
+            let api_key = self.key();
             let mut request = self.head(&Method::POST, &format!("/tasks/{task}/files"))?;
             let headers = request.headers_mut();
             let text = |text: String| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
@@ -120,7 +121,7 @@ impl Client {
             if let Some(cause) = sending.fault() {
                 return Err(file_error("cannot read", &file.path, cause));
             }
-            attempts.wait_after(self, failure).await?;
+            attempts.wait_after(self, failure, api_key.as_ref()).await?;
         }
     }
 

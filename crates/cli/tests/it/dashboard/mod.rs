@@ -8,8 +8,10 @@ mod work;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
 
-use crate::harness::{Agent, Client, Harness, Reply};
+use crate::harness::{Agent, Client, Harness, PATIENCE, Reply};
 
 /// Somebody with a browser in which one agent or more are signed in.
 #[derive(Debug, Clone)]
@@ -54,6 +56,16 @@ impl Person {
         Self { base: self.base.clone(), ..Self::with_cookie_of(hub, &reply) }
     }
 
+    /// Opens a stream.
+    pub async fn open(&self, path: &str) -> Stream {
+        let mut stream = TcpStream::connect(self.client.address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\ncookie: {}\r\n\r\n", self.cookie);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut opened = Stream(BufReader::new(stream));
+        assert!(opened.until("\r\n\r\n").await.starts_with("HTTP/1.1 200"));
+        opened
+    }
+
     pub async fn get(&self, path: &str) -> Reply {
         let mut request = Request::get(path).header("host", self.client.address.to_string());
         if !self.cookie.is_empty() {
@@ -94,6 +106,21 @@ impl Person {
             request = request.header("cookie", &self.cookie);
         }
         self.client.raw(request.body(Full::new(Bytes::from(body))).unwrap()).await
+    }
+}
+
+/// An open stream of events.
+pub struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    /// What arrives until a text is there.
+    pub async fn until(&mut self, wanted: &str) -> String {
+        let mut all = String::new();
+        while !all.contains(wanted) {
+            let read = tokio::time::timeout(PATIENCE, self.0.read_line(&mut all)).await;
+            assert!(read.expect("it comes in time").unwrap() > 0, "no {wanted:?} in {all}");
+        }
+        all
     }
 }
 

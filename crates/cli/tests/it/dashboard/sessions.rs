@@ -54,7 +54,7 @@ async fn a_wrong_key_says_so_and_is_throttled(#[values(Db::Sqlite, Db::Postgres)
     }
     assert_eq!(nobody.post("/app/sign-in", &[("key", "tdm_wrong")]).await.status, 429);
     hub.advance_ms(61_000);
-    let ada = hub.register("Ada").await;
+    let ada = hub.agent("Ada").await;
     Person::sign_in(&hub, &ada).await;
 }
 
@@ -62,7 +62,7 @@ async fn a_wrong_key_says_so_and_is_throttled(#[values(Db::Sqlite, Db::Postgres)
 #[tokio::test]
 async fn the_cookie_is_for_this_hub_alone(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start_with(db, |config| config.public_url = Some("https://hub.example".into())).await;
-    let ada = hub.register("Ada").await;
+    let ada = hub.agent("Ada").await;
     let reply = Person::stranger(&hub).post("/app/sign-in", &[("key", &ada.key)]).await;
     let cookie = reply.header("set-cookie").unwrap().to_owned();
     for part in ["HttpOnly", "SameSite=Strict", "Secure", "Path=/"] {
@@ -117,7 +117,7 @@ async fn a_session_ends_with_its_key_its_time_and_its_sign_out(#[values(Db::Sqli
 #[tokio::test]
 async fn signing_out_everywhere_ends_other_browsers(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
-    let ada = hub.register("Ada").await;
+    let ada = hub.agent("Ada").await;
     let (here, there) = (Person::sign_in(&hub, &ada).await, Person::sign_in(&hub, &ada).await);
     let csrf = hidden(&here.page("").await, "csrf");
     // The value of another session is not taken.
