@@ -2,7 +2,10 @@
 
 mod browser;
 mod history;
+mod net;
+mod net_more;
 mod sessions;
+mod talk;
 mod work;
 
 use http_body_util::Full;

@@ -6,7 +6,7 @@ use tandem_app::keys;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::dashboard_net::{HOSTILE, Visitor, hidden, leads_to, text};
+use super::net::{HOSTILE, Visitor, hidden, leads_to, text};
 use crate::harness::{Db, Harness, eventually};
 
 #[rstest]
