@@ -1,9 +1,10 @@
 //! The approval gate: the target approves or rejects tasks that its rule holds back.
 
+use tandem_core::agents::{Agent, Connection};
 use tandem_core::events::EventKind;
 use tandem_core::text::Reason;
-use tandem_core::{AgentId, Approval, Now, Refusal, Role, Status, Task, TaskId, Timestamp};
-use tandem_store::{Tx, tasks as rows};
+use tandem_core::{AgentId, Approval, Now, Role, Status, Task, TaskId, Timestamp};
+use tandem_store::{Tx, agents, connections, tasks as rows};
 
 use crate::events::{Event, append_event};
 use crate::tasks::{Cause, Expected, change_status, check_not_overdue, on_task, set_check_in};
@@ -26,15 +27,53 @@ pub fn list(
     Ok(Page { next: page.next.or(found.stopped_at), ..page })
 }
 
+/// The same, oldest first, from after a place in that order.
+pub fn oldest(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    after: Option<&(Timestamp, TaskId)>,
+    limit: i64,
+    now: &Now,
+) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
+    let found = rows::held_oldest(tx, by, after, limit + 1)?;
+    check_not_overdue(&found, now)?;
+    Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
+}
+
+/// Decisions about one sender are counted up to this number.
+pub const DECISIONS_COUNTED_MAX: i64 = 1_000;
+
+/// What an agent knows about a sender when it decides.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    /// The sender; none if its account was deleted.
+    pub agent: Option<Agent>,
+    /// The agent's side of the connection; none if the two only share a network.
+    pub connection: Option<Connection>,
+    /// How many of its tasks were approved, up to [`DECISIONS_COUNTED_MAX`].
+    pub approved: i64,
+    /// How many were rejected.
+    pub rejected: i64,
+}
+
+/// What an agent knows about a sender.
+pub fn sender(tx: &mut Tx<'_>, by: &AgentId, sender: &AgentId) -> Result<Sender, Error> {
+    let (approved, rejected) = rows::record(tx, by, sender, DECISIONS_COUNTED_MAX)?;
+    let connection = match connections::between(tx, by, sender)? {
+        Some(id) => connections::find(tx, by, &id)?,
+        None => None,
+    };
+    Ok(Sender { agent: agents::find(tx, sender)?, connection, approved, rejected })
+}
+
+/// Tasks on which the caller decided lately, without their content.
+pub fn decided(tx: &mut Tx<'_>, by: &AgentId, limit: i64) -> Result<Vec<Task>, Error> {
+    Ok(rows::decided(tx, by, limit)?)
+}
+
 fn check_held(task: &Task, role: Role, expected: &Expected) -> Result<(), Error> {
     expected.check(task)?;
-    if role != Role::Target {
-        return Err(Refusal::NotYourMove.into());
-    }
-    if !task.position().held {
-        return Err(Refusal::InvalidState(task.status).into());
-    }
-    Ok(())
+    Ok(task.position().check_decision(role)?)
 }
 
 /// Approves a held task. The initiator gets `task.updated`, the target gets `task.created`.

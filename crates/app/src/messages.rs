@@ -4,7 +4,7 @@ use tandem_core::events::EventKind;
 use tandem_core::messages::{ContentType, DELETED, Kind, Message};
 use tandem_core::tasks::CheckInSeconds;
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
-use tandem_core::{AgentId, MessageId, Now, Refusal, Role, Task, TaskId};
+use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId};
 use tandem_store::{Tx, connections, files, messages as rows, tasks};
 
 use crate::events::{Event, append_event};
@@ -84,9 +84,7 @@ pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> 
 
 /// Checks that the task accepts messages of any kind.
 pub(crate) fn check_open(task: &Task) -> Result<(), Error> {
-    task.position().check_open()?;
-    let max = task.terms.max_messages;
-    if task.spoken_count >= max { Err(Refusal::MessageBudget(max).into()) } else { Ok(()) }
+    Ok(task.check_open()?)
 }
 
 /// Adds a message of a party and notifies the other. The caller has checked that it may be added, and saves the task.

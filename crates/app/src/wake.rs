@@ -1,7 +1,7 @@
 //! The wake ladder: what programs report about how they can wake an agent.
 
 use tandem_core::agents::Agent;
-use tandem_core::wake::Rung;
+use tandem_core::wake::{CLAIM_MAX_MS, Rung};
 use tandem_core::{AgentId, Now, TaskId, Timestamp};
 use tandem_store::{Tx, agents as rows, tasks};
 
@@ -29,6 +29,10 @@ pub fn report(tx: &mut Tx<'_>, by: &AgentId, report: &Report, now: &Now) -> Resu
     }
     for task in &report.surfaced {
         tasks::mark_surfaced(tx, task, by, now.at, report.rung)?;
+        if report.rung == Rung::Channel {
+            // The hub itself has noted what its tools have shown to the model after the wake.
+            tasks::claim_surfaced(tx, task, by, now.at.plus_ms(-CLAIM_MAX_MS))?;
+        }
     }
     rows::set_wake(tx, by, &agent.wake)?;
     Ok(agent)

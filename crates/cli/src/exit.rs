@@ -92,6 +92,11 @@ impl Failure {
         }
     }
 
+    /// Whether the hub refused the API key.
+    pub(crate) fn is_about_api_key(&self) -> bool {
+        self.wants == Some(Wanted::ApiKey)
+    }
+
     /// What happened.
     pub(crate) fn what(&self) -> &str {
         &self.what

@@ -3,7 +3,7 @@
 use crate::approval::Approval;
 use crate::ids::{AgentId, NetworkId, TaskId};
 use crate::messages::words;
-use crate::moves::{Position, Role, Standing, Status};
+use crate::moves::{Position, Refusal, Role, Standing, Status};
 use crate::text::{Unfit, Within};
 use crate::time::Timestamp;
 use crate::wake::Rung;
@@ -236,6 +236,13 @@ impl Task {
     pub fn position(&self) -> Position {
         let held = self.approval == Some(Approval::Pending) && self.status.is_live();
         Position { status: self.status, reviewed: self.requires_review, held }
+    }
+
+    /// Whether the task accepts a message, a file or a reply.
+    pub fn check_open(&self) -> Result<(), Refusal> {
+        self.position().check_open()?;
+        let max = self.terms.max_messages;
+        if self.spoken_count >= max { Err(Refusal::MessageBudget(max)) } else { Ok(()) }
     }
 
     /// The status, and what this role may set now.

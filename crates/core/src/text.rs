@@ -220,6 +220,12 @@ fn without_repetition<T: PartialEq>(all: Vec<T>) -> Vec<T> {
 pub struct Within<const MIN: i64, const MAX: i64>(i64);
 
 impl<const MIN: i64, const MAX: i64> Within<MIN, MAX> {
+    /// The largest number.
+    #[must_use]
+    pub const fn max() -> i64 {
+        MAX
+    }
+
     /// The checked number.
     #[must_use]
     pub fn get(self) -> i64 {

@@ -3,9 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use crate::text::Unfit;
 use crate::time::Timestamp;
+
+/// How often a program that runs reports its rung. One that misses two reports counts as gone.
+pub const REPORT_EVERY: Duration = Duration::from_secs(30);
+/// How long after the model has seen a task a channel can still claim that it caused that.
+pub const CLAIM_MAX_MS: i64 = 60_000;
 
 /// One way of showing news to an agent's model, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,13 +44,13 @@ impl Rung {
         }
     }
 
-    /// How long a report holds. A hook runs only while somebody works; the others report again every few minutes.
+    /// How long a report holds: until two reports are missing, and a little for the way. A hook runs only at the turns of a
+    /// tool, so it reports rarely.
     #[must_use]
     pub const fn report_holds_ms(self) -> i64 {
-        const MINUTE: i64 = 60_000;
         match self {
-            Self::Hook => 24 * 60 * MINUTE,
-            Self::Channel | Self::Runner | Self::LongPoll | Self::Pull => 10 * MINUTE,
+            Self::Hook => 3_600_000,
+            Self::Channel | Self::Runner | Self::LongPoll | Self::Pull => 75_000,
         }
     }
 }
@@ -102,10 +108,12 @@ impl Ladder {
         *known = (*known).max(Some(at));
     }
 
-    /// Whether a program provides this rung now.
+    /// Whether a program provides this rung now. A report from a time that has not come yet counts for nothing: the clock
+    /// was set back, and nobody knows how old the report is.
     #[must_use]
     pub fn provides(&self, rung: Rung, now: Timestamp) -> bool {
-        self.report(rung).provided_until.is_some_and(|until| now < until)
+        let left_ms = self.report(rung).provided_until.map(|until| until.ms_since(now));
+        left_ms.is_some_and(|left| 0 < left && left <= rung.report_holds_ms())
     }
 }
 

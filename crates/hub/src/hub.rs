@@ -66,6 +66,12 @@ impl HubParts {
         self.db.time()
     }
 
+    /// How many delivery marks are not written yet.
+    #[must_use]
+    pub fn waiting_marks(&self) -> usize {
+        self.marks.waiting()
+    }
+
     /// Runs a use case that only reads.
     pub async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
         Ok(self.db.read(use_case).await?)

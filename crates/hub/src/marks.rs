@@ -106,6 +106,11 @@ impl Marks {
         Unwritten(self.change(|waiting| Arc::clone(&waiting.tasks)))
     }
 
+    /// How many marks are not written yet.
+    pub(crate) fn waiting(&self) -> usize {
+        self.change(|waiting| waiting.tasks.len() + waiting.polled.len())
+    }
+
     /// Records that tasks were pushed to their target.
     pub(crate) fn pushed(&self, target: &AgentId, tasks: Vec<TaskId>, at: Timestamp) {
         let mark = |task| DeliveryMark { pushed_at: Some(at), ..unmarked(task, target) };

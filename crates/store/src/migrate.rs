@@ -17,6 +17,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (10, "webhook_leases", include_str!("../migrations/0010_webhook_leases.sql")),
     (11, "wake", include_str!("../migrations/0011_wake.sql")),
     (12, "sign_ins", include_str!("../migrations/0012_sign_ins.sql")),
+    (13, "asked", include_str!("../migrations/0013_asked.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

@@ -194,7 +194,7 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
             return Err(Refusal::InvalidState(task.status).into());
         }
         if change.max_messages.is_some() {
-            check_budget_change(&task, role)?;
+            task.position().check_budget_change(role)?;
         }
         if let Some(to) = change.status {
             task.position().check(role, to)?;
@@ -234,14 +234,6 @@ fn check_plain(task: &Task, change: &Change) -> Result<(), Error> {
         return Err(Invalid::field("descriptionKeys", "are for encrypted tasks").into());
     }
     Ok(())
-}
-
-/// Only the initiator changes the budget, and only before the task has ended.
-fn check_budget_change(task: &Task, role: Role) -> Result<(), Error> {
-    if task.status.is_terminal() {
-        return Err(Refusal::Terminal.into());
-    }
-    if role == Role::Initiator { Ok(()) } else { Err(Refusal::NotYourMove.into()) }
 }
 
 fn edit(task: &mut Task, role: Role, change: &Change) {
@@ -338,9 +330,7 @@ pub fn delete(
 ) -> Result<Deleted, Error> {
     on_task(tx, by, id, now, |tx, task, _| {
         expected.check(&task)?;
-        if task.status.is_live() {
-            return Err(Refusal::Live.into());
-        }
+        task.position().check_delete()?;
         erase(tx, &task.id)
     })
 }

@@ -3,7 +3,7 @@
 use tandem_core::events::EventKind;
 use tandem_core::messages::Message;
 use tandem_core::text::json_bytes;
-use tandem_core::{AgentId, MessageId, Now, Refusal, Role, Task, TaskId, Timestamp};
+use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId, Timestamp};
 use tandem_store::messages::{self, For};
 use tandem_store::{Tx, tasks as rows};
 
@@ -137,9 +137,7 @@ pub struct Acknowledged {
 /// Acknowledges the other party's messages and, for the target, the task itself. The author gets an event.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Acknowledged, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
-        if role == Role::Target && task.position().held {
-            return Err(Refusal::ApprovalPending.into());
-        }
+        task.position().check_acknowledge(role)?;
         let acked = task.side(role).map_or(0, |side| side.acked);
         let outstanding = if task.has_outstanding(role) {
             messages::unacknowledged(tx, for_role(&task, role, acked))?

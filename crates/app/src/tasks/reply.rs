@@ -1,7 +1,7 @@
 //! The target's reply: a message and a change of status in one step.
 
 use tandem_core::messages::{Kind, Message};
-use tandem_core::{AgentId, Now, Refusal, Role, Status, Task, TaskId};
+use tandem_core::{AgentId, Now, Status, Task, TaskId};
 use tandem_store::{Tx, tasks as rows};
 
 use super::{Cause, Expected, change_status, on_task};
@@ -56,9 +56,7 @@ pub fn reply(
     on_task(tx, by, id, now, |tx, mut task, role| {
         new.expected.check(&task)?;
         check_message(&task, &new.message)?;
-        if role != Role::Target {
-            return Err(Refusal::NotYourMove.into());
-        }
+        task.position().check_reply(role)?;
         if task.status == Status::Submitted {
             change_status(
                 tx,

@@ -3,17 +3,13 @@
 use tandem_core::events::EventKind;
 use tandem_core::tasks::{Side, Task, Unseen};
 use tandem_core::text::Alias;
-use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
+use tandem_core::{AgentId, Now, Role, Status, TaskId};
 use tandem_store::{Tx, connections, events as event_rows, messages, tasks as rows};
 
 use super::create::parent_shared;
 use super::{Expected, check_limits, count_as_live, find_route, on_task, route_to_target, submit, write_log};
 use crate::events::{Event, append_event};
 use crate::{Error, Invalid};
-
-fn check_initiator(role: Role) -> Result<(), Error> {
-    if role == Role::Initiator { Ok(()) } else { Err(Refusal::NotYourMove.into()) }
-}
 
 /// Submits a failed, cancelled or expired task again.
 pub fn retry(
@@ -25,12 +21,7 @@ pub fn retry(
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         expected.check(&task)?;
-        check_initiator(role)?;
-        // A draft that was cancelled was never submitted: its target must not learn of it.
-        let tried = task.queued_at.is_some();
-        if !tried || !matches!(task.status, Status::Failed | Status::Cancelled | Status::Expired) {
-            return Err(Refusal::InvalidState(task.status).into());
-        }
+        task.position().check_retry(role, task.queued_at.is_some())?;
         let route = route_to_target(tx, &task)?;
         let from = task.status;
         count_as_live(tx, &task, &route.reach)?;
@@ -55,13 +46,7 @@ pub fn reassign(
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         expected.check(&task)?;
-        check_initiator(role)?;
-        if !task.status.is_live() {
-            return Err(Refusal::InvalidState(task.status).into());
-        }
-        if task.encrypted {
-            return Err(Refusal::Encrypted.into());
-        }
+        task.position().check_reassign(role, task.encrypted)?;
         let route = find_route(tx, by, to, None)?;
         if route.target == task.target {
             return Err(Invalid::field("targetAgentId", "is the agent that has the task").into());

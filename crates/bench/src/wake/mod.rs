@@ -194,18 +194,28 @@ impl<'a> Scene<'a> {
 
     /// Waits until the program that is measured has opened its socket.
     async fn is_connected(&self) -> anyhow::Result<()> {
-        let connected = async {
+        self.sockets(|open| open > 0).await.context("the program did not connect")
+    }
+
+    /// Waits until the program that was measured before is gone, so that its socket is not taken for the next one's.
+    async fn is_alone(&self) -> anyhow::Result<()> {
+        self.sockets(|open| open == 0).await.context("the program did not end")
+    }
+
+    /// Waits until the number of open sockets is as it should be.
+    async fn sockets(&self, is_right: impl Fn(u64) -> bool) -> anyhow::Result<()> {
+        let asked = async {
             loop {
                 let mut connection = Connection::open(self.hub.address).await?;
                 let page = connection.ask(request(Method::GET, "/metrics", None, String::new())).await?.1;
                 let page = String::from_utf8_lossy(&page);
-                let sockets = page.lines().find_map(|line| line.strip_prefix("tandem_open_sockets "));
-                if sockets.is_some_and(|count| count.trim() != "0") {
+                let open = page.lines().find_map(|line| line.strip_prefix("tandem_open_sockets "));
+                if is_right(open.context("the hub does not count its sockets")?.trim().parse()?) {
                     return anyhow::Ok(());
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        tokio::time::timeout(SURFACED_MAX, connected).await.context("the program did not connect")?
+        tokio::time::timeout(SURFACED_MAX, asked).await?
     }
 }

@@ -32,6 +32,7 @@ impl Rung {
     /// The times in milliseconds.
     pub(super) async fn measure(self, scene: &Scene<'_>, tasks: usize) -> anyhow::Result<Vec<f64>> {
         let mut times = Vec::with_capacity(tasks);
+        scene.is_alone().await?;
         match self {
             Self::Runner => {
                 let from = ["run", "--agent", "target", "--from-anyone-connected", "--", "true"];
@@ -74,9 +75,12 @@ async fn hook(scene: &Scene<'_>, number: usize) -> anyhow::Result<f64> {
     let task = scene.task().await?;
     let took = scene.surfaced(&task, Rung::Hook.name()).await?;
     match hook.wait().await?.code() {
-        Some(2) => scene.cancel(&task).await.map(|()| took),
+        Some(2) => {}
         code => bail!("the hook ended with {code:?}"),
     }
+    scene.cancel(&task).await?;
+    scene.is_alone().await?;
+    Ok(took)
 }
 
 /// The bridge, with a client that says it is Claude Code.

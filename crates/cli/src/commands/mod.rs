@@ -6,6 +6,7 @@ mod block;
 mod complete;
 mod connections;
 mod context;
+mod courtesies;
 mod demo;
 mod discover;
 mod doctor;

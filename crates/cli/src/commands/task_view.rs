@@ -148,9 +148,12 @@ fn named(terminal: &Terminal, name: &str, value: &str) -> String {
 
 /// How far the task has come to its target, as the hub has observed it.
 fn delivery(task: &TaskView, now: Timestamp) -> String {
+    let by = task.delivery.surfaced_by.map_or("", |rung| rung.as_str());
+    let surfaced = format!("surfaced by {by}");
     let steps = [
         ("started", task.delivery.started_at),
         ("acknowledged", task.delivery.acknowledged_at),
+        (if by.is_empty() { "surfaced" } else { surfaced.as_str() }, task.delivery.surfaced_at),
         ("fetched", task.delivery.fetched_at),
         ("pushed", task.delivery.pushed_at),
         ("queued", task.delivery.queued_at),

@@ -20,6 +20,7 @@ use tandem_seal::{Fingerprint, PrivateKey};
 
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
+use crate::whole_files::{read_regular, remove_abandoned};
 pub(crate) use files::{create_private, read_secret, try_lock, write_secret};
 pub(crate) use state::State;
 pub(crate) use wake_lock::WakeLock;
@@ -170,6 +171,8 @@ impl Profiles {
     pub(crate) fn remove(&self, name: &str) -> Outcome {
         check_name(name)?;
         for suffix in ["toml", "pem", "pins", "pins.lock", "lock", "whsec"] {
+            // A killed command may have left a draft, which has the secret too.
+            remove_abandoned(&self.file(name, suffix));
             match std::fs::remove_file(self.file(name, suffix)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
                 _ => {}
@@ -231,8 +234,11 @@ impl Profiles {
 
     /// The profile that commands use, if one was chosen.
     pub(crate) fn current(&self) -> Outcome<Option<String>> {
-        match std::fs::read_to_string(self.folder.join("current")) {
-            Ok(name) => Ok(Some(name.trim().to_owned()).filter(|name| !name.is_empty())),
+        match read_regular(&self.folder.join("current"), PROFILE_BYTES as u64) {
+            Ok(name) => {
+                let name = String::from_utf8_lossy(&name).trim().to_owned();
+                Ok(Some(name).filter(|name| !name.is_empty()))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -56,6 +56,8 @@ async fn news_is_told_once_per_session(#[values(Db::Sqlite, Db::Postgres)] db: D
     let shown = cli.json(&["task", "show", &task]).await;
     let delivery = shown.get("delivery").or_else(|| shown["task"].get("delivery")).unwrap().clone();
     assert_eq!(delivery["surfacedBy"], "hook", "{shown}");
+    let head = cli.ok(&["task", "show", &task]).await;
+    assert!(head.stdout.contains("  Delivery     surfaced by hook "), "{head:?}");
 
     // More on the same thread is news, and so is a task that comes again.
     cli.ok(&["message", &task, "one more thing"]).await;
@@ -95,6 +97,78 @@ async fn a_hook_never_disturbs_the_tool(#[values(Db::Sqlite)] db: Db) {
     std::fs::write(&file, profile.replace("tdm_", "tdm_x")).unwrap();
     silent(&cli, &["hook", "--agent", "bob", "--tool", "claude"]).await;
     silent(&cli, &["hook", "--agent", "bob", "--tool", "claude", "--wait"]).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_input_that_never_ends_does_not_hold_the_hook_up(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    cli.task(&[]).await;
+    let begun = br#"{"session_id": "two", "hook_event_name": "PostToolUse", "tool_response": ""#.as_slice();
+    let whole = input("UserPromptSubmit", "three");
+    // Nothing at all, the beginning of an object, and a whole one.
+    for (said, event) in
+        [(b"".as_slice(), "SessionStart"), (begun, "PostToolUse"), (&whole, "UserPromptSubmit")]
+    {
+        let arguments = ["hook", "--agent", "bob", "--tool", "claude"];
+        let mut child = cli.command(&arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(said).await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(15), child.wait_with_output()).await;
+        let output = ended.expect("the hook waits for the end of its input").unwrap();
+        drop(stdin);
+        assert!(output.status.success(), "{output:?}");
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(told["hookSpecificOutput"]["hookEventName"], event);
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_input_of_any_size_is_read_to_its_end(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    cli.task(&[]).await;
+    let long = "y".repeat(9_000_000);
+    let object =
+        format!(r#"{{"session_id": "x", "hook_event_name": "PostToolUse", "tool_response": "{long}"}}"#);
+    let deep =
+        format!(r#"{{"session_id": "z", "hook_event_name": "PostToolUse", "a": {}"#, "[".repeat(9_000_000));
+    for (said, event) in [(&object, "PostToolUse"), (&long, "SessionStart"), (&deep, "PostToolUse")] {
+        let arguments = ["hook", "--agent", "bob", "--tool", "claude"];
+        let mut child = cli.command(&arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(said.as_bytes()).await.expect("the tool gets no broken pipe");
+        drop(stdin);
+        let output = child.wait_with_output().await.unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(told["hookSpecificOutput"]["hookEventName"], event);
+    }
+    // The session is known by its id, so it is not told again.
+    assert_eq!(told(&cli, "claude", "PostToolUse", "x").await, "");
+}
+
+#[rstest]
+#[tokio::test]
+async fn pipes_and_a_stopped_hook_do_not_hold_the_hook_up(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let task = cli.task(&[]).await;
+    // Another hook has the lock and never gives it back.
+    let folder = cli.home.join("state/tandem/bob.d/hook");
+    std::fs::create_dir_all(&folder).unwrap();
+    let held = std::fs::File::create(folder.join("lock")).unwrap();
+    held.lock().unwrap();
+    let limit = Duration::from_secs(15);
+    let hook = tokio::time::timeout(limit, told(&cli, "claude", "SessionStart", "one")).await;
+    assert!(hook.expect("it waits for the lock").contains(&task));
+    drop(held);
+    let file = cli.config().join("agents/bob.toml");
+    std::fs::remove_file(&file).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+    let hook = tokio::time::timeout(limit, told(&cli, "claude", "SessionStart", "two")).await;
+    assert_eq!(hook.expect("it waits for a writer of its profile"), "");
 }
 
 #[rstest]

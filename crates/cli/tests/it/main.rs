@@ -22,10 +22,13 @@ mod config;
 mod connections;
 mod crash;
 mod credits;
+mod dashboard;
 #[path = "dashboard/net.rs"]
 mod dashboard_net;
 #[path = "dashboard/net_more.rs"]
 mod dashboard_net_more;
+#[path = "dashboard/talk/mod.rs"]
+mod dashboard_talk;
 mod deadlines;
 mod encryption;
 mod events;

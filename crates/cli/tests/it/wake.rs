@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use crate::harness::{Db, Harness, eventually};
 
 const MINUTE_MS: i64 = 60_000;
+/// How long a report holds, and that of a hook.
+const HOLDS_MS: i64 = 75_000;
+const HOOK_HOLDS_MS: i64 = 60 * MINUTE_MS;
 
 fn rung<'a>(reach: &'a Value, name: &str) -> &'a Value {
     reach["rungs"].as_array().unwrap().iter().find(|rung| rung["rung"] == name).unwrap()
@@ -29,10 +32,16 @@ async fn a_rung_counts_while_its_program_is_there(#[values(Db::Sqlite, Db::Postg
     assert_eq!(seen().await, "channel", "the best rung");
     report("channel", false).await;
     assert_eq!(seen().await, "runner");
-    hub.advance_ms(10 * MINUTE_MS - 1);
+    hub.advance_ms(HOLDS_MS - 1);
     assert_eq!(seen().await, "runner");
     hub.advance_ms(1);
-    assert_eq!(seen().await, "socket", "a report that nobody renews ends");
+    assert_eq!(seen().await, "socket", "a runner that was killed is gone, whatever else is connected");
+
+    // After the hub's clock was set back, nobody knows how old a report is.
+    report("runner", true).await;
+    hub.advance_ms(-1);
+    assert_eq!(seen().await, "socket");
+    hub.advance_ms(1 + HOLDS_MS);
 
     // A bridge whose tool takes no channel: its socket wakes nobody.
     let reach = report("pull", true).await;
@@ -43,7 +52,7 @@ async fn a_rung_counts_while_its_program_is_there(#[values(Db::Sqlite, Db::Postg
     report("hook", true).await;
     assert_eq!(seen().await, "hook");
     drop(socket);
-    hub.advance_ms(24 * 60 * MINUTE_MS - 1);
+    hub.advance_ms(HOOK_HOLDS_MS - 1);
     assert_eq!(seen().await, "hook", "a hook runs only while somebody works");
     hub.advance_ms(1);
     assert_eq!(seen().await, "polling");
@@ -78,6 +87,22 @@ async fn a_task_is_surfaced_when_a_model_has_seen_it(#[values(Db::Sqlite, Db::Po
     bob.post("/agents/me/reach", json!({ "rung": "pull", "surfaced": [shown] })).await.ok(200);
     assert_eq!(surfaced(&shown).await, (Some(at), json!("hook")));
     assert_eq!(surfaced(&other).await, (None, Value::Null));
+
+    // A channel can claim what the model has asked for because of it, for a minute.
+    let claim = async |task: &str| {
+        let report = json!({ "rung": "channel", "surfaced": [task] });
+        bob.post("/agents/me/reach", report).await.ok(200);
+        surfaced(task).await.1
+    };
+    assert_eq!(claim(&shown).await, "hook");
+    for (later_ms, expected) in [(MINUTE_MS, "channel"), (MINUTE_MS + 1, "pull")] {
+        let task = ada.task(&bob).await;
+        bob.post("/agents/me/reach", json!({ "rung": "pull", "surfaced": [task] })).await.ok(200);
+        let (at, _) = surfaced(&task).await;
+        hub.advance_ms(later_ms);
+        assert_eq!(claim(&task).await, expected);
+        assert_eq!(surfaced(&task).await.0, at, "the first time counts");
+    }
 
     // A new attempt begins without it.
     ada.set(&shown, "cancelled").await.ok(200);

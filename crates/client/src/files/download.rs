@@ -1,5 +1,6 @@
 //! Downloads to a file or into memory, resumed where the connection broke.
 
+use std::io;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -7,6 +8,7 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_T
 use http::{HeaderMap, HeaderValue, StatusCode};
 use tandem_core::FileId;
 use tandem_core::files::FILE_BYTES_MAX;
+use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 
 use super::{Attempts, NewFile};
 use crate::call::{Call, Method};
@@ -84,13 +86,22 @@ impl Client {
         Ok(downloaded)
     }
 
+    /// Downloads a file to one that is open, from its beginning. What the caller has checked is then what is written,
+    /// whatever becomes of the path. On an error the file may have a part of the bytes.
+    pub async fn download_to(&self, file: &FileId, to: std::fs::File) -> Result<FileInfo, Error> {
+        let mut sink = Sink::Opened(tokio::fs::File::from_std(to));
+        let downloaded = self.fetch(file, &mut sink, |_, _| {}).await?;
+        sink.flush().await?;
+        Ok(downloaded)
+    }
+
     /// Downloads a file into memory. It is refused if it is larger than `max` bytes.
     pub async fn download_bytes(&self, file: &FileId, max: usize) -> Result<(Bytes, FileInfo), Error> {
         let mut sink = Sink::Memory(Vec::new(), max);
         let downloaded = self.fetch(file, &mut sink, |_, _| {}).await?;
         match sink {
             Sink::Memory(bytes, _) => Ok((bytes.into(), downloaded)),
-            Sink::File(_) => Ok((Bytes::new(), downloaded)),
+            Sink::File(_) | Sink::Opened(_) => Ok((Bytes::new(), downloaded)),
         }
     }
 
@@ -107,9 +118,10 @@ impl Client {
                 attempts.progressed();
                 progress(bytes, Some(size));
             };
+            let key = self.key();
             match self.fetch_from(file, &mut part, sink, advanced).await {
                 Ok(downloaded) => return Ok(downloaded),
-                Err(failure) => attempts.wait_after(self, failure).await?,
+                Err(failure) => attempts.wait_after(self, failure, key.as_ref()).await?,
             }
         }
     }
@@ -218,6 +230,8 @@ struct Part {
 /// Where the bytes go.
 enum Sink {
     File(NewFile),
+    /// A file of the caller.
+    Opened(tokio::fs::File),
     /// With the size limit.
     Memory(Vec<u8>, usize),
 }
@@ -226,7 +240,7 @@ impl Sink {
     fn check(&self, size: u64) -> Result<(), Error> {
         let max = match self {
             Self::Memory(_, max) => *max as u64,
-            Self::File(_) => DOWNLOAD_BYTES_MAX,
+            Self::File(_) | Self::Opened(_) => DOWNLOAD_BYTES_MAX,
         };
         if size > max { Err(Error::TooLarge { size, max }) } else { Ok(()) }
     }
@@ -234,6 +248,7 @@ impl Sink {
     async fn write(&mut self, piece: &[u8]) -> Result<(), Error> {
         match self {
             Self::File(file) => file.write(piece).await,
+            Self::Opened(file) => file.write_all(piece).await.map_err(not_written),
             Self::Memory(bytes, _) => {
                 bytes.extend_from_slice(piece);
                 Ok(())
@@ -244,10 +259,32 @@ impl Sink {
     async fn restart(&mut self) -> Result<(), Error> {
         match self {
             Self::File(file) => file.restart().await,
+            Self::Opened(file) => {
+                let emptied = async {
+                    file.set_len(0).await?;
+                    file.rewind().await
+                };
+                emptied.await.map(drop).map_err(not_written)
+            }
             Self::Memory(bytes, _) => {
                 bytes.clear();
                 Ok(())
             }
         }
     }
+
+    /// Brings the bytes to the disk.
+    async fn flush(&mut self) -> Result<(), Error> {
+        let Self::Opened(file) = self else { return Ok(()) };
+        let flushed = async {
+            file.flush().await?;
+            file.sync_all().await
+        };
+        flushed.await.map_err(not_written)
+    }
+}
+
+/// An error of a file whose path only the caller knows.
+fn not_written(cause: io::Error) -> Error {
+    Error::File { what: "cannot write the file".to_owned(), cause }
 }

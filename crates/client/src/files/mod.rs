@@ -7,6 +7,9 @@ mod upload;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use http::HeaderValue;
+use tandem_api::error::Code;
+
 use crate::backoff::Backoff;
 use crate::{Client, Error};
 
@@ -27,6 +30,8 @@ struct Attempts {
     progress_at: Instant,
     backoff: Backoff,
     interrupted: u32,
+    /// Whether another key was taken over.
+    is_renewed: bool,
 }
 
 impl Attempts {
@@ -34,7 +39,13 @@ impl Attempts {
         let patience = client.patience();
         // A caller that wants no repetition gets none here either.
         let patience = if patience.is_zero() { patience } else { patience.max(PATIENCE) };
-        Self { patience, progress_at: Instant::now(), backoff: Backoff::default(), interrupted: 0 }
+        Self {
+            patience,
+            progress_at: Instant::now(),
+            backoff: Backoff::default(),
+            interrupted: 0,
+            is_renewed: false,
+        }
     }
 
     /// Notes that bytes have moved.
@@ -43,8 +54,18 @@ impl Attempts {
         self.backoff.reset();
     }
 
-    /// Waits before the next attempt. Returns the failure if there is to be none.
-    async fn wait_after(&mut self, client: &Client, failure: Error) -> Result<(), Error> {
+    /// Waits before the next attempt. Returns the failure if there is to be none. `key` is the one that was sent.
+    async fn wait_after(
+        &mut self,
+        client: &Client,
+        failure: Error,
+        key: Option<&HeaderValue>,
+    ) -> Result<(), Error> {
+        // The hub has done nothing for a key that it does not know.
+        if failure.code() == Some(Code::Unauthorized) && !self.is_renewed && client.renew_key(key) {
+            self.is_renewed = true;
+            return Ok(());
+        }
         if !matches!(failure, Error::Unreachable { .. }) {
             self.interrupted += 1;
         }

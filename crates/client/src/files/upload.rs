@@ -1,5 +1,6 @@
 //! Uploads as a multipart form, piece by piece.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +14,6 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use tandem_api::files::UploadedFile;
 use tandem_core::TaskId;
-use tokio::fs::File;
-use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
 
 use super::{Attempts, file_error};
@@ -65,6 +64,30 @@ impl Client {
         &self,
         task: &TaskId,
         file: &Upload,
+        progress: impl FnMut(u64),
+    ) -> Result<UploadedFile, Error> {
+        let path = file.path.clone();
+        self.upload_with(task, file, move || File::open(&path).map(Arc::new), progress).await
+    }
+
+    /// Uploads a file that is already open, so that the bytes are those of the file that the caller has checked, whatever
+    /// becomes of its path. The path is used in errors only.
+    pub async fn upload_opened(
+        &self,
+        task: &TaskId,
+        opened: File,
+        about: &Upload,
+        progress: impl FnMut(u64),
+    ) -> Result<UploadedFile, Error> {
+        let opened = Arc::new(opened);
+        self.upload_with(task, about, move || Ok(Arc::clone(&opened)), progress).await
+    }
+
+    async fn upload_with(
+        &self,
+        task: &TaskId,
+        file: &Upload,
+        open: impl Fn() -> io::Result<Arc<File>> + Clone + Send + 'static,
         mut progress: impl FnMut(u64),
     ) -> Result<UploadedFile, Error> {
         let key = self.idempotency_key.clone().unwrap_or_else(random_key);
@@ -72,7 +95,7 @@ impl Client {
         let form = Form::new(file, &boundary);
         let (mut attempts, mut version) = (Attempts::new(self), None);
         loop {
-            let (opened, found) = open(&file.path).await?;
+            let (opened, found) = checked(open.clone(), &file.path).await?;
             if *version.get_or_insert(found) != found {
                 return Err(changed(&file.path));
             }
@@ -135,14 +158,24 @@ struct Version {
     modified: Option<SystemTime>,
 }
 
-async fn open(path: &Path) -> Result<(File, Version), Error> {
-    let failed = |cause| file_error("cannot open", path, cause);
-    let file = File::open(path).await.map_err(failed)?;
-    let about = file.metadata().await.map_err(failed)?;
-    if !about.is_file() {
-        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")));
-    }
-    Ok((file, Version { size: about.len(), modified: about.modified().ok() }))
+/// Opens a file on a thread for blocking work, and looks at it.
+async fn checked(
+    open: impl FnOnce() -> io::Result<Arc<File>> + Send + 'static,
+    path: &Path,
+) -> Result<(Arc<File>, Version), Error> {
+    let looked = blocking(move || {
+        let file = open()?;
+        let about = file.metadata()?;
+        if !about.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        Ok((file, Version { size: about.len(), modified: about.modified().ok() }))
+    });
+    looked.await.map_err(|cause| file_error("cannot open", path, cause))
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(io::Error::other("the work was given up")))
 }
 
 fn changed(path: &Path) -> Error {
@@ -178,15 +211,15 @@ impl Form {
     }
 
     /// The body of a request, and what is known of it while it is sent.
-    fn body(&self, file: File, size: u64) -> (Body, Arc<Sending>) {
+    fn body(&self, file: Arc<File>, size: u64) -> (Body, Arc<Sending>) {
         let sending = Arc::new(Sending { sent: watch::Sender::new(0), fault: Mutex::new(None) });
         let next = Piece::Before(self.before.clone());
         let state = (next, file, size, self.after.clone(), Arc::clone(&sending));
-        let pieces = stream::try_unfold(state, async |(next, mut file, size, after, sending)| {
+        let pieces = stream::try_unfold(state, async |(next, file, size, after, sending)| {
             let (bytes, next) = match next {
                 Piece::Before(before) => (before, Piece::File(0)),
                 Piece::File(at) if at == size => (after.clone(), Piece::End),
-                Piece::File(at) => match read_piece(&mut file, size - at).await {
+                Piece::File(at) => match read_piece(Arc::clone(&file), at, size).await {
                     Ok(bytes) => {
                         let at = at + bytes.len() as u64;
                         sending.sent.send_replace(at);
@@ -213,12 +246,34 @@ enum Piece {
     End,
 }
 
-/// Reads the next piece of a file that has so many bytes left.
-async fn read_piece(file: &mut File, left: u64) -> io::Result<Bytes> {
-    let size = usize::try_from(left).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
-    let mut piece = BytesMut::zeroed(size);
-    file.read_exact(&mut piece).await?;
-    Ok(piece.freeze())
+/// Reads the next piece of a file. The position is given with every read: an attempt that was given up may still read from
+/// the same file.
+async fn read_piece(file: Arc<File>, at: u64, size: u64) -> io::Result<Bytes> {
+    let length = usize::try_from(size - at).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+    blocking(move || {
+        let mut piece = BytesMut::zeroed(length);
+        let mut done = 0;
+        while done < length {
+            match read_at(&file, &mut piece[done..], at + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => done += read,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(cause),
+            }
+        }
+        Ok(piece.freeze())
+    })
+    .await
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, into, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
 /// An upload on its way.

@@ -1,8 +1,10 @@
 //! The approval gate of the target.
 
 use tandem_api::tasks::{PageQuery, TaskView, WithReason};
-use tandem_app::approvals;
-use tandem_core::TaskId;
+use tandem_app::agents;
+pub use tandem_app::approvals::DECISIONS_COUNTED_MAX;
+use tandem_app::approvals::{self, Sender};
+use tandem_core::{Rule, TaskId};
 
 use super::tasks::expected;
 use crate::{Caller, Error, HubParts, Listed, paging};
@@ -19,6 +21,62 @@ pub async fn list(
     let by = caller.agent.clone();
     let page = hub.read(move |tx, now| approvals::list(tx, &by, before.as_ref(), limit, now)).await?;
     Ok(Listed::new(page, |task| TaskView::new(task, &caller.agent), paging::cursor))
+}
+
+/// A task at the gate, with what its target knows about the sender.
+#[derive(Debug)]
+pub struct Request {
+    /// The task.
+    pub task: TaskView,
+    /// Its version, to which a decision can be bound.
+    pub version: i64,
+    /// Its sender.
+    pub sender: Sender,
+}
+
+/// The gate of an agent, for its owner.
+#[derive(Debug)]
+pub struct Queue {
+    /// Tasks that wait, oldest first.
+    pub requests: Listed<Request>,
+    /// Tasks that were decided lately.
+    pub decided: Vec<TaskView>,
+    /// The agent's rule for senders without one of their own.
+    pub default_rule: Option<Rule>,
+    /// The agent's own public key.
+    pub public_key: Option<String>,
+}
+
+/// Decided tasks that are shown.
+const DECIDED_SHOWN: i64 = 6;
+
+/// A page of the tasks that wait for the caller's approval, oldest first, with what is needed to decide.
+pub async fn queue(
+    hub: &HubParts,
+    caller: &Caller,
+    query: PageQuery,
+    limits: paging::Limits,
+) -> Result<Queue, Error> {
+    let limit = limits.of(query.limit)?;
+    let after = paging::place(query.cursor.as_deref())?;
+    let by = caller.agent.clone();
+    let found = hub.read(move |tx, now| {
+        let page = approvals::oldest(tx, &by, after.as_ref(), limit, now)?;
+        let mut requests = Vec::new();
+        for task in page.items {
+            let sender = approvals::sender(tx, &by, &task.initiator)?;
+            requests.push(Request { version: task.version, task: TaskView::new(task, &by), sender });
+        }
+        let decided = approvals::decided(tx, &by, DECIDED_SHOWN)?;
+        let me = agents::profile(tx, &by)?;
+        Ok(Queue {
+            requests: Listed { items: requests, next: page.next.as_ref().map(paging::cursor) },
+            decided: decided.into_iter().map(|task| TaskView::new(task, &by)).collect(),
+            default_rule: me.default_approval,
+            public_key: me.public_key,
+        })
+    });
+    found.await
 }
 
 /// Approves a task.

@@ -20,6 +20,7 @@ pub mod networks;
 pub mod news;
 pub mod sign_ins;
 pub mod tasks;
+pub mod threads;
 pub mod tickets;
 pub mod updates;
 pub mod wake;

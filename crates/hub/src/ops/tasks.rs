@@ -13,7 +13,7 @@ use tandem_app::sealed::{self, Fields, Sealed};
 use tandem_app::tasks::{self, Change, Expected, HeartbeatInput, NewReply, NewTask, Outcome};
 use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Status, Task, TaskId};
-use tandem_store::tasks::Filter;
+use tandem_store::tasks::{Filter, LogLine};
 
 use super::messages::{checked, counted_on_task, parties_of};
 use super::nothing_to_change;
@@ -199,18 +199,20 @@ pub async fn history(
     let (limit, after) = hub.on_task(caller, task, page).await?;
     let (by, id) = (caller.agent.clone(), task.clone());
     let page = hub.read(move |tx, now| tasks::history(tx, &by, &id, after.unwrap_or(0), limit, now)).await?;
-    let view = |line: tandem_store::tasks::LogLine| {
-        let actor = Actor::try_from(line.actor.as_str()).unwrap_or(Actor::System);
-        TaskLogView {
-            from_status: line.from,
-            to_status: line.to,
-            detail: line.detail.map(|text| PeerText::new(actor.author(&caller.agent), text)),
-            actor,
-            attempt: line.attempt,
-            created_at: line.at,
-        }
-    };
-    Ok(Listed::new(page, view, ToString::to_string))
+    Ok(Listed::new(page, |line| log_view(line, &caller.agent), ToString::to_string))
+}
+
+/// A line of a task's history as `reader` sees it.
+pub(super) fn log_view(line: LogLine, reader: &AgentId) -> TaskLogView {
+    let actor = Actor::try_from(line.actor.as_str()).unwrap_or(Actor::System);
+    TaskLogView {
+        from_status: line.from,
+        to_status: line.to,
+        detail: line.detail.map(|text| PeerText::new(actor.author(reader), text)),
+        actor,
+        attempt: line.attempt,
+        created_at: line.at,
+    }
 }
 
 /// Submits a failed, cancelled or expired task again.

@@ -7,6 +7,7 @@ use tandem_hub::Error;
 pub use crate::mcp::call::{Args, FencedJson, ToolReply, ToolResult, show, to_result};
 pub use crate::mcp::handler::INSTRUCTIONS;
 pub use crate::mcp::tools::files::uploaded;
+pub use crate::mcp::tools::pairing::connected;
 pub use crate::mcp::tools::talk::{sent, shown_messages, shown_reply};
 pub use crate::mcp::tools::tasks::{created, shown_thread};
 pub use crate::mcp::tools::{ToolSet, list as tools};

@@ -1,6 +1,7 @@
 //! Tasks: their rows, and what else belongs to them.
 
 mod counts;
+mod gate;
 mod list;
 mod log;
 
@@ -13,6 +14,7 @@ use crate::table::{LATER, columns, insert, sql, update};
 use crate::{Error, Tx, Value};
 
 pub use counts::{Count, counts};
+pub use gate::{decided, held_oldest, record};
 pub use list::{Filter, Found, ahead, children, held, initiator_of, list, live_between, newest_open};
 pub use log::{LogLine, last_log_line, log, log_lines};
 
@@ -189,6 +191,15 @@ pub fn mark_surfaced(
     let sql = "update tasks set surfaced_at = ?3, surfaced_by = ?4
          where id = ?1 and target_id = ?2 and surfaced_at is null and queued_at <= ?3";
     tx.send(sql, &[id.into(), target.into(), at.into(), by.into()])
+}
+
+/// Notes that the target's model has asked for the news with a task because a channel had woken it, if it was shown the
+/// task since then.
+pub fn claim_surfaced(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, since: Timestamp) -> Result<(), Error> {
+    let sql = "update tasks set surfaced_by = ?4
+         where id = ?1 and target_id = ?2 and surfaced_at >= ?3 and surfaced_by in (?5, ?6)";
+    let [channel, asked, waited] = [Rung::Channel, Rung::Pull, Rung::LongPoll];
+    tx.send(sql, &[id.into(), target.into(), since.into(), channel.into(), asked.into(), waited.into()])
 }
 
 /// Removes a task with its messages and its history; tells how many messages there were.

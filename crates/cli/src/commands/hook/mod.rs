@@ -2,15 +2,15 @@
 //!
 //! A hook must never disturb the tool: whatever goes wrong, it prints nothing and ends with success.
 
+mod input;
 mod news;
 mod shown;
 mod wait;
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
 use serde_json::json;
 use tandem_api::agents::ReportReach;
 use tandem_core::wake::Rung;
@@ -20,15 +20,12 @@ use super::session::block_on;
 use super::{Common, Session};
 use crate::exit::Outcome;
 use crate::terminal::time;
+use input::Input;
 use news::{News, Wording};
 use shown::Shown;
 
 /// Time limit for the hub's answer. The tool waits that long.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
-/// Bytes that are read of what the tool says about the event. A tool's answer in it can be long.
-const INPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Characters of an event's name.
-const EVENT_CHARS_MAX: usize = 40;
 
 /// Arguments of `tandem hook`.
 #[derive(Debug, Args)]
@@ -58,40 +55,6 @@ enum Tool {
     Claude,
     Codex,
     Gemini,
-}
-
-/// What the tool says on standard input, as far as it matters.
-#[derive(Debug, Default, Deserialize)]
-struct Input {
-    #[serde(default)]
-    session_id: Option<String>,
-    #[serde(default)]
-    hook_event_name: Option<String>,
-    #[serde(default)]
-    stop_hook_active: Option<bool>,
-}
-
-impl Input {
-    /// Reads standard input. Without an object in it, the hook works all the same.
-    fn read() -> Self {
-        let mut bytes = Vec::new();
-        let _ = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_end(&mut bytes);
-        serde_json::from_slice(&bytes).unwrap_or_default()
-    }
-
-    /// The name of the event. It is printed, so it has to be a name.
-    fn event(&self) -> &str {
-        let name = self.hook_event_name.as_deref().unwrap_or_default();
-        let is_name = !name.is_empty()
-            && name.len() <= EVENT_CHARS_MAX
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if is_name { name } else { "SessionStart" }
-    }
-
-    /// Whether the model has just finished. An answer makes it go on.
-    fn is_stop(&self) -> bool {
-        matches!(self.event(), "Stop" | "AfterAgent")
-    }
 }
 
 /// A hook at work.
@@ -138,7 +101,7 @@ impl Hook {
             // It makes the model go on, so only what may wake it counts.
             candidates = news::waking(&self.session.client, &self.me, candidates).await?;
         }
-        let news = self.shown.take(candidates, &inbox);
+        let news = self.shown.take(candidates, &inbox).await;
         if news.is_empty() {
             return self.report(Vec::new()).await;
         }
@@ -161,7 +124,7 @@ impl Hook {
         self.session.profile.as_ref().map_or("", |profile| &profile.name)
     }
 
-    /// Reports the rung, hourly at most, and the tasks that the model sees now.
+    /// Reports the rung, now and again, and the tasks that the model sees now.
     async fn report(&self, surfaced: Vec<TaskId>) -> Outcome {
         let provided = self.shown.is_report_due().then_some(true);
         if provided.is_none() && surfaced.is_empty() {

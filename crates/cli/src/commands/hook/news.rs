@@ -2,12 +2,14 @@
 
 use tandem_api::actor::Actor;
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
+use tandem_api::messages::MessageView;
 use tandem_api::tasks::PageQuery;
 use tandem_client::{Client, Error};
 use tandem_core::messages::Kind;
 use tandem_core::{AgentId, TaskId};
 use tandem_server::mcp::fence;
 
+use crate::commands::courtesies::is_looping;
 use crate::terminal::text;
 
 /// Items of the inbox that are looked at. Those beyond come up when these are gone.
@@ -62,15 +64,19 @@ pub(super) async fn waking(
     Ok(waking)
 }
 
-/// Whether a thread has an unread message that is no reply, and not the hub's.
+/// Whether a thread has an unread message that is no reply, not the hub's, and no part of a loop.
 async fn has_message(client: &Client, me: &AgentId, task: &TaskId, item: &InboxItem) -> Result<bool, Error> {
     let page = client.messages(task, &PageQuery { limit: Some(MESSAGES_MAX), cursor: None }).await?;
-    Ok(page.items.iter().any(|message| {
+    let is_news = |message: &&MessageView| {
         message.kind == Kind::Message
             && message.read_at.is_none()
             && message.created_at >= item.created_at
             && matches!(&message.sender_agent_id, Actor::Agent(sender) if sender != me)
-    }))
+    };
+    match page.items.iter().find(is_news).map(|message| message.sender_agent_id.clone()) {
+        Some(Actor::Agent(other)) => Ok(!is_looping(client, task, &other, page.items).await),
+        _ => Ok(false),
+    }
 }
 
 impl News {

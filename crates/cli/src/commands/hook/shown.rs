@@ -1,6 +1,6 @@
 //! What a session of a tool was shown already. One small file per session, in the state folder of the profile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,20 @@ use serde::{Deserialize, Serialize};
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
 
 use super::News;
-use crate::profiles::{create_private, write_secret};
+use crate::profiles::{create_private, try_lock, write_secret};
+use crate::whole_files::read_regular;
 
 /// Sessions that are remembered; the oldest is forgotten first.
 const SESSIONS_MAX: usize = 64;
 /// Items of one session that are remembered.
 const ITEMS_MAX: usize = 1_000;
-/// How often the rung is reported.
-const REPORT_EVERY: Duration = Duration::from_secs(3_600);
+/// More than so many items need.
+const BYTES_MAX: u64 = 1024 * 1024;
+/// How often, and how many times, the lock is tried.
+const LOCK_EVERY: Duration = Duration::from_millis(20);
+const LOCK_TRIES: usize = 10;
+/// How often the rung is reported. A report holds for an hour.
+const REPORT_EVERY: Duration = Duration::from_secs(15 * 60);
 
 /// The memory of one session.
 pub(super) struct Shown {
@@ -52,17 +58,18 @@ impl Shown {
 
     /// What of the candidates the session has still not been shown; from now on it has. What has left the inbox is
     /// forgotten, so that a task that comes again is news again.
-    pub(super) fn take(&self, candidates: Vec<InboxItem>, inbox: &InboxView) -> News {
-        // Two hooks of one session can run at the same time. It is held for the moment only.
-        let lock = create_private(&self.folder).and_then(|()| File::create(self.folder.join("lock")));
-        let _held = lock.and_then(|file| file.lock().map(|()| file));
+    pub(super) async fn take(&self, candidates: Vec<InboxItem>, inbox: &InboxView) -> News {
+        let there: BTreeSet<String> = inbox.items.iter().map(key).collect();
+        let is_gone = |key: &String| !inbox.has_more && !there.contains(key);
+        // Most hooks end here: nothing is new, and there is nothing to forget.
+        if candidates.is_empty() && !self.read().keys().any(is_gone) {
+            return News::default();
+        }
+        let _held = self.lock().await;
         let mut items = self.read();
         let before = items.clone();
         let news: Vec<InboxItem> = candidates.into_iter().filter(|item| is_new(&items, item)).collect();
-        if !inbox.has_more {
-            let there: Vec<String> = inbox.items.iter().map(key).collect();
-            items.retain(|key, _| there.contains(key));
-        }
+        items.retain(|key, _| !is_gone(key));
         items.extend(news.iter().map(|item| (key(item), state(item))));
         while items.len() > ITEMS_MAX {
             items.pop_first();
@@ -73,8 +80,24 @@ impl Shown {
         News(news)
     }
 
+    /// Two hooks of one session can run at the same time. Each needs the lock for a moment only; one that was stopped
+    /// while it had the lock does not keep the others waiting.
+    async fn lock(&self) -> Option<File> {
+        let path = self.folder.join("lock");
+        for _ in 0..LOCK_TRIES {
+            if let Some(lock) = try_lock(&path).ok()? {
+                return Some(lock);
+            }
+            tokio::time::sleep(LOCK_EVERY).await;
+        }
+        None
+    }
+
     fn read(&self) -> Items {
-        fs::read(&self.file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        read_regular(&self.file, BYTES_MAX)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
     }
 
     fn write(&self, items: &Items) {

@@ -24,6 +24,8 @@ const LOCK_EVERY: Duration = Duration::from_millis(50);
 const LOCK_TRIES: usize = 4;
 /// How often the waiter looks whether its session is still there.
 const PARENT_EVERY: Duration = Duration::from_secs(1);
+/// How often the waiter looks whether the hub should hear again that it is there.
+const RENEW_EVERY: Duration = Duration::from_secs(5 * 60);
 /// Time limit of a look at the inbox. Nobody waits for it.
 const LOOK_MAX: Duration = Duration::from_secs(30);
 
@@ -60,7 +62,7 @@ pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
 /// over.
 async fn wait(hook: &Hook, max_wait: Duration) -> Option<(News, Option<i64>)> {
     let (parent, deadline) = (parent(), Instant::now() + max_wait);
-    let mut look_at_parent = interval(PARENT_EVERY);
+    let (mut look_at_parent, mut renew) = (interval(PARENT_EVERY), interval(RENEW_EVERY));
     // Without a cursor: what was there before is in the inbox, which is looked at when the stream is connected.
     let mut events = hook.session.client.follow(None);
     loop {
@@ -70,6 +72,10 @@ async fn wait(hook: &Hook, max_wait: Duration) -> Option<(News, Option<i64>)> {
                 true => continue,
                 false => return None,
             },
+            _ = renew.tick() => {
+                let _ = timeout(ANSWER_MAX, hook.report(Vec::new())).await;
+                continue;
+            }
             () = sleep_until(deadline) => return None,
         };
         let is_worth_a_look = match followed {
@@ -94,7 +100,7 @@ async fn look(hook: &Hook) -> Outcome<News> {
     let _ = hook.report(Vec::new()).await;
     let inbox = news::inbox(client).await?;
     let candidates = news::waking(client, &hook.me, hook.shown.unseen(&inbox)).await?;
-    Ok(hook.shown.take(candidates, &inbox))
+    Ok(hook.shown.take(candidates, &inbox).await)
 }
 
 fn may_wake(event: &StreamEvent) -> bool {

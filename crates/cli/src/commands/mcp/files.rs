@@ -1,15 +1,14 @@
 //! `upload_file` and `download_file`: files of this machine by their paths.
 
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
 
 use rmcp::model::CallToolResult;
 use serde_json::json;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
 use tandem_api::text::PeerText;
-use tandem_client::{Client, DownloadOptions, Upload, is_encrypted};
+use tandem_client::{Client, Upload, is_encrypted};
 use tandem_core::{FileId, TaskId};
 use tandem_hub::Error;
 use tandem_server::mcp::shared::{Args, ToolReply, fence, invalid, to_result, uploaded};
@@ -17,7 +16,7 @@ use tandem_server::mcp::shared::{Args, ToolReply, fence, invalid, to_result, upl
 use super::failures::to_hub_error;
 use super::handler::Bridge;
 use crate::commands::file::FILE_BYTES_MAX;
-use crate::commands::media_type::mime_type;
+use crate::commands::media_type::mime_type_of;
 
 /// Messages that are searched for a file, newest first.
 const MESSAGES_MAX: usize = 10_000;
@@ -25,7 +24,7 @@ const MESSAGES_MAX: usize = 10_000;
 impl Bridge {
     pub(super) async fn upload_file(&self, client: &Client, mut args: Args) -> Result<CallToolResult, Error> {
         let id: TaskId = args.id("taskId", "task")?;
-        let path = self.folder.existing(&args.take("path")?)?;
+        let (file, path) = self.folder.existing(&args.take("path")?)?;
         let optional = |args: &mut Args, name: &str| match args.0.get(name) {
             None | Some(serde_json::Value::Null) => Ok(None),
             Some(_) => args.take(name).map(Some),
@@ -34,15 +33,15 @@ impl Bridge {
         let filename = optional(&mut args, "filename")?.or(own_name).unwrap_or_default();
         let mime_type = match optional(&mut args, "mimeType")? {
             Some(given) => given,
-            None => mime_type(&path).to_owned(),
+            None => mime_type_of(&file, &path).to_owned(),
         };
         let task = client.task(&id).await.map_err(to_hub_error)?;
         let sent = if is_encrypted(&task).map_err(to_hub_error)? {
-            let bytes = blocking(move || read(&path)).await?;
+            let bytes = blocking(move || read(file)).await?;
             client.upload_sealed(&task, &filename, &mime_type, bytes).await
         } else {
             let upload = Upload { path, filename: filename.clone(), mime_type: mime_type.clone() };
-            client.upload(&id, &upload, |_| {}).await
+            client.upload_opened(&id, file, &upload, |_| {}).await
         };
         let mut sent = sent.map_err(to_hub_error)?;
         // The hub does not say who wrote what. A name that it has changed stays fenced.
@@ -63,26 +62,31 @@ impl Bridge {
         let task: TaskId = args.id("taskId", "task")?;
         let file: FileId = args.id("fileId", "file")?;
         let overwrite = args.flag("overwrite")?;
-        let path = self.folder.target(&args.take("path")?, overwrite)?;
+        let target = self.folder.target(&args.take("path")?, overwrite)?;
         let task = client.task(&task).await.map_err(to_hub_error)?;
-        let (filename, mime_type, size) = if is_encrypted(&task).map_err(to_hub_error)? {
+        let (unfinished, filename, mime_type, size) = if is_encrypted(&task).map_err(to_hub_error)? {
             let message = announcement(client, &task, &file).await?;
             let opened = client.download_sealed(&task, &message).await.map_err(to_hub_error)?;
             let size = opened.bytes.len() as u64;
-            let place = path.clone();
-            let write = move || write(&place, &opened.bytes, overwrite).map_err(|cause| unusable(&cause));
-            blocking(write).await?;
-            (opened.filename, opened.mime_type, size)
+            let write = move || {
+                let unfinished = target.begin()?;
+                unfinished.file()?.write_all(&opened.bytes)?;
+                Ok(unfinished)
+            };
+            let unfinished = blocking(move || write().map_err(|cause| unusable(&cause))).await?;
+            (unfinished, opened.filename, opened.mime_type, size)
         } else {
             let info = client.file_info(&file).await.map_err(to_hub_error)?;
             if info.size_bytes > FILE_BYTES_MAX as u64 {
                 return Err(invalid("fileId", "names a file that is too large"));
             }
-            let options = DownloadOptions { overwrite };
-            let got = client.download(&file, &path, options, |_, _| {}).await.map_err(to_hub_error)?;
-            (got.filename.unwrap_or_default(), got.mime_type.unwrap_or_default(), got.size_bytes)
+            let begin = move || target.begin().and_then(|begun| Ok((begun.file()?, begun)));
+            let (to, unfinished) = blocking(move || begin().map_err(|cause| unusable(&cause))).await?;
+            let got = client.download_to(&file, to).await.map_err(to_hub_error)?;
+            (unfinished, got.filename.unwrap_or_default(), got.mime_type.unwrap_or_default(), got.size_bytes)
         };
-        let saved = self.folder.relative(&path);
+        let saved = blocking(move || unfinished.finish().map_err(|cause| unusable(&cause))).await?;
+        let saved = saved.display().to_string();
         let data = json!({
             "fileId": file.as_str(),
             "path": saved,
@@ -119,30 +123,13 @@ async fn announcement(client: &Client, task: &TaskView, file: &FileId) -> Result
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+fn read(file: File) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|cause| unusable(&cause))?;
     file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|cause| unusable(&cause))?;
     if bytes.len() > FILE_BYTES_MAX {
         return Err(invalid("path", "names a file that is larger than 50 MB"));
     }
     Ok(bytes)
-}
-
-/// Writes a file beside its place first, so that nobody sees half of it.
-fn write(path: &Path, bytes: &[u8], overwrite: bool) -> io::Result<()> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|_| io::Error::other("no randomness"))?;
-    let beside = path.with_file_name(format!(".tandem-{:016x}.part", u64::from_be_bytes(random)));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| match overwrite {
-        true => std::fs::rename(&beside, path),
-        // A link fails if the name is taken meanwhile.
-        false => std::fs::hard_link(&beside, path),
-    });
-    // After a rename it is gone.
-    let _ = std::fs::remove_file(&beside);
-    written
 }
 
 fn unusable(cause: &io::Error) -> Error {

@@ -1,7 +1,6 @@
 //! The MCP server: what a client asks for, and who answers it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -44,8 +43,6 @@ pub(super) struct Bridge {
     wakes: Arc<Wakes>,
     closing: CancellationToken,
     calls: Semaphore,
-    /// Up to which event this client was told the news; negative if it was not yet.
-    reported: AtomicI64,
 }
 
 impl Bridge {
@@ -56,15 +53,7 @@ impl Bridge {
         wakes: Arc<Wakes>,
         closing: CancellationToken,
     ) -> Self {
-        Self {
-            hub,
-            folder,
-            tools: tools::list(set),
-            wakes,
-            closing,
-            calls: Semaphore::new(CALLS_MAX),
-            reported: AtomicI64::new(-1),
-        }
+        Self { hub, folder, tools: tools::list(set), wakes, closing, calls: Semaphore::new(CALLS_MAX) }
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
@@ -72,11 +61,10 @@ impl Bridge {
     }
 
     pub(super) fn reported(&self) -> Option<i64> {
-        Some(self.reported.load(Ordering::Relaxed)).filter(|cursor| *cursor >= 0)
+        self.wakes.reported()
     }
 
     pub(super) fn set_reported(&self, cursor: i64) {
-        self.reported.store(cursor, Ordering::Relaxed);
         self.wakes.shown(cursor);
     }
 
@@ -88,6 +76,9 @@ impl Bridge {
             "task_read" => self.task_read(client, args).await,
             "send_message" => self.send_message(client, args).await,
             "send_reply" => self.send_reply(client, args).await,
+            "generate_pairing_code" => self.generate_pairing_code(client, args).await,
+            "connect_with_agent" => self.connect_with_agent(client, args).await,
+            "connect_directly" => self.connect_directly(client, args).await,
             "upload_file" => self.upload_file(client, args).await,
             "download_file" => self.download_file(client, args).await,
             "check_updates" => self.check_updates(client, name, args.0).await,
@@ -107,9 +98,10 @@ impl Bridge {
         }
     }
 
-    /// Asks the hub something that is no tool.
+    /// Asks the hub something that is no tool, until the client no longer wants to know.
     async fn ask<T: DeserializeOwned>(
         &self,
+        cancelled: &CancellationToken,
         client: &Client,
         method: &str,
         params: Value,
@@ -120,6 +112,7 @@ impl Bridge {
         };
         let answer = client.mcp(method, params, true, Duration::ZERO);
         let answered = tokio::select! {
+            () = cancelled.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
             () = self.closing.cancelled() => return Err(ErrorData::internal_error("the bridge ends", None)),
             answered = answer => answered,
         };
@@ -194,10 +187,11 @@ impl ServerHandler for Bridge {
         let thread = context.meta.0.0.get("threadId").and_then(Value::as_str);
         let client_name = context.client_info().map(|client| client.name).unwrap_or_default();
         let task = args.0.get("taskId").and_then(Value::as_str);
-        let _running = self.wakes.began(&client_name, thread, &request.name, task);
+        let mut running = self.wakes.began(&client_name, thread, &request.name, task);
         let calling = Box::pin(async {
             // The semaphore is never closed.
             let _turn = self.calls.acquire().await;
+            running.report().await;
             self.dispatch(&request.name, args).await
         });
         let called = tokio::select! {
@@ -205,7 +199,9 @@ impl ServerHandler for Bridge {
             () = self.closing.cancelled() => return Err(ErrorData::internal_error("the bridge ends", None)),
             called = calling => called,
         };
-        Ok(called.unwrap_or_else(|error| to_result(Err(error))).into())
+        let result = called.unwrap_or_else(|error| to_result(Err(error)));
+        running.ended(&result);
+        Ok(result.into())
     }
 
     async fn list_resources(
@@ -227,7 +223,7 @@ impl ServerHandler for Bridge {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let client = self.hub.client();
         let uri = &request.uri;
@@ -243,7 +239,8 @@ impl ServerHandler for Bridge {
         if !uri.is_ascii() {
             return Err(resources::unknown(uri));
         }
-        let read: ReadResourceResult = self.ask(&client, "resources/read", json!({ "uri": uri })).await?;
+        let params = json!({ "uri": uri });
+        let read: ReadResourceResult = self.ask(&context.ct, &client, "resources/read", params).await?;
         Ok(read.into())
     }
 
@@ -297,10 +294,10 @@ impl ServerHandler for Bridge {
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let params = json!({ "ref": request.r#ref, "argument": request.argument });
-        self.ask(&self.hub.client(), "completion/complete", params).await
+        self.ask(&context.ct, &self.hub.client(), "completion/complete", params).await
     }
 
     async fn list_prompts(
@@ -314,7 +311,7 @@ impl ServerHandler for Bridge {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let client = self.hub.client();
@@ -324,7 +321,8 @@ impl ServerHandler for Bridge {
                 return Ok(prompts::render(&request.name, &arguments, Some(shown))?.into());
             }
             let params = json!({ "name": request.name, "arguments": arguments });
-            let rendered: rmcp::model::GetPromptResult = self.ask(&client, "prompts/get", params).await?;
+            let rendered: rmcp::model::GetPromptResult =
+                self.ask(&context.ct, &client, "prompts/get", params).await?;
             return Ok(rendered.into());
         }
         Ok(prompts::render(&request.name, &arguments, None)?.into())

@@ -10,6 +10,8 @@ mod folder;
 mod forward;
 mod handler;
 mod hub;
+mod new_file;
+mod pairing;
 mod sealed;
 mod stdio;
 mod titles;
@@ -28,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
+use crate::terminal::time;
 use folder::Folder;
 use handler::Bridge;
 use hub::Hub;
@@ -38,6 +41,8 @@ use wake::Wakes;
 const DRAIN_MAX: Duration = Duration::from_millis(400);
 /// Time limit of the last report to the hub.
 const FAREWELL_MAX: Duration = Duration::from_millis(400);
+/// A model needs some time to react.
+const REACTION_MIN: Duration = Duration::from_secs(1);
 
 /// Arguments of `tandem mcp`.
 #[derive(Debug, Args)]
@@ -55,6 +60,9 @@ pub(crate) struct Arguments {
     /// The folder that file tools may read and write [default: the current one]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Wake the model again if it has not reacted for this time, at most twice for the same news
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time::duration)]
+    wake_again: Duration,
 }
 
 /// Which tools the model sees.
@@ -69,22 +77,23 @@ enum Tools {
 /// Serves until standard input ends.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let session = Session::open(common)?;
-    let folder = Folder::open(arguments.folder.as_deref())?;
+    let folder = Folder::open(arguments.folder.as_deref(), &[session.profiles.folder().to_owned()])?;
+    let reaction = arguments.wake_again.max(REACTION_MIN);
     let set = match arguments.tools {
         Tools::Core => ToolSet::Core,
         Tools::All => ToolSet::Full,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let served = runtime.block_on(serve(Hub::new(session), folder, set));
+    let served = runtime.block_on(serve(Hub::new(session), folder, set, reaction));
     // Calls may still be under way.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(hub: Hub, folder: Folder, set: ToolSet) -> Outcome {
+async fn serve(hub: Hub, folder: Folder, set: ToolSet, reaction: Duration) -> Outcome {
     let hub = Arc::new(hub);
     let closing = CancellationToken::new();
-    let wakes = Wakes::start(Arc::clone(&hub), closing.clone());
+    let wakes = Wakes::start(Arc::clone(&hub), reaction, closing.clone());
     let bridge = Bridge::new(Arc::clone(&hub), folder, set, Arc::clone(&wakes), closing.clone());
     tokio::spawn(end_on_signal(closing.clone()));
     let serving = async {

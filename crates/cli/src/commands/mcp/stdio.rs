@@ -2,11 +2,12 @@
 //!
 //! The SDK's own transport ignores lines that are not JSON, and starts a task for every request, however many there are.
 //! Here such a line gets an error, and the number of unanswered requests is limited, so that a client that never reads
-//! costs no memory.
+//! costs no memory. The end of such a client is noticed although nothing more is read from it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{self, BufRead as _, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -24,6 +25,8 @@ const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 const OPEN_MAX: usize = 32;
 /// Messages that wait, in each direction.
 const QUEUED_MAX: usize = 4;
+/// How long the last messages of a client that has left may take.
+const LAST_MAX: Duration = Duration::from_millis(500);
 
 /// The transport.
 #[derive(Debug)]
@@ -36,8 +39,16 @@ pub(super) struct Stdio {
 #[derive(Debug, Clone)]
 struct Output {
     lines: mpsc::Sender<Written>,
-    open: Arc<Mutex<HashSet<RequestId>>>,
+    open: Arc<Mutex<HashMap<RequestId, Phase>>>,
     closing: CancellationToken,
+}
+
+/// What has become of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// Its answer waits until the client reads.
+    Answering,
 }
 
 /// A line for standard output, and who waits until it is written.
@@ -55,12 +66,16 @@ impl Stdio {
         std::thread::spawn(move || write_lines(to_write));
         let (read, input) = mpsc::channel(QUEUED_MAX);
         std::thread::spawn(move || read_lines(&read));
+        let (left, hung_up) = oneshot::channel();
+        std::thread::spawn(move || left.send(wait_for_hang_up()));
         let output = Output { lines, open: Arc::default(), closing: closing.clone() };
         let reader = Reader { sender, output: output.clone(), has_begun: false };
         tokio::spawn(async move {
             tokio::select! {
                 () = closing.cancelled() => {}
                 () = reader.run(input) => closing.cancel(),
+                // A client that does not read its answers may keep the reader from the end of the input.
+                () = gone(hung_up) => closing.cancel(),
             }
         });
         Self { messages, output }
@@ -89,16 +104,19 @@ impl Transport<RoleServer> for Stdio {
 
 impl Output {
     async fn send(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
-        let written = self.write(message).await;
-        match message {
-            JsonRpcMessage::Response(response) => self.close_request(&response.id),
-            JsonRpcMessage::Error(error) => {
-                if let Some(id) = &error.id {
-                    self.close_request(id);
-                }
-            }
-            _ => {}
+        let id = match message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        let Some(id) = id else { return self.write(message).await };
+        // A cancelled request gets no answer. Its place is free, so an answer that waits would be one too many.
+        match self.open().get_mut(id) {
+            Some(phase) => *phase = Phase::Answering,
+            None => return Ok(()),
         }
+        let written = self.write(message).await;
+        self.open().remove(id);
         written
     }
 
@@ -129,14 +147,26 @@ impl Output {
         written
     }
 
-    /// Notes a request; false if there are too many, or if the id is in use.
-    fn open_request(&self, id: &RequestId) -> bool {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.len() < OPEN_MAX && open.insert(id.clone())
+    fn open(&self) -> MutexGuard<'_, HashMap<RequestId, Phase>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn close_request(&self, id: &RequestId) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    /// Notes a request; false if there are too many, or if the id is in use.
+    fn open_request(&self, id: &RequestId) -> bool {
+        let mut open = self.open();
+        if open.len() >= OPEN_MAX || open.contains_key(id) {
+            return false;
+        }
+        open.insert(id.clone(), Phase::Running);
+        true
+    }
+
+    /// Gives the place of a cancelled request back, unless its answer waits to be written.
+    fn cancel_request(&self, id: &RequestId) {
+        let mut open = self.open();
+        if open.get(id) == Some(&Phase::Running) {
+            open.remove(id);
+        }
     }
 }
 
@@ -199,13 +229,37 @@ impl Reader {
                 if let ClientNotification::CancelledNotification(cancelled) = &note.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.output.close_request(id);
+                    self.output.cancel_request(id);
                 }
             }
             _ => {}
         }
         self.sender.send(message).await.is_ok()
     }
+}
+
+/// Waits until the client has closed standard input, whether or not everything was read. False if this system or this
+/// kind of input does not say.
+fn wait_for_hang_up() -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::Errno;
+    let input = io::stdin();
+    loop {
+        let mut polled = [PollFd::new(&input, PollFlags::empty())];
+        match poll(&mut polled, None) {
+            Ok(_) => return polled[0].revents().contains(PollFlags::HUP),
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Ends when the client has left and had time for its last messages.
+async fn gone(hung_up: oneshot::Receiver<bool>) {
+    if hung_up.await != Ok(true) {
+        std::future::pending::<()>().await;
+    }
+    tokio::time::sleep(LAST_MAX).await;
 }
 
 /// Reads standard input until it ends.

@@ -1,15 +1,22 @@
 //! Delivers what a worker said: files, then a reply or a question. Each step can be repeated without being done twice.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
 use tandem_api::error::Code;
 use tandem_api::messages::SendMessage;
 use tandem_api::tasks::{PatchTask, ReplyOutcome, ReplyTask, TaskView};
 use tandem_client::{Client, Error, Upload, is_encrypted};
 use tandem_core::Status;
+use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::text::{Body, Reason};
 
-use super::super::media_type::mime_type;
+use super::super::media_type::mime_type_of;
 use super::is_passing;
 use super::journal::{Entry, Phase, ResultKind, WorkResult};
+use super::leavings::open_listed;
+use super::output::{OUTPUT_FILE, cut};
 use super::task::{Next, Runner};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
@@ -29,20 +36,7 @@ impl Runner {
         // The hub keeps idempotency keys for a day by its own clock, which can jump; the thread stays.
         let is_said = !is_first && self.is_said(view, entry, result.kind).await?;
         if !is_said {
-            for (number, file) in result.files.iter().enumerate() {
-                let client = self.client.clone().with_idempotency_key(format!("{}-file{number}", entry.key));
-                match send_file(&client, view, file).await {
-                    Err(error) if is_passing(&error) => return Err(error.into()),
-                    Err(error) if error.code() != Some(Code::IdempotencyConflict) => {
-                        self.session.terminal.warn(&format!(
-                            "{}: {}",
-                            view.id,
-                            text::line(&error.to_string())
-                        ));
-                    }
-                    _ => {}
-                }
-            }
+            self.send_files(view, entry, result).await?;
         }
         let client = self.client.clone().with_idempotency_key(format!("{}-answer", entry.key));
         let sent = match result.kind {
@@ -58,6 +52,25 @@ impl Runner {
             Err(error) if error.code() != Some(Code::IdempotencyConflict) => self.refused(view, &error).await,
             _ => self.delivered(view, entry, result),
         }
+    }
+
+    /// Sends the files of a result. One that cannot be sent is left out.
+    async fn send_files(&self, view: &TaskView, entry: &Entry, result: &WorkResult) -> Outcome {
+        let left =
+            result.files.iter().enumerate().map(|(number, file)| (format!("file{number}"), file, None));
+        let output = result.output.iter().map(|file| ("output".to_owned(), file, Some(OUTPUT_FILE)));
+        for (key, file, name) in left.chain(output) {
+            let client = self.client.clone().with_idempotency_key(format!("{}-{key}", entry.key));
+            match send_file(&client, view, file, name).await {
+                Err(error) if is_passing(&error) => return Err(error.into()),
+                Err(error) if error.code() != Some(Code::IdempotencyConflict) => {
+                    let why = text::line(&error.to_string());
+                    self.session.terminal.warn(&format!("{}: {why}", view.id));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// A result is with the hub.
@@ -107,8 +120,8 @@ impl Runner {
     }
 }
 
-fn body(text: &str) -> Outcome<Body> {
-    Body::try_from(text.to_owned()).map_err(|why| Failure::refused(format!("the result {why}")))
+fn body(view: &TaskView, text: &str) -> Outcome<Body> {
+    Body::try_from(cut(view, text)).map_err(|why| Failure::refused(format!("the result {why}")))
 }
 
 async fn reply(
@@ -120,7 +133,7 @@ async fn reply(
     let reply = ReplyTask {
         outcome: Some(outcome),
         expected_status: Some(view.status),
-        ..ReplyTask::new(body(&result.text)?)
+        ..ReplyTask::new(body(view, &result.text)?)
     };
     Ok(client.deliver(view, reply).await.map(|_| ()))
 }
@@ -133,7 +146,7 @@ async fn ask(
     is_said: bool,
 ) -> Outcome<Result<(), Error>> {
     if !is_said
-        && let Err(error) = client.say(view, SendMessage::new(body(&result.text)?)).await
+        && let Err(error) = client.say(view, SendMessage::new(body(view, &result.text)?)).await
         && error.code() != Some(Code::IdempotencyConflict)
     {
         return Ok(Err(error));
@@ -149,16 +162,27 @@ async fn ask(
     Ok(client.change_task(&view.id, &change).await.map(|_| ()))
 }
 
-async fn send_file(client: &Client, view: &TaskView, file: &std::path::Path) -> Result<(), Error> {
+/// Sends a file that the worker has left, or with a name, one of the runner's own.
+async fn send_file(client: &Client, view: &TaskView, file: &Path, name: Option<&str>) -> Result<(), Error> {
     let failed = |cause| Error::File { what: format!("cannot read {}", file.display()), cause };
-    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("file").to_owned();
-    let mime_type = mime_type(file);
+    let mut opened = match name {
+        Some(_) => File::open(file),
+        None => open_listed(file),
+    }
+    .map_err(failed)?;
+    let name = name.or_else(|| file.file_name()?.to_str()).unwrap_or("file").to_owned();
+    let mime_type = mime_type_of(&opened, Path::new(&name));
     if is_encrypted(view)? {
-        let bytes = tokio::fs::read(file).await.map_err(failed)?;
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut bytes = Vec::new();
+            // It may be growing. One byte too many is refused below.
+            (&mut opened).take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map(|_| bytes)
+        });
+        let bytes = reading.await.map_err(std::io::Error::other).flatten().map_err(failed)?;
         client.upload_sealed(view, &name, mime_type, bytes).await?;
     } else {
         let upload = Upload { path: file.to_owned(), filename: name, mime_type: mime_type.to_owned() };
-        client.upload(&view.id, &upload, |_| {}).await?;
+        client.upload_opened(&view.id, opened, &upload, |_| {}).await?;
     }
     Ok(())
 }

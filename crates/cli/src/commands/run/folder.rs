@@ -7,19 +7,21 @@ use serde::Serialize;
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
-use tandem_client::{Client, DownloadOptions, is_encrypted};
+use tandem_client::{Client, DownloadOptions, Error, is_encrypted};
 use tandem_core::{AgentId, FileId};
 
 use super::super::file::plain_name;
 use super::super::task_view::file_of;
+use super::leavings::OUT;
+use super::task::new_key;
 use crate::exit::Outcome;
 use crate::profiles::create_private;
 
-/// Files of a task that are downloaded, and files that are sent back.
+/// Files of a task that are downloaded, and their bytes: a sender must not fill the disk.
 const FILES_IN_MAX: usize = 100;
-const FILES_OUT_MAX: usize = 20;
-/// The largest file of a hub.
-const FILE_BYTES_MAX: u64 = 50 * 1024 * 1024;
+const BYTES_IN_MAX: u64 = 1024 * 1024 * 1024;
+/// How the names of folders begin that are about to be removed.
+const DISCARDED: &str = ".discarded-";
 
 /// The folder of a run.
 #[derive(Debug)]
@@ -39,11 +41,9 @@ pub(super) struct FileIn {
 impl Folder {
     /// Makes an empty folder for this user only. What an earlier run left in it is removed.
     pub(super) fn prepare(path: PathBuf) -> Outcome<Self> {
-        if path.exists() {
-            fs::remove_dir_all(&path)?;
-        }
+        discard(&path)?;
         create_private(&path.join("in"))?;
-        create_private(&path.join("out"))?;
+        create_private(&path.join(OUT))?;
         Ok(Self(path))
     }
 
@@ -58,11 +58,11 @@ impl Folder {
         let is_foreign = |message: &&MessageView| !matches!(&message.sender_agent_id, Actor::Agent(sender) if sender == me);
         let announced =
             messages.iter().filter(is_foreign).filter_map(|message| Some((file_of(message)?, message)));
-        let mut files = Vec::new();
+        let (mut files, mut left) = (Vec::new(), BYTES_IN_MAX);
         for (id, message) in announced.take(FILES_IN_MAX) {
             let fetched = match is_encrypted(task)? {
-                true => self.fetch_sealed(client, task, message, &id).await,
-                false => self.fetch_plain(client, &id).await,
+                true => self.fetch_sealed(client, task, message, &id, &mut left).await,
+                false => self.fetch_plain(client, &id, &mut left).await,
             };
             files.push(match fetched {
                 Ok(name) => FileIn { id, path: Some(format!("in/{name}")), error: None },
@@ -76,8 +76,9 @@ impl Folder {
         Ok(files)
     }
 
-    async fn fetch_plain(&self, client: &Client, id: &FileId) -> Result<String, tandem_client::Error> {
+    async fn fetch_plain(&self, client: &Client, id: &FileId, left: &mut u64) -> Result<String, Error> {
         let info = client.file_info(id).await?;
+        take(left, info.size_bytes)?;
         let name = self.free_name(info.filename.as_deref(), id);
         let to = self.0.join("in").join(&name);
         client.download(id, &to, DownloadOptions::default(), |_, _| {}).await?;
@@ -90,12 +91,13 @@ impl Folder {
         task: &TaskView,
         message: &MessageView,
         id: &FileId,
-    ) -> Result<String, tandem_client::Error> {
+        left: &mut u64,
+    ) -> Result<String, Error> {
         let opened = client.download_sealed(task, message).await?;
+        take(left, opened.bytes.len() as u64)?;
         let name = self.free_name(Some(&opened.filename), id);
         let to = self.0.join("in").join(&name);
-        let failed =
-            |cause| tandem_client::Error::File { what: format!("cannot write {}", to.display()), cause };
+        let failed = |cause| Error::File { what: format!("cannot write {}", to.display()), cause };
         fs::write(&to, &opened.bytes).map_err(failed)?;
         Ok(name)
     }
@@ -106,24 +108,50 @@ impl Folder {
         let is_free = self.0.join("in").join(&name).symlink_metadata().is_err();
         if is_free && !is_read_as_instructions(&name) { name } else { format!("{id}-{name}") }
     }
+}
 
-    /// The folder for files to send, unless the worker has put something else in its place: a link could lead anywhere.
-    pub(super) fn out(&self) -> Option<PathBuf> {
-        let out = self.0.join("out");
-        out.symlink_metadata().is_ok_and(|found| found.is_dir()).then_some(out)
+/// Takes bytes from what is left for files.
+fn take(left: &mut u64, size: u64) -> Result<(), Error> {
+    match left.checked_sub(size) {
+        Some(less) => {
+            *left = less;
+            Ok(())
+        }
+        None => Err(Error::TooLarge { size, max: *left }),
     }
+}
 
-    /// The files that the worker has left to be sent, by name, and how many are not sent: too many, too large, or no
-    /// regular files. A link could point to anything on this machine.
-    pub(super) fn leavings(&self) -> (Vec<PathBuf>, usize) {
-        let Some(Ok(entries)) = self.out().map(fs::read_dir) else { return (Vec::new(), 0) };
-        let mut all: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        let count = all.len();
-        all.retain(|path| is_sendable(path));
-        all.sort();
-        all.truncate(FILES_OUT_MAX);
-        let left_out = count - all.len();
-        (all, left_out)
+/// Removes a folder. It is out of the way at once, whatever a worker has put into it; its content is removed beside the
+/// other work, as far as that is possible.
+pub(super) fn discard(path: &Path) -> Outcome {
+    let aside = path.with_file_name(format!("{DISCARDED}{}", new_key()?));
+    match fs::rename(path, &aside) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(()) => {
+            drop(tokio::task::spawn_blocking(move || remove(&aside)));
+            Ok(())
+        }
+    }
+}
+
+/// Removes what a runner that was killed had no time to remove.
+pub(super) fn sweep(base: &Path) {
+    let entries = fs::read_dir(base).into_iter().flatten().flatten();
+    let is_discarded = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(DISCARDED);
+    let left: Vec<PathBuf> = entries.filter(is_discarded).map(|entry| entry.path()).collect();
+    if !left.is_empty() {
+        drop(tokio::task::spawn_blocking(move || left.iter().for_each(|path| remove(path))));
+    }
+}
+
+fn remove(path: &Path) {
+    if !path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        let _ = fs::remove_file(path);
+    } else if fs::remove_dir_all(path).is_err() {
+        // Package managers leave folders that nobody may write to.
+        let _ = std::process::Command::new("chmod").args(["-R", "u+rwx", "--"]).arg(path).output();
+        let _ = fs::remove_dir_all(path);
     }
 }
 
@@ -133,9 +161,4 @@ fn is_read_as_instructions(name: &str) -> bool {
     let known = ["claude", "gemini", "agents", "agent", "copilot-instructions"];
     name.starts_with('.')
         || known.iter().any(|stem| name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.')))
-}
-
-fn is_sendable(path: &Path) -> bool {
-    let has_name = path.file_name().and_then(|name| name.to_str()).is_some();
-    has_name && path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= FILE_BYTES_MAX)
 }

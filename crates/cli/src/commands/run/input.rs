@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::{Client, Error, Opened, Trust};
+use tandem_client::{Client, Error, Opened, Pages, Trust};
 use tandem_core::MessageId;
 
 use super::folder::FileIn;
@@ -21,12 +21,13 @@ pub(super) struct Thread {
 impl Thread {
     pub(super) async fn read(client: &Client, task: &TaskView) -> Result<Self, Error> {
         let mut query = PageQuery { limit: Some(1_000), cursor: None };
-        let mut messages: Vec<MessageView> = Vec::new();
+        let (mut messages, mut pages): (Vec<MessageView>, _) = (Vec::new(), Pages::default());
         loop {
             let page = client.messages(&task.id, &query).await?;
+            let next = pages.after(&page)?;
             // Each page is in order, and the next one is older.
             messages.splice(0..0, page.items);
-            match page.next {
+            match next {
                 Some(next) if messages.len() < MESSAGES_MAX => query.cursor = Some(next),
                 _ => return Ok(Self { messages }),
             }

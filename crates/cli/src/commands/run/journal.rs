@@ -47,11 +47,14 @@ pub(super) enum Phase {
 }
 
 /// A process, told from a later one with the same number by the time at which it started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WorkerId {
     pub(super) pid: i32,
     /// In clock ticks since the machine started; none where the system does not say.
     pub(super) started: Option<u64>,
+    /// Which start of the machine that was.
+    #[serde(default)]
+    pub(super) boot: Option<String>,
 }
 
 /// What a worker has to say.
@@ -62,6 +65,9 @@ pub(super) struct WorkResult {
     /// Files to send before the text.
     #[serde(default)]
     pub(super) files: Vec<PathBuf>,
+    /// The output itself, if it is too long for a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +80,7 @@ pub(super) enum ResultKind {
 
 impl WorkResult {
     pub(super) fn failed(text: impl Into<String>) -> Self {
-        Self { kind: ResultKind::Failed, text: text.into(), files: Vec::new() }
+        Self { kind: ResultKind::Failed, text: text.into(), files: Vec::new(), output: None }
     }
 }
 

@@ -8,6 +8,9 @@ mod folder;
 mod input;
 mod install;
 mod journal;
+mod leavings;
+mod listing;
+mod output;
 mod processes;
 mod queue;
 mod recipe;
@@ -119,10 +122,11 @@ enum Stop {
     Shutdown,
 }
 
-/// Whether a call may succeed later without any change.
+/// Whether a call may succeed later without any change of the runner's. The key may just be being replaced: the hub knows
+/// the new one a moment before the profile does.
 fn is_passing(error: &Error) -> bool {
     match error {
-        Error::Refused(refusal) => refusal.status == 429 || refusal.status >= 500,
+        Error::Refused(refusal) => matches!(refusal.status, 401 | 429 | 500..),
         Error::Unreachable { .. } | Error::Lost { .. } | Error::TimedOut { .. } | Error::NotAHub { .. } => {
             true
         }
@@ -161,6 +165,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
 fn command_line(arguments: &Arguments) -> Outcome<Vec<OsString>> {
     let mut command = arguments.recipe.map(Recipe::command).unwrap_or_default();
     command.extend(arguments.command.iter().cloned());
+    // A worker starts in a folder of its own, in which ./review.sh would be another file.
+    if let Some(program) = command.first_mut().filter(|program| Path::new(program).components().count() > 1) {
+        *program = std::path::absolute(&*program)?.into_os_string();
+    }
     if command.is_empty() {
         return Err(Failure::usage("there is no command to start").next(
             "Give it after --, such as `tandem run --from ada -- ./review.sh`, or use --recipe TOOL.",

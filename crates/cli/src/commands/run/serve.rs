@@ -1,17 +1,17 @@
 //! The runner's loop: follows the events of the agent, finds tasks, and works on some of them at a time.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tandem_api::agents::ReportReach;
 use tandem_api::events::EventType;
-use tandem_api::tasks::{PartyRole, TaskView, TasksQuery};
 use tandem_client::{Followed, Notice, StreamEvent};
+use tandem_core::TaskId;
 use tandem_core::events::EventKind;
 use tandem_core::text::SessionKey;
-use tandem_core::wake::Rung;
-use tandem_core::{Status, TaskId};
+use tandem_core::wake::{REPORT_EVERY, Rung};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -20,20 +20,24 @@ use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
 use super::super::Session;
 use super::super::events::notice_line;
 use super::journal::{Journal, Phase};
+use super::listing::list;
 use super::queue::Queue;
 use super::sources::Sources;
 use super::task::{Control, Runner, new_key};
-use super::{Arguments, Options, Stop, processes};
+use super::{Arguments, Options, Stop, folder, processes};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::profiles::{create_private, try_lock, write_secret};
 use crate::terminal::text;
 
 /// How long a call is repeated before its task is looked at again.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often the hub is told that the runner is there.
-const REPORT_EVERY: Duration = Duration::from_secs(4 * 60);
 /// Pause before the tasks are listed again after a failure, and before a hub is tried again at the start.
 const PAUSE: Duration = Duration::from_secs(2);
+/// How long a key that the hub refuses is looked for in the profile: `tandem rotate` or `tandem login` writes it there.
+const KEY_MAX: Duration = Duration::from_secs(60);
+/// When a task that failed too often in a row is tried again, and how many such tasks are remembered.
+const FAILED_PAUSE: Duration = Duration::from_secs(60);
+const FAILED_MAX: usize = 1_000;
 /// Time for workers to end when the runner is stopped: that of SIGTERM and a little more.
 const LAST_MAX: Duration = Duration::from_secs(8);
 /// Time for the last words to the hub.
@@ -59,6 +63,7 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Vec<Os
         None => state.join("tasks"),
     };
     create_private(&base)?;
+    folder::sweep(&base);
     let runner = Arc::new(Runner {
         client: session.client.clone().with_patience(PATIENCE),
         options: Options::new(arguments, command),
@@ -67,11 +72,11 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Vec<Os
         sources,
         journal: Journal::at(state.join("journal")),
         base,
+        outputs: state.join("outputs"),
         session,
     });
-    end_left_overs(&runner);
-    let mut shift =
-        Shift { runner, queue: Queue::default(), jobs: JoinSet::new(), listing: None, is_stopping: false };
+    end_left_overs(&runner).await;
+    let mut shift = Shift::new(runner);
     let outcome = shift.serve(&mut stopping).await;
     shift.stop(&mut stopping).await;
     outcome
@@ -105,14 +110,20 @@ fn runner_id(file: &std::path::Path) -> Outcome<SessionKey> {
 }
 
 /// Ends the workers of a runner that was killed, so that none works beside its successor.
-fn end_left_overs(runner: &Runner) {
+async fn end_left_overs(runner: &Runner) {
     runner.journal.tidy();
     for entry in runner.journal.all() {
-        if let Phase::Started { worker: Some(worker) } = entry.phase {
+        if let Phase::Started { worker: Some(worker) } = &entry.phase {
             processes::end_left_over(worker);
         }
     }
-    processes::end_strays(runner.id.as_str());
+    if processes::is_marked(&runner.id) {
+        let what =
+            "TANDEM_RUNNER is set here, so processes that earlier workers left behind are not looked for.";
+        runner.session.terminal.warn(what);
+    } else {
+        processes::end_strays(&[processes::mark(&runner.id)]).await;
+    }
 }
 
 impl Options {
@@ -154,12 +165,34 @@ impl Signals {
 struct Shift {
     runner: Arc<Runner>,
     queue: Queue,
-    jobs: JoinSet<TaskId>,
+    /// Returns whether nothing is to be done for now.
+    jobs: JoinSet<bool>,
+    /// The tasks of the jobs.
+    tasks: HashMap<tokio::task::Id, TaskId>,
+    /// Tasks that failed too often in a row, until they are tried again.
+    failed: JoinSet<TaskId>,
     listing: Option<JoinHandle<Outcome<Vec<TaskId>>>>,
+    reporting: Option<JoinHandle<()>>,
+    /// Since when the hub refuses the key.
+    refused_since: Option<Instant>,
     is_stopping: bool,
 }
 
 impl Shift {
+    fn new(runner: Arc<Runner>) -> Self {
+        Self {
+            runner,
+            queue: Queue::default(),
+            jobs: JoinSet::new(),
+            tasks: HashMap::new(),
+            failed: JoinSet::new(),
+            listing: None,
+            reporting: None,
+            refused_since: None,
+            is_stopping: false,
+        }
+    }
+
     /// Takes tasks until the first signal.
     async fn serve(&mut self, signals: &mut Signals) -> Outcome {
         let mut events = self.runner.session.client.follow(None);
@@ -167,17 +200,20 @@ impl Shift {
         loop {
             self.start_jobs();
             tokio::select! {
-                followed = events.next() => match followed? {
-                    Followed::Event(event) => self.handle(&event),
-                    Followed::Notice(notice) => {
+                followed = events.next() => match followed {
+                    Ok(Followed::Event(event)) => self.handle(&event),
+                    Ok(Followed::Notice(notice)) => {
                         self.runner.session.terminal.note(&notice_line(&notice));
                         if !matches!(notice, Notice::Lost { .. }) {
+                            self.refused_since = None;
                             self.list(Duration::ZERO);
                             report.reset_immediately();
                         }
                     }
+                    Err(error) => self.refused(error.into())?,
                 },
-                Some(ended) = self.jobs.join_next() => {
+                Some(Ok(task)) = self.failed.join_next() => self.queue.add(task),
+                Some(ended) = self.jobs.join_next_with_id() => {
                     self.ended(ended);
                     if self.queue.wants_more() {
                         self.list(Duration::ZERO);
@@ -205,18 +241,36 @@ impl Shift {
                 Control { stop: Arc::new(watch::Sender::new(Stop::No)), check: Arc::new(Notify::new()) };
             let Some(task) = self.queue.start(&control) else { return };
             let runner = Arc::clone(&self.runner);
-            self.jobs.spawn_local(async move {
-                Box::pin(runner.work(&task, &control)).await;
+            let working = task.clone();
+            let job = self.jobs.spawn_local(async move { Box::pin(runner.work(&working, &control)).await });
+            self.tasks.insert(job.id(), task);
+        }
+    }
+
+    fn ended(&mut self, ended: Result<(tokio::task::Id, bool), tokio::task::JoinError>) {
+        // A job that panicked has failed.
+        let (id, is_done) = ended.unwrap_or_else(|panicked| (panicked.id(), false));
+        let Some(task) = self.tasks.remove(&id) else { return };
+        self.queue.ended(&task);
+        // More than that are found when the tasks are listed.
+        if !is_done && self.failed.len() < FAILED_MAX {
+            self.failed.spawn_local(async move {
+                sleep(FAILED_PAUSE).await;
                 task
             });
         }
     }
 
-    fn ended(&mut self, ended: Result<TaskId, tokio::task::JoinError>) {
-        // A job that panicked keeps its place; the journal has its task for the next start.
-        if let Ok(task) = ended {
-            self.queue.ended(&task);
+    /// The hub ended the stream for good. If it refuses the key, a new one may be on its way to the profile: the stream
+    /// looks for it.
+    fn refused(&mut self, failure: Failure) -> Outcome {
+        let since = *self.refused_since.get_or_insert_with(Instant::now);
+        if !failure.is_about_api_key() || since.elapsed() > KEY_MAX {
+            return Err(failure);
         }
+        let what = text::line(failure.what());
+        self.runner.session.terminal.note(&format!("{what}. Looking for a new key in the profile."));
+        Ok(())
     }
 
     /// What an event means for the runner.
@@ -229,7 +283,9 @@ impl Shift {
             key == Some(self.runner.id.as_str()) || self.runner.journal.find(&task).is_some()
         };
         let is_relevant = match kind {
-            EventKind::TaskCreated => true,
+            EventKind::TaskCreated => {
+                event.from_agent_id.as_ref().is_none_or(|from| self.runner.sources.may_allow(from))
+            }
             EventKind::TaskUpdated | EventKind::TaskReassigned => self.queue.is_active(&task) || is_known(),
             // While a worker runs, a message changes nothing; it is looked at afterwards.
             EventKind::MessageCreated => is_known(),
@@ -251,12 +307,15 @@ impl Shift {
         }
     }
 
-    fn report(&self) {
-        let client = self.runner.client.clone();
-        tokio::task::spawn_local(async move {
-            // It is repeated in a few minutes.
+    fn report(&mut self) {
+        // It is repeated soon, so that an old one must not come late.
+        let client = self.runner.client.clone().with_patience(Duration::ZERO);
+        let older = self.reporting.replace(tokio::task::spawn_local(async move {
             let _ = client.report_reach(&ReportReach::provided(Rung::Runner, true)).await;
-        });
+        }));
+        if let Some(older) = older {
+            older.abort();
+        }
     }
 
     /// Lets workers finish for a while, then ends them. A second signal ends them at once.
@@ -267,7 +326,15 @@ impl Shift {
         }
         let client = self.runner.session.client.clone().with_patience(Duration::ZERO);
         let goodbye = ReportReach::provided(Rung::Runner, false);
-        let _ = timeout(GOODBYE_MAX, client.report_reach(&goodbye)).await;
+        let reporting = self.reporting.take();
+        let last_words = async {
+            // A report that is on its way must not arrive after the last one.
+            if let Some(reporting) = reporting {
+                let _ = reporting.await;
+            }
+            client.report_reach(&goodbye).await
+        };
+        let _ = timeout(GOODBYE_MAX, last_words).await;
         let running = self.jobs.len();
         if running > 0 {
             let terminal = &self.runner.session.terminal;
@@ -277,7 +344,7 @@ impl Shift {
         let deadline = Instant::now() + self.runner.options.grace;
         loop {
             tokio::select! {
-                ended = self.jobs.join_next() => match ended {
+                ended = self.jobs.join_next_with_id() => match ended {
                     Some(ended) => self.ended(ended),
                     None => return,
                 },
@@ -297,39 +364,5 @@ async fn finished(listing: &mut Option<JoinHandle<Outcome<Vec<TaskId>>>>) -> Out
     match listing {
         Some(listing) => listing.await.unwrap_or_else(|_| Ok(Vec::new())),
         None => std::future::pending().await,
-    }
-}
-
-/// The tasks to look at: unfinished ones first, then submitted ones by priority and age.
-async fn list(runner: &Runner) -> Outcome<Vec<TaskId>> {
-    let mut tasks: Vec<TaskId> = runner.journal.all().into_iter().map(|entry| entry.task).collect();
-    let working = pages(runner, Status::Working).await?;
-    tasks.extend(working.into_iter().filter(|task| runner.is_ours(task)).map(|task| task.id));
-    let mut submitted = Vec::new();
-    for task in pages(runner, Status::Submitted).await? {
-        if runner.sources.allow(&runner.session, &task.initiator_agent_id).await? {
-            submitted.push((task.priority.rank(), task.created_at, task.id));
-        }
-    }
-    submitted.sort();
-    tasks.extend(submitted.into_iter().map(|(_, _, task)| task));
-    Ok(tasks)
-}
-
-async fn pages(runner: &Runner, status: Status) -> Outcome<Vec<TaskView>> {
-    let mut query = TasksQuery {
-        status: Some(status),
-        role: Some(PartyRole::Target),
-        limit: Some(500),
-        ..TasksQuery::default()
-    };
-    let mut all = Vec::new();
-    loop {
-        let page = runner.client.tasks(&query).await?;
-        all.extend(page.items);
-        match page.next {
-            Some(next) => query.cursor = Some(next),
-            None => return Ok(all),
-        }
     }
 }

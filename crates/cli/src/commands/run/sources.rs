@@ -40,6 +40,14 @@ impl Sources {
         Ok(Self::Listed(listed))
     }
 
+    /// Whether a task of this agent could be taken, as far as is known without asking the hub.
+    pub(super) fn may_allow(&self, agent: &AgentId) -> bool {
+        match self {
+            Self::Listed(listed) => listed.contains(agent),
+            Self::Connected(_) => true,
+        }
+    }
+
     /// Whether a task of this agent is taken.
     pub(super) async fn allow(&self, session: &Session, agent: &AgentId) -> Outcome<bool> {
         let known = match self {

@@ -13,6 +13,7 @@ use tandem_core::{AgentId, Status, TaskId};
 use tokio::sync::{Notify, watch};
 
 use super::super::Session;
+use super::folder::discard;
 use super::input::Thread;
 use super::journal::{Entry, Journal, Phase, ResultKind, WorkResult};
 use super::sources::Sources;
@@ -23,7 +24,7 @@ use crate::terminal::text;
 /// Pauses after a failure double up to the longest one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-/// Failures in a row that are not the network's, after which a task is left alone until something happens to it.
+/// Failures in a row that are not the network's, after which other tasks come first.
 const FAILURES_MAX: u32 = 5;
 
 /// What all tasks of a runner share.
@@ -40,6 +41,8 @@ pub(super) struct Runner {
     pub(super) journal: Journal,
     /// Where the folders of tasks are.
     pub(super) base: PathBuf,
+    /// Where output is kept that is too long for a message. No worker is told of it.
+    pub(super) outputs: PathBuf,
 }
 
 /// A task that is being worked on.
@@ -60,8 +63,8 @@ pub(super) enum Next {
 }
 
 impl Runner {
-    /// Works on a task until nothing is to be done for now.
-    pub(super) async fn work(&self, task: &TaskId, control: &Control) {
+    /// Works on a task until nothing is to be done for now. Returns false if it failed too often in a row.
+    pub(super) async fn work(&self, task: &TaskId, control: &Control) -> bool {
         let (mut pause, mut failures) = (FIRST_PAUSE, 0);
         while *control.stop.borrow() != Stop::Shutdown {
             let failure = match self.step(task, control).await {
@@ -69,20 +72,24 @@ impl Runner {
                     (pause, failures) = (FIRST_PAUSE, 0);
                     continue;
                 }
-                Ok(Next::Done) => return,
+                Ok(Next::Done) => return true,
                 Err(failure) => failure,
             };
-            if !matches!(failure.exit, Exit::Unreachable | Exit::TimedOut) {
+            // If no new key comes, the stream of events ends, and with it the runner.
+            let is_passing =
+                matches!(failure.exit, Exit::Unreachable | Exit::TimedOut) || failure.is_about_api_key();
+            if !is_passing {
                 failures += 1;
                 self.session.terminal.warn(&format!("{task}: {}", text::line(failure.what())));
                 if failures == FAILURES_MAX {
-                    return;
+                    return false;
                 }
             }
             let mut stop = control.stop.subscribe();
             let _ = tokio::time::timeout(pause, stop.wait_for(|stop| *stop == Stop::Shutdown)).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        true
     }
 
     async fn step(&self, id: &TaskId, control: &Control) -> Outcome<Next> {
@@ -98,6 +105,9 @@ impl Runner {
             Err(error) if error.is_not_found() => return Ok(self.finish(id)),
             view => view?,
         };
+        if view.id != *id {
+            return Err(Failure::refused("the hub answered with another task"));
+        }
         if view.target_agent_id != self.me || view.status.is_terminal() {
             return Ok(self.finish(id));
         }
@@ -152,7 +162,7 @@ impl Runner {
         // Without an entry it was opened again, or the journal is lost.
         let entry = entry.map_or_else(|| Entry::new(&view, Phase::Taken), Ok)?;
         if let Phase::Ready { result } = &entry.phase {
-            return self.answer(&view, &entry, result, false).await;
+            return self.answer_watched(&view, &entry, result, control).await;
         }
         if !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
             return Ok(Next::Done);
@@ -167,13 +177,16 @@ impl Runner {
                 WorkResult::failed(format!("The worker ended {} times without a result.", entry.tries));
             return self.ready(&view, entry, result).await;
         }
-        self.run_worker(view, entry, control).await
+        self.run_worker(&view, entry, control).await
     }
 
-    /// Writes a result down and delivers it.
+    /// Writes a result down and delivers it. One that cannot be written down is delivered all the same: without it the
+    /// worker would run again.
     pub(super) async fn ready(&self, view: &TaskView, entry: Entry, result: WorkResult) -> Outcome<Next> {
         let entry = Entry { phase: Phase::Ready { result: result.clone() }, ..entry };
-        self.journal.save(&entry)?;
+        if let Err(failure) = self.journal.save(&entry) {
+            self.session.terminal.warn(&format!("{}: {}", view.id, text::line(failure.what())));
+        }
         self.answer(view, &entry, &result, true).await
     }
 
@@ -227,9 +240,15 @@ impl Runner {
     pub(super) fn finish(&self, task: &TaskId) -> Next {
         self.journal.forget(task);
         if !self.options.keep_folders {
-            let _ = std::fs::remove_dir_all(self.base.join(task.as_str()));
+            let _ = discard(&self.base.join(task.as_str()));
         }
+        let _ = std::fs::remove_file(self.output_file(task));
         Next::Done
+    }
+
+    /// Where the output of a task is kept if it is too long for a message.
+    pub(super) fn output_file(&self, task: &TaskId) -> PathBuf {
+        self.outputs.join(format!("{task}.txt"))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tandem_api::agents::ReportReach;
 use tandem_api::tasks::{Heartbeat, TaskView};
 use tandem_client::Trust;
-use tandem_core::text::{BODY_BYTES_MAX, Reason};
+use tandem_core::text::Reason;
 use tandem_core::wake::Rung;
 use tandem_core::{Status, TaskId};
 use tokio::sync::watch;
@@ -16,7 +16,7 @@ use super::input::{self, Thread};
 use super::journal::{Entry, Phase, ResultKind, WorkResult};
 use super::task::{Control, Next, Runner, new_key};
 use super::worker::{self, End, Ended, Job, Progress};
-use super::{Stop, recipe};
+use super::{Stop, processes, recipe};
 use crate::exit::Outcome;
 use crate::terminal::{text, time};
 
@@ -24,18 +24,44 @@ use crate::terminal::{text, time};
 const QUESTION: i32 = 10;
 /// Time between heartbeats of a task without a lease.
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(30);
+const HEARTBEAT_MIN: Duration = Duration::from_millis(300);
 /// Pause before a report of progress, so that many lines become one report.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(500);
-/// Bytes of a result on an encrypted task: sealed, it is a third longer.
-const SEALED_BYTES_MAX: usize = 180 * 1024;
-/// The name of a result that is too long for a reply.
-const RESULT_FILE: &str = "result.txt";
 
 impl Runner {
-    /// Runs a worker for a task.
-    pub(super) async fn run_worker(&self, view: TaskView, entry: Entry, control: &Control) -> Outcome<Next> {
+    /// Runs a worker for a task and delivers what it says.
+    pub(super) async fn run_worker(&self, view: &TaskView, entry: Entry, control: &Control) -> Outcome<Next> {
+        let (progress, said) = watch::channel(Progress::default());
+        tokio::select! {
+            next = self.run_once(view, entry, control, progress) => next,
+            never = self.watch(view, control, said) => match never {},
+        }
+    }
+
+    /// Delivers what an earlier run said.
+    pub(super) async fn answer_watched(
+        &self,
+        view: &TaskView,
+        entry: &Entry,
+        result: &WorkResult,
+        control: &Control,
+    ) -> Outcome<Next> {
+        let (_, said) = watch::channel(Progress::default());
+        tokio::select! {
+            next = self.answer(view, entry, result, false) => next,
+            never = self.watch(view, control, said) => match never {},
+        }
+    }
+
+    async fn run_once(
+        &self,
+        view: &TaskView,
+        entry: Entry,
+        control: &Control,
+        progress: watch::Sender<Progress>,
+    ) -> Outcome<Next> {
         let folder = Folder::prepare(self.base.join(view.id.as_str()))?;
-        let thread = Thread::read(&self.client, &view).await?;
+        let thread = Thread::read(&self.client, view).await?;
         let mut entry = Entry {
             tries: entry.tries + 1,
             key: new_key()?,
@@ -46,27 +72,21 @@ impl Runner {
         let task = self.client.open_task(view.clone()).await;
         if let Trust::Unreadable(why) = &task.trust {
             let why = format!("The task cannot be opened: {}", text::line(why));
-            return self.ready(&view, entry, WorkResult::failed(why)).await;
+            return self.ready(view, entry, WorkResult::failed(why)).await;
         }
-        let files = folder.fetch(&self.client, &self.me, &view, &thread.messages).await?;
-        let messages = self.client.open_messages(&view, thread.messages).await;
+        let files = folder.fetch(&self.client, &self.me, view, &thread.messages).await?;
+        let messages = self.client.open_messages(view, thread.messages).await;
         let json = input::json(&task, &messages, files).map_err(std::io::Error::from)?;
         self.journal.save(&entry)?;
-        let job = self.job(&view, task.view.title.as_str(), &folder, json);
-        let (progress, said) = watch::channel(Progress::default());
+        let job = self.job(view, task.view.title.as_str(), &folder, json);
         let started = |worker| {
             entry.phase = Phase::Started { worker };
             // Without it the worker is found by its variables.
             let _ = self.journal.save(&entry);
             self.surfaced(view.id.clone());
         };
-        let running = worker::run(job, started, progress, control.stop.subscribe());
-        let ended = tokio::select! {
-            ended = running => ended,
-            never = self.watch(&view, control, said) => match never {},
-        };
-        match ended {
-            Ok(ended) => self.ended(&view, entry, &folder, ended, control).await,
+        match worker::run(job, started, progress, control.stop.subscribe()).await {
+            Ok(ended) => self.ended(view, entry, &folder, ended, control).await,
             Err(cause) => {
                 self.session.terminal.warn(&format!("{}: the worker cannot be started: {cause}", view.id));
                 Ok(Next::Again)
@@ -79,15 +99,15 @@ impl Runner {
         Job {
             command: self.options.command.clone(),
             variables: vec![
-                ("TANDEM_RUNNER", self.id.to_string()),
+                (processes::RUNNER, self.id.to_string()),
                 ("TANDEM_TASK_ID", view.id.to_string()),
-                // Variables cannot contain NUL, and neither can a title.
                 ("TANDEM_TASK_TITLE", title.to_owned()),
                 ("TANDEM_FROM_AGENT_ID", view.initiator_agent_id.to_string()),
                 ("TANDEM_FROM_AGENT_NAME", view.initiator_agent_name.as_str().to_owned()),
                 ("TANDEM_ATTEMPT", view.attempt.to_string()),
                 ("TANDEM_FOLDER", folder.0.display().to_string()),
             ],
+            marks: vec![processes::mark(&self.id), format!("TANDEM_TASK_ID={}", view.id)],
             folder: folder.0.clone(),
             input: if self.options.recipe { recipe::prompt(&json) } else { json },
             time_max: self.options.timeout,
@@ -104,7 +124,8 @@ impl Runner {
         });
     }
 
-    /// While a worker runs: heartbeats, progress, and whether the task is still this runner's.
+    /// While a worker runs, and while its files are on their way: heartbeats, progress, and whether the task is still this
+    /// runner's.
     async fn watch(
         &self,
         view: &TaskView,
@@ -113,7 +134,8 @@ impl Runner {
     ) -> std::convert::Infallible {
         let lease = view.lease_seconds.and_then(|seconds| u64::try_from(seconds).ok());
         let every = lease.map_or(HEARTBEAT_EVERY, |seconds| Duration::from_secs(seconds) / 3);
-        let mut beat = interval(every);
+        // A hub that names no time at all must not be asked all the time.
+        let mut beat = interval(every.max(HEARTBEAT_MIN));
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let client = self.client.clone().with_patience(Duration::ZERO);
         loop {
@@ -164,8 +186,8 @@ impl Runner {
         }
         let limit = time::short(i64::try_from(self.options.timeout.as_secs()).unwrap_or(i64::MAX));
         let result = match ended.end {
-            End::Exited(0) => self.result(view, folder, ResultKind::Completed, &ended.stdout)?,
-            End::Exited(QUESTION) => self.result(view, folder, ResultKind::Question, &ended.stdout)?,
+            End::Exited(0) => self.result(view, &folder.0, ResultKind::Completed, &ended.stdout),
+            End::Exited(QUESTION) => self.result(view, &folder.0, ResultKind::Question, &ended.stdout),
             End::Exited(code) => {
                 WorkResult::failed(self.why(&format!("The worker ended with exit code {code}."), &ended))
             }
@@ -204,42 +226,6 @@ impl Runner {
             return what.to_owned();
         }
         format!("{what}\n\n{}", ended.errors.join("\n").replace('\0', "\u{fffd}"))
-    }
-
-    fn result(
-        &self,
-        view: &TaskView,
-        folder: &Folder,
-        kind: ResultKind,
-        stdout: &[u8],
-    ) -> Outcome<WorkResult> {
-        let mut text = String::from_utf8_lossy(stdout).replace('\0', "\u{fffd}");
-        let bytes_max = if view.encrypted { SEALED_BYTES_MAX } else { BODY_BYTES_MAX };
-        if text.len() > bytes_max {
-            // The worker may have removed the folder, or put a link in its place.
-            if folder.out().is_none() {
-                let _ = std::fs::remove_file(folder.0.join("out"));
-                std::fs::create_dir(folder.0.join("out"))?;
-            }
-            let file = folder.0.join("out").join(RESULT_FILE);
-            // It was written by the worker, so it may be anything.
-            let _ = std::fs::remove_file(&file);
-            std::fs::write(&file, stdout)?;
-            std::fs::File::open(&file)?.sync_all()?;
-            text = format!(
-                "The result has {}; it is in the file {RESULT_FILE}.",
-                time::bytes(stdout.len() as u64)
-            );
-        }
-        let text = text.trim_end();
-        let (files, left_out) = folder.leavings();
-        let mut text = if text.is_empty() { "(no output)".to_owned() } else { text.to_owned() };
-        if left_out > 0 {
-            text.push_str(&format!(
-                "\n\n({left_out} files were not sent: too many, too large or no plain files.)"
-            ));
-        }
-        Ok(WorkResult { kind, text, files })
     }
 }
 

@@ -1,25 +1,31 @@
 //! Runs one worker: no shell, a group of its own, limits on time and output.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::rc::Rc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Stop;
 use super::journal::WorkerId;
-use super::processes::Group;
+use super::processes::{Group, end_strays};
 
 /// Lines of standard error that are kept, and bytes of each.
 const LINES_MAX: usize = 20;
 const LINE_BYTES_MAX: u64 = 4_096;
-/// Time for the rest of the output after the worker has ended.
+/// Bytes of output that are read at once.
+const PIECE_BYTES: usize = 16 * 1024;
+/// Time for the rest of the output after the worker has ended. All that it wrote is in the pipes by then; more time
+/// passes only if a process that was not found holds them open.
 const REST_MAX: Duration = Duration::from_secs(5);
 
 /// A worker to start.
@@ -27,6 +33,8 @@ const REST_MAX: Duration = Duration::from_secs(5);
 pub(super) struct Job {
     pub(super) command: Vec<OsString>,
     pub(super) variables: Vec<(&'static str, String)>,
+    /// Variables by which the processes of this run are recognised, as `NAME=value`.
+    pub(super) marks: Vec<String>,
     pub(super) folder: PathBuf,
     pub(super) input: Vec<u8>,
     pub(super) time_max: Duration,
@@ -61,6 +69,22 @@ pub(super) struct Progress {
     pub(super) note: Option<String>,
 }
 
+/// Something that goes on beside a worker. It ends when this is dropped: a process that nobody found can hold a pipe open
+/// for ever.
+struct Beside(JoinHandle<()>);
+
+impl Beside {
+    fn start(work: impl Future<Output = ()> + 'static) -> Self {
+        Self(tokio::task::spawn_local(work))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Runs a worker to its end. `started` gets its process before anything else happens.
 pub(super) async fn run(
     job: Job,
@@ -72,22 +96,25 @@ pub(super) async fn run(
     let mut child = command(&job)?.spawn()?;
     let group = Group::of(&child);
     started(group.id());
-    if let Some(mut stdin) = child.stdin.take() {
-        // A worker that does not read its input has closed it.
-        tokio::task::spawn_local(async move {
-            let _ = stdin.write_all(&job.input).await;
-        });
-    }
-    let mut output = tokio::task::spawn_local(read_output(child.stdout.take(), job.output_max));
-    let mut errors = tokio::task::spawn_local(read_errors(child.stderr.take(), progress));
-    let mut read = None;
+    let Job { input, marks, output_max, .. } = job;
+    let stdin = child.stdin.take();
+    let _input = Beside::start(async move {
+        if let Some(mut stdin) = stdin {
+            // A worker that does not read its input has closed it.
+            let _ = stdin.write_all(&input).await;
+        }
+    });
+    // What was read is there even if the reading does not end.
+    let (stdout, lines) = (Rc::<RefCell<Vec<u8>>>::default(), Rc::<RefCell<VecDeque<String>>>::default());
+    let mut output = Beside::start(read_output(child.stdout.take(), output_max, Rc::clone(&stdout)));
+    let mut errors = Beside::start(read_errors(child.stderr.take(), progress, Rc::clone(&lines)));
+    let mut is_read = false;
     let end = loop {
         let end = tokio::select! {
             status = child.wait() => break exited(status?),
-            done = &mut output, if read.is_none() => {
-                let (bytes, is_too_much) = done.unwrap_or_default();
-                read = Some(bytes);
-                if !is_too_much {
+            _ = &mut output.0, if !is_read => {
+                is_read = true;
+                if stdout.borrow().len() <= output_max {
                     continue;
                 }
                 End::TooMuchOutput
@@ -98,18 +125,27 @@ pub(super) async fn run(
         group.end(&mut child).await;
         break end;
     };
-    // What it left behind would keep the pipes open.
+    // What it left behind would keep the pipes open, and work beside the next run.
     drop(group);
-    let (stdout, is_too_much) = match read {
-        Some(bytes) => (bytes, false),
-        None => timeout(REST_MAX, &mut output).await.ok().and_then(Result::ok).unwrap_or_default(),
+    end_strays(&marks).await;
+    let rest = async {
+        if !is_read {
+            let _ = (&mut output.0).await;
+        }
+        let _ = (&mut errors.0).await;
     };
-    let end = if is_too_much { End::TooMuchOutput } else { end };
-    let errors = timeout(REST_MAX, &mut errors).await.ok().and_then(Result::ok).unwrap_or_default();
+    let _ = timeout(REST_MAX, rest).await;
+    drop((output, errors));
+    let (mut stdout, errors) = (stdout.take(), lines.take().into());
+    let is_too_much = stdout.len() > output_max;
+    stdout.truncate(output_max);
+    // The limit counts for one that has ended by itself too.
+    let end = if is_too_much && matches!(end, End::Exited(_)) { End::TooMuchOutput } else { end };
     Ok(Ended { end, stdout, errors })
 }
 
-/// The command in a group of its own, without anything of ours in its environment.
+/// The command in a group of its own. Of the `TANDEM_*` variables it gets those of the job only: others can be keys and
+/// tokens of its owner. All other variables stay, because a tool finds its own keys there.
 fn command(job: &Job) -> std::io::Result<Command> {
     let Some((program, arguments)) = job.command.split_first() else {
         return Err(std::io::Error::other("no command"));
@@ -117,13 +153,13 @@ fn command(job: &Job) -> std::io::Result<Command> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&job.folder).process_group(0).kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Keys and addresses of ours are none of its business.
     for (name, _) in std::env::vars_os() {
-        if name.as_encoded_bytes().starts_with(b"TANDEM_") {
+        if name.as_encoded_bytes().to_ascii_uppercase().starts_with(b"TANDEM_") {
             command.env_remove(name);
         }
     }
-    command.envs(job.variables.iter().map(|(name, value)| (name, value)));
+    // A variable cannot contain NUL.
+    command.envs(job.variables.iter().map(|(name, value)| (name, value.replace('\0', "\u{fffd}"))));
     Ok(command)
 }
 
@@ -142,34 +178,40 @@ async fn stopped(stop: &mut watch::Receiver<Stop>) {
     }
 }
 
-/// Reads the output. Also returns whether there is more than allowed.
-async fn read_output(from: Option<impl AsyncRead + Unpin>, max: usize) -> (Vec<u8>, bool) {
-    let mut bytes = Vec::new();
-    if let Some(from) = from {
-        let _ = from.take(max as u64 + 1).read_to_end(&mut bytes).await;
+/// Reads the output, up to one piece more than allowed.
+async fn read_output(from: Option<impl AsyncRead + Unpin>, max: usize, into: Rc<RefCell<Vec<u8>>>) {
+    let Some(mut from) = from else { return };
+    let mut piece = vec![0; PIECE_BYTES];
+    while let Ok(count @ 1..) = from.read(&mut piece).await {
+        let mut bytes = into.borrow_mut();
+        bytes.extend_from_slice(&piece[..count]);
+        if bytes.len() > max {
+            return;
+        }
     }
-    let is_too_much = bytes.len() > max;
-    bytes.truncate(max);
-    (bytes, is_too_much)
 }
 
 /// Reads standard error: progress, and the last lines of the rest.
-async fn read_errors(from: Option<impl AsyncRead + Unpin>, progress: watch::Sender<Progress>) -> Vec<String> {
-    let mut kept = VecDeque::new();
-    let Some(from) = from else { return Vec::new() };
+async fn read_errors(
+    from: Option<impl AsyncRead + Unpin>,
+    progress: watch::Sender<Progress>,
+    into: Rc<RefCell<VecDeque<String>>>,
+) {
+    let Some(from) = from else { return };
     let mut reader = BufReader::new(from);
     loop {
         let mut bytes = Vec::new();
         // A longer line is taken for several.
         let read = (&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes).await;
         if !read.is_ok_and(|count| count > 0) {
-            return kept.into();
+            return;
         }
         let line = String::from_utf8_lossy(&bytes).trim_end().to_owned();
         if let Some(said) = line.strip_prefix("::progress") {
             progress.send_replace(parse_progress(said));
             continue;
         }
+        let mut kept = into.borrow_mut();
         kept.push_back(line);
         if kept.len() > LINES_MAX {
             kept.pop_front();

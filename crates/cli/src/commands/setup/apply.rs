@@ -14,7 +14,7 @@ use super::diff;
 use super::entry::{self, Found, Target};
 use super::file::{Source, backup_of};
 use super::plan::{self, Change, Wanted};
-use super::record::Record;
+use super::record::{Item, Record};
 use super::tools::{Direct, Tool};
 use super::verify::{self, Verdict};
 use crate::commands::register::make_agent;
@@ -175,7 +175,13 @@ impl Run<'_> {
                 let diff =
                     diff::unified(&change.source.path, change.source.text.as_deref(), Some(&change.after));
                 self.say(&diff::coloured(&self.terminal, &diff))?;
-                all.push(json!({ "tool": wanted.tool, "agent": wanted.agent, "file": path, "diff": diff }));
+                if let Some(line) = diff::mode_line(change.source.mode, change.mode) {
+                    self.say(&line)?;
+                }
+                let mode = change.mode.map(|mode| format!("{mode:o}"));
+                all.push(json!({
+                    "tool": wanted.tool, "agent": wanted.agent, "file": path, "diff": diff, "mode": mode,
+                }));
             }
         }
         if self.arguments.dry_run && self.terminal.json {
@@ -193,7 +199,7 @@ impl Run<'_> {
         let question = match (self.arguments.http, wanted.len()) {
             (true, _) => {
                 "Write the API key of the agent into the tool's file? Whoever reads that file can act as the \
-                          agent, and nothing can be encrypted for it."
+                          agent, so only you can read it from then on. Nothing can be encrypted for the agent."
                     .to_owned()
             }
             (false, 1) => format!("Set up {}?", wanted[0].tool.facts().name),
@@ -256,9 +262,10 @@ impl Run<'_> {
             let changes = plan::changes(&self.machine, &self.record, wanted)?;
             let mut again = false;
             for change in changes {
+                change.source.clean_up();
                 if !change.is_needed() {
                     // What is there may have been written by hand: then it is ours from now on.
-                    self.record.put(change.item)?;
+                    self.record.put(Item { pending: false, ..change.item })?;
                     continue;
                 }
                 match self.write_one(change)? {
@@ -279,26 +286,26 @@ impl Run<'_> {
 
     /// Writes a file; `None` if its tool has just changed it.
     fn write_one(&mut self, change: Change) -> Outcome<Option<PathBuf>> {
-        let Change { source, after, mut item } = change;
+        let Change { source, after, mode, mut item } = change;
         let before = self.record.find(item.tool, item.file.as_deref()).cloned();
-        // First the record: an entry that is in no record could not be taken back exactly.
-        self.record.put(item.clone())?;
         // A file that setup has changed before is not the first version, and may have a key.
-        match source.write(&after, before.is_none()) {
-            Ok(Some(written)) => {
-                item.created_folders.extend(written.folders);
-                item.backup |= written.backup;
-                self.record.put(item)?;
-                Ok(Some(source.path))
-            }
-            unwritten => {
-                match before {
-                    Some(before) => self.record.put(before)?,
-                    None => self.record.drop(&item)?,
-                }
-                unwritten.map(|_| None)
-            }
+        let is_first = before.as_ref().is_none_or(|before| before.pending);
+        item.created_folders.extend(source.missing_folders());
+        item.backup |= is_first && source.lacks_backup();
+        item.pending = is_first;
+        // First the record: an entry that is in no record could not be taken back exactly.
+        self.record.put(item.clone().with_former(before.as_ref()))?;
+        let written = source.write(&after, mode, is_first);
+        if matches!(written, Ok(true)) {
+            self.record.put(Item { pending: false, ..item })?;
+            return Ok(Some(source.path));
         }
+        let restored = match before {
+            Some(before) => self.record.put(before),
+            None => self.record.drop(&item),
+        };
+        // The first failure is the one to report.
+        written.and_then(|_| restored).map(|()| None)
     }
 
     async fn report(&self, results: Vec<(&Wanted, Outcome<Vec<PathBuf>>)>) -> Outcome {

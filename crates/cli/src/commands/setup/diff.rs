@@ -9,6 +9,8 @@ use crate::terminal::{Terminal, text};
 
 /// Lines around a change.
 const CONTEXT: usize = 2;
+/// Characters of a line that are shown. Some tools write their whole file in one line.
+const LINE_CHARS_MAX: usize = 500;
 /// Words in a line that may have a secret of someone else.
 const SECRETS: [&str; 6] = ["key", "token", "secret", "password", "authorization", "bearer"];
 
@@ -31,10 +33,24 @@ pub(super) fn unified(path: &Path, before: Option<&str>, after: Option<&str>) ->
         let is_own = line.starts_with('+') && !removes_secret;
         match line.chars().next() {
             Some(mark) if !is_header(line) && !is_own && has_secret(line) => format!("{mark} (not shown)"),
-            _ => (*line).to_owned(),
+            _ => clipped(line),
         }
     });
     shown.collect::<Vec<_>>().join("\n")
+}
+
+fn clipped(line: &str) -> String {
+    match line.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{} … ({} more bytes)", &line[..end], line.len() - end),
+        None => line.to_owned(),
+    }
+}
+
+/// What a person reads about a change of the mode.
+pub(super) fn mode_line(before: Option<u32>, after: Option<u32>) -> Option<String> {
+    let (before, after) = (before?, after?);
+    let who = if after < before { "only you can read it" } else { "as it was before" };
+    Some(format!("  mode {before:o} becomes {after:o}: {who}"))
 }
 
 fn has_secret(line: &str) -> bool {

@@ -210,15 +210,36 @@ fn put(
         return Ok(text);
     }
     if !to_list {
-        let layout = Layout::of(text);
-        let indent = layout::indent_at(text, at.range().start);
-        let new = layout.value(new, indent);
-        return Ok(layout::replaced(text, at.range().start..at.range().end, &new));
+        return Ok(replace(text, at, new));
     }
     if at.as_array().is_none() {
         return Err(Refusal::Unexpected { pointer: pointer(&keys(path)), needed: "a list" });
     }
     Ok(insert(text, at, &keys(path), Item { key: None, value: new }, made))
+}
+
+/// Sets a property of an object that is there.
+pub(super) fn set_in(
+    text: &str,
+    dialect: Dialect,
+    object: &[Step],
+    key: &str,
+    new: &Value,
+) -> Result<String, Refusal> {
+    let root = parse(text, dialect)?;
+    let at = resolve(&root, object).filter(|at| at.as_object().is_some());
+    let missing = || Refusal::Unexpected { pointer: pointer(object), needed: "an object" };
+    let at = at.ok_or_else(missing)?;
+    match property(at, key) {
+        Some(found) => Ok(replace(text, &found.value, new)),
+        None => Ok(insert(text, at, object, Item { key: Some(key), value: new }, &mut Made::default())),
+    }
+}
+
+fn replace(text: &str, old: &ast::Value<'_>, new: &Value) -> String {
+    let indent = layout::indent_at(text, old.range().start);
+    let new = Layout::of(text).value(new, indent);
+    layout::replaced(text, old.range().start..old.range().end, &new)
 }
 
 /// Inserts an item as the last one of an object or list.

@@ -1,6 +1,7 @@
 //! Changes TOML files: a table is appended as text, and cut out again as text, so that every other byte stays. A file that
 //! was changed in between is edited by its keys instead.
 
+use similar::TextDiff;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use super::edit_json::{Refusal, position};
@@ -17,6 +18,17 @@ pub(super) enum Field {
 }
 
 impl Field {
+    pub(super) fn json(&self) -> serde_json::Value {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::List(items) => items.clone().into(),
+            Self::Map(entries) => entries
+                .iter()
+                .map(|(key, value)| (key.clone(), serde_json::Value::from(value.as_str())))
+                .collect(),
+        }
+    }
+
     fn value(&self) -> Value {
         match self {
             Self::Text(text) => text.as_str().into(),
@@ -140,7 +152,22 @@ fn document(text: &str) -> Result<DocumentMut, Refusal> {
     })
 }
 
-/// The line ends of the original, which the editor may have changed.
+/// The line ends of the original, which the editor may have changed. A file can have both kinds.
 fn with_line_ends(edited: String, original: &str) -> String {
-    if original.contains("\r\n") { edited.replace("\r\n", "\n").replace('\n', "\r\n") } else { edited }
+    if !original.contains("\r\n") {
+        return edited;
+    }
+    let (before, after) = (original.replace("\r\n", "\n"), edited.replace("\r\n", "\n"));
+    let is_short: Vec<bool> = original.split_inclusive('\n').map(|line| !line.ends_with("\r\n")).collect();
+    let diff = TextDiff::from_lines(&before, &after);
+    let mut ended = String::with_capacity(original.len());
+    for change in diff.ops() {
+        let (old, new) = (change.old_range(), change.new_range());
+        for (number, line) in diff.new_slices()[new].iter().enumerate() {
+            // A line that was changed ends as it did before.
+            let was_short = old.clone().nth(number).and_then(|at| is_short.get(at)) == Some(&true);
+            ended += &if was_short { (*line).to_owned() } else { line.replace('\n', "\r\n") };
+        }
+    }
+    ended
 }

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use aws_lc_rs::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edit_toml::{Field, Fields};
-use super::tools::{Direct, Facts};
+use super::tools::{Direct, Facts, Format};
 
 /// What the entry makes a tool do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +62,17 @@ impl Target {
             }
         }
         Value::Object(entry)
+    }
+
+    /// The entry as the tool reads it from its file.
+    pub(super) fn value(&self, facts: &Facts) -> Value {
+        match facts.format {
+            Format::Json(_) => self.json(facts),
+            Format::Toml => {
+                let fields = self.toml().into_iter();
+                Value::Object(fields.map(|(key, field)| (key.to_owned(), field.json())).collect())
+            }
+        }
     }
 
     /// The entry as the lines of a TOML table.
@@ -123,5 +136,32 @@ pub(super) fn read(entry: &Value) -> Found {
     match entry["url"].as_str().or(entry["serverUrl"].as_str()) {
         Some(url) => Found::Direct { url: url.to_owned() },
         None => Found::Foreign("something that is no server".to_owned()),
+    }
+}
+
+/// What tells an entry from one of someone else. It has no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(super) enum Identity {
+    Program { command: String, args: Vec<String> },
+    Address { url: String, key_hash: String },
+}
+
+impl Identity {
+    /// Of an entry in a file; none if it is no server.
+    pub(super) fn of(entry: &Value) -> Option<Self> {
+        if let Some(command) = entry["command"].as_str() {
+            let arguments = entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let args = arguments.map(ToOwned::to_owned).collect();
+            return Some(Self::Program { command: command.to_owned(), args });
+        }
+        let url = entry["url"].as_str().or(entry["serverUrl"].as_str())?.to_owned();
+        let header = |headers: &str| entry[headers]["Authorization"].as_str();
+        let key = header("headers").or(header("http_headers")).unwrap_or_default();
+        let hash = digest(&SHA256, key.as_bytes());
+        Some(Self::Address {
+            url,
+            key_hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+        })
     }
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::detect::{Machine, Scope};
 use super::edit_json::{self, Dialect, Made, Refusal};
-use super::entry::{self, Found, Target};
-use super::file::Source;
+use super::entry::{self, Found, Identity, Target};
+use super::file::{Source, closed};
 use super::record::{Item, Record};
 use super::tools::{ENTRY, Facts, Format, Tool};
 use super::{edit_toml, hooks};
@@ -29,13 +29,15 @@ pub(super) struct Wanted {
 pub(super) struct Change {
     pub(super) source: Source,
     pub(super) after: String,
+    /// The mode that the file gets, if it is another one.
+    pub(super) mode: Option<u32>,
     /// What the record says afterwards.
     pub(super) item: Item,
 }
 
 impl Change {
     pub(super) fn is_needed(&self) -> bool {
-        self.source.text.as_deref() != Some(self.after.as_str())
+        self.source.text.as_deref() != Some(self.after.as_str()) || self.mode.is_some()
     }
 }
 
@@ -56,23 +58,40 @@ pub(super) fn changes(machine: &Machine, record: &Record, wanted: &Wanted) -> Ou
     entry.after = with_entry(&entry.source, facts, wanted, &mut entry.item)?;
     entry.item.entry = true;
     entry.item.direct = matches!(wanted.target, Target::Direct { .. });
-    let Some((hooks, hook_file)) = hook_file else { return Ok(vec![entry]) };
-    let program = wanted.program.to_string_lossy();
-    let hook_list = hooks::wanted(facts.id, hooks, &program, &wanted.agent);
-    let add = |change: &mut Change| -> Outcome {
-        change.after = hooks::add(&change.after, hooks, &hook_list, &mut change.item.made)
-            .map_err(|refusal| refused(&change.source.path, &refusal))?;
-        change.item.hooks = true;
-        Ok(())
+    entry.mode = match entry.item.direct {
+        true => entry.source.closed_mode(),
+        false => opened_mode(&entry.item, &entry.source),
     };
-    if hook_file == file {
-        add(&mut entry)?;
-        return Ok(vec![entry]);
+    entry.item.mode = match (entry.item.direct, entry.mode) {
+        (true, Some(_)) => entry.source.mode,
+        (true, None) => entry.item.mode,
+        (false, _) => None,
+    };
+    let mut changes = vec![entry];
+    if let Some((hooks, hook_file)) = hook_file {
+        if hook_file != file {
+            let mut second = begin(record, wanted, &hook_file)?;
+            second.after = second.source.text().to_owned();
+            changes.push(second);
+        }
+        let program = wanted.program.to_string_lossy();
+        let hook_list = hooks::wanted(facts.id, hooks, &program, &wanted.agent);
+        if let Some(Change { source, after, item, .. }) = changes.last_mut() {
+            *after = hooks::add(after, hooks, &hook_list, &item.hook_commands, &mut item.made)
+                .map_err(|refusal| refused(&source.path, &refusal))?;
+            item.hooks = true;
+            item.hook_commands = hooks::commands(&hook_list);
+        }
     }
-    let mut second = begin(record, wanted, &hook_file)?;
-    second.after = second.source.text().to_owned();
-    add(&mut second)?;
-    Ok(vec![entry, second])
+    for change in changes.iter().filter(|change| change.is_needed()) {
+        change.source.refuse_read_only()?;
+    }
+    Ok(changes)
+}
+
+/// The mode from before setup closed a file, if the file still has the mode that it got then.
+pub(super) fn opened_mode(item: &Item, source: &Source) -> Option<u32> {
+    item.mode.filter(|before| source.mode == Some(closed(*before)) && source.mode != Some(*before))
 }
 
 fn begin(record: &Record, wanted: &Wanted, file: &Path) -> Outcome<Change> {
@@ -81,8 +100,29 @@ fn begin(record: &Record, wanted: &Wanted, file: &Path) -> Outcome<Change> {
     let mut item =
         known.unwrap_or_else(|| Item::new(wanted.tool, wanted.scope, &wanted.agent, Some(file.to_owned())));
     item.agent.clone_from(&wanted.agent);
+    if item.pending && !has_any(&item, &source) {
+        // The run that noted this was killed before it wrote the file, which may have changed since.
+        (item.made, item.block, item.created_file) = (Made::default(), None, false);
+    }
     item.created_file |= source.text.is_none();
-    Ok(Change { source, after: String::new(), item })
+    Ok(Change { source, after: String::new(), mode: None, item })
+}
+
+/// Whether a file has anything that an item says.
+fn has_any(item: &Item, source: &Source) -> bool {
+    let facts = item.tool.facts();
+    let hooks = facts.hooks.filter(|_| item.hooks);
+    item.entry
+        && entry_of(source.text(), facts).is_ok_and(|found| found.is_some_and(|found| is_own(item, &found)))
+        || hooks.is_some_and(|hooks| {
+            edit_json::value(source.text(), hooks.dialect)
+                .is_ok_and(|value| hooks::has_known(&value, &item.hook_commands))
+        })
+}
+
+/// Whether an entry is the one that setup wrote, with or without fields that a person has added.
+fn is_own(item: &Item, entry: &Value) -> bool {
+    Identity::of(entry).is_some_and(|found| item.written.contains(&found))
 }
 
 /// An error with the file it is about.
@@ -109,12 +149,13 @@ fn with_entry(source: &Source, facts: &Facts, wanted: &Wanted, item: &mut Item) 
     if let Some(old) = &old {
         refuse_foreign(source, old, wanted, item)?;
     }
+    let new = wanted.target.value(facts);
+    item.written = Identity::of(&new).into_iter().collect();
     match facts.format {
         Format::Json(dialect) => {
-            let new = wanted.target.json(facts);
             let after = set_entry(source.text(), dialect, facts.key, old.as_ref(), &new, &mut item.made);
             let after = after.map_err(failed)?;
-            check(source, &after, facts, dialect)?;
+            check(source, source.text(), &after, facts)?;
             Ok(after)
         }
         Format::Toml => {
@@ -124,9 +165,6 @@ fn with_entry(source: &Source, facts: &Facts, wanted: &Wanted, item: &mut Item) 
                 item.block = Some(block);
                 return Ok(after);
             };
-            let new: toml::Table =
-                edit_toml::table(&edit_toml::append("", path, &fields).map_err(failed)?.0).map_err(failed)?;
-            let new = serde_json::to_value(&new[facts.key][ENTRY]).unwrap_or_default();
             let leftovers = entry::leftovers(&old, &new);
             let differs = |(key, _): &(&str, edit_toml::Field)| old.get(key) != new.get(key);
             let fields: edit_toml::Fields = fields.into_iter().filter(|field| differs(field)).collect();
@@ -134,6 +172,7 @@ fn with_entry(source: &Source, facts: &Facts, wanted: &Wanted, item: &mut Item) 
                 return Ok(source.text().to_owned());
             }
             let after = edit_toml::update(source.text(), path, &fields, &leftovers).map_err(failed)?;
+            check(source, source.text(), &after, facts)?;
             // The appended text is no longer there as it was.
             item.block = None;
             Ok(after)
@@ -141,21 +180,25 @@ fn with_entry(source: &Source, facts: &Facts, wanted: &Wanted, item: &mut Item) 
     }
 }
 
+/// The values of a file.
+fn values(text: &str, facts: &Facts) -> Result<Value, Refusal> {
+    match facts.format {
+        Format::Json(dialect) => edit_json::value(text, dialect),
+        Format::Toml => Ok(serde_json::to_value(edit_toml::table(text)?).unwrap_or_default()),
+    }
+}
+
 /// The entry in a text, if there is one.
 pub(super) fn entry_of(text: &str, facts: &Facts) -> Result<Option<Value>, Refusal> {
-    let file = match facts.format {
-        Format::Json(dialect) => edit_json::value(text, dialect)?,
-        Format::Toml => serde_json::to_value(edit_toml::table(text)?).unwrap_or_default(),
-    };
-    Ok(file.get(facts.key).and_then(|servers| servers.get(ENTRY)).cloned())
+    Ok(values(text, facts)?.get(facts.key).and_then(|servers| servers.get(ENTRY)).cloned())
 }
 
 /// Refuses to change an entry of this name that does something else.
 fn refuse_foreign(source: &Source, old: &Value, wanted: &Wanted, item: &Item) -> Outcome {
     let what = match (entry::read(old), &wanted.target) {
+        _ if is_own(item, old) => return Ok(()),
         (Found::Bridge { .. }, _) => return Ok(()),
         (Found::Direct { url }, Target::Direct { url: own, .. }) if url == *own => return Ok(()),
-        (Found::Direct { .. }, _) if item.entry => return Ok(()),
         (Found::Direct { url }, _) => url,
         (Found::Foreign(what), _) => what,
     };
@@ -199,10 +242,10 @@ fn set_entry(
     Ok(text)
 }
 
-/// Shows that nothing else has changed. An edit that breaks this is a mistake of ours and must not reach the file.
-fn check(source: &Source, after: &str, facts: &Facts, dialect: Dialect) -> Outcome {
+/// Shows that nothing but the entry has changed. An edit that breaks this is a mistake of ours and must not reach the file.
+fn check(source: &Source, before: &str, after: &str, facts: &Facts) -> Outcome {
     let rest = |text: &str| {
-        let mut value = edit_json::value(text, dialect).ok()?;
+        let mut value = values(text, facts).ok()?;
         let file = value.as_object_mut()?;
         let servers = file.get_mut(facts.key).and_then(Value::as_object_mut);
         let is_empty = servers.is_some_and(|servers| {
@@ -214,31 +257,43 @@ fn check(source: &Source, after: &str, facts: &Facts, dialect: Dialect) -> Outco
         }
         Some(value)
     };
-    match (rest(source.text()), rest(after)) {
+    match (rest(before), rest(after)) {
         (Some(before), Some(after)) if before == after => Ok(()),
         _ => Err(Failure::refused(format!(
-            "{}: the entry cannot be added without a change to something else",
+            "{}: the entry cannot be changed without a change to something else",
             source.path.display()
         ))
-        .next("The file was left alone. `tandem setup --print json` shows what belongs there.")),
+        .next("The file was left alone. `tandem setup --print json` shows the entry.")),
     }
 }
 
-/// The file without what an item added.
-pub(super) fn without(item: &Item, source: &Source) -> Outcome<String> {
+/// A file without what an item added.
+#[derive(Debug)]
+pub(super) struct Rest {
+    pub(super) text: String,
+    /// The mode that the file gets, if it is another one.
+    pub(super) mode: Option<u32>,
+    /// Whether the entry is not the one that setup wrote, and so stays.
+    pub(super) keeps_entry: bool,
+}
+
+/// The file without what an item added. An entry that someone has replaced stays.
+pub(super) fn without(item: &Item, source: &Source) -> Outcome<Rest> {
     let facts = item.tool.facts();
     let failed = |refusal: Refusal| refused(&source.path, &refusal);
     let mut text = source.text().to_owned();
     if text.trim().is_empty() {
-        return Ok(text);
+        return Ok(Rest { text, mode: opened_mode(item, source), keeps_entry: false });
     }
     if item.hooks
         && let Some(hooks) = facts.hooks
     {
-        text = hooks::remove(&text, hooks, &item.made).map_err(failed)?;
+        text = hooks::remove(&text, hooks, &item.hook_commands, &item.made).map_err(failed)?;
     }
-    if item.entry {
-        text = match facts.format {
+    let found = if item.entry { entry_of(&text, facts).map_err(failed)? } else { None };
+    let keeps_entry = found.as_ref().is_some_and(|found| !is_own(item, found));
+    if found.is_some() && !keeps_entry {
+        let after = match facts.format {
             Format::Json(dialect) => {
                 let path = edit_json::keys(&[facts.key, ENTRY]);
                 edit_json::remove(&text, dialect, &path, &item.made).map_err(failed)?
@@ -247,13 +302,17 @@ pub(super) fn without(item: &Item, source: &Source) -> Outcome<String> {
                 edit_toml::remove(&text, [facts.key, ENTRY], item.block.as_deref()).map_err(failed)?
             }
         };
+        check(source, &text, &after, facts)?;
+        text = after;
     }
     let is_empty = match (facts.format, item.entry) {
         (Format::Toml, true) => text.trim().is_empty(),
         _ => matches!(text.trim(), "{}" | ""),
     };
-    match &item.made.blank {
-        Some(blank) if is_empty => Ok(blank.clone()),
-        _ => Ok(text),
+    if let Some(blank) = item.made.blank.as_ref().filter(|_| is_empty) {
+        text.clone_from(blank);
     }
+    // The entry of someone else may have a secret too.
+    let mode = if keeps_entry { None } else { opened_mode(item, source) };
+    Ok(Rest { text, mode, keeps_entry })
 }

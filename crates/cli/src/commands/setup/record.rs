@@ -6,9 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::detect::Scope;
 use super::edit_json::Made;
+use super::entry::Identity;
 use super::tools::Tool;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profiles, write_secret};
+use crate::whole_files::{read_regular, remove_abandoned};
+
+/// More than any record has.
+const BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// What was added to one file for one tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +45,19 @@ pub(super) struct Item {
     /// Whether setup made the backup.
     #[serde(default)]
     pub(super) backup: bool,
+    /// What the entry does. An entry that does something else is not the one that setup wrote. While the file is
+    /// written, it can be the one from before or the new one.
+    #[serde(default)]
+    pub(super) written: Vec<Identity>,
+    /// The commands of the hooks, each with its event.
+    #[serde(default)]
+    pub(super) hook_commands: Vec<(String, String)>,
+    /// The mode of the file before setup closed it to others, because it wrote a key into it.
+    #[serde(default)]
+    pub(super) mode: Option<u32>,
+    /// Whether the first write has not ended, or was interrupted.
+    #[serde(default)]
+    pub(super) pending: bool,
 }
 
 impl Item {
@@ -57,7 +75,27 @@ impl Item {
             created_file: false,
             created_folders: Vec::new(),
             backup: false,
+            written: Vec::new(),
+            hook_commands: Vec::new(),
+            mode: None,
+            pending: false,
         }
+    }
+
+    /// The same item while its file is written: what was there before may still be there afterwards.
+    pub(super) fn with_former(mut self, before: Option<&Self>) -> Self {
+        let Some(before) = before else { return self };
+        for one in &before.written {
+            if !self.written.contains(one) {
+                self.written.push(one.clone());
+            }
+        }
+        for one in &before.hook_commands {
+            if !self.hook_commands.contains(one) {
+                self.hook_commands.push(one.clone());
+            }
+        }
+        self
     }
 }
 
@@ -73,18 +111,23 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn load(profiles: &Profiles) -> Outcome<Self> {
         let path = profiles.folder().join("setup.json");
-        let text = match std::fs::read_to_string(&path) {
+        let text = match read_regular(&path, BYTES_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self { path, ..Self::default() });
             }
             Err(error) => return Err(Failure::refused(format!("cannot read {}: {error}", path.display()))),
         };
-        let record: Self = serde_json::from_str(&text).map_err(|cause| {
+        let record: Self = serde_json::from_slice(&text).map_err(|cause| {
             Failure::refused(format!("{}: {cause}", path.display()))
-                .next("Move it away; setup then recognises its entries by what they run.")
+                .next("Move it away and run `tandem setup` again, which takes over its entries.")
         })?;
         Ok(Self { path, ..record })
+    }
+
+    /// Removes what a killed run has left beside the record.
+    pub(super) fn clean_up(&self) {
+        remove_abandoned(&self.path);
     }
 
     pub(super) fn find(&self, tool: Tool, file: Option<&Path>) -> Option<&Item> {

@@ -28,6 +28,7 @@ enum Kind {
     PendingApproval,
     Unreadable,
     ProfileMissing,
+    Exposed,
 }
 
 #[derive(Debug, Serialize)]
@@ -158,7 +159,14 @@ fn check_entry(row: &mut Row, file: &Path, item: Option<&Item>) {
             row.find(Kind::Missing, "the entry is gone from the file", again);
         }
         None | Some(Found::Foreign(_)) => {}
-        Some(Found::Direct { .. }) => row.set_up = item.is_some(),
+        Some(Found::Direct { .. }) => {
+            row.set_up = item.is_some();
+            if let (Some(_), Some(mode)) = (item.filter(|item| item.direct), source.closed_mode()) {
+                let detail = "the file has the API key, and others can read it";
+                let fix = format!("chmod {mode:o} {}, then `tandem rotate`", file.display());
+                row.find(Kind::Exposed, detail, fix);
+            }
+        }
         Some(Found::Bridge { program, agent }) => {
             row.set_up = true;
             check_program(row, &program, &again);
@@ -216,7 +224,8 @@ fn check_hooks(row: &mut Row, machine: &Machine, record: &Record) {
     let item = record.find(row.tool, Some(&file)).filter(|item| item.hooks);
     let value =
         Source::read(&file).ok().and_then(|source| edit_json::value(source.text(), facts.dialect).ok());
-    row.hooks = value.as_ref().is_some_and(hooks::any);
+    let known = item.map(|item| item.hook_commands.as_slice()).unwrap_or_default();
+    row.hooks = value.as_ref().is_some_and(|value| hooks::any(value, known));
     let Some(item) = item else { return };
     let again = format!("tandem setup --tool {} --hooks", row.tool.facts().id);
     let Some(value) = value else {

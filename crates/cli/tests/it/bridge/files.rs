@@ -1,6 +1,8 @@
 //! File tools stay in their folder.
 
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rstest::rstest;
 use serde_json::json;
@@ -95,4 +97,67 @@ async fn files_are_read_and_written_below_the_folder_only(#[values(Db::Sqlite, D
     assert_eq!(std::fs::read_to_string(work.join("in.txt")).unwrap(), "work/sub/in.txt");
     let left = std::fs::read_dir(work.join("sub")).unwrap().count();
     assert_eq!(left, 2, "nothing unfinished is left behind");
+}
+
+#[tokio::test]
+async fn the_home_folder_and_what_contains_it_are_no_working_folder() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let task = ada.task(&bob).await;
+    std::fs::write(cli.home.join("letter.txt"), "private").unwrap();
+    let above = cli.home.parent().unwrap().to_str().unwrap().to_owned();
+    let config = cli.config().to_str().unwrap().to_owned();
+    for folder in [&[][..], &["--folder", "/"], &["--folder", &above], &["--folder", &config]] {
+        let mut tool = Tool::old(&cli, "ada", "test", folder).await;
+        for path in ["letter.txt", "agents/ada.toml", cli.home.join("letter.txt").to_str().unwrap()] {
+            let why = tool.refused("upload_file", json!({ "taskId": task, "path": path })).await;
+            let is_clear = why.contains("working folder") && why.contains("--folder DIR");
+            assert!(is_clear, "{folder:?} {path}: {why}");
+        }
+        let down = json!({ "taskId": task, "fileId": "file_x", "path": "new.txt" });
+        assert!(tool.refused("download_file", down).await.contains("--folder DIR"), "{folder:?}");
+        // Everything else works.
+        assert_eq!(tool.call("check_updates", json!({})).await["hasUpdates"], false);
+    }
+}
+
+/// Somebody exchanges a folder for a link to another one, again and again, while files of it are used.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_is_exchanged_for_a_link_leads_nowhere() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let task = ada.task(&bob).await;
+    let (work, outside) = (cli.home.join("work"), cli.home.join("outside"));
+    std::fs::create_dir_all(work.join("sub")).unwrap();
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(work.join("sub/file.txt"), "inside").unwrap();
+    std::fs::write(outside.join("file.txt"), "secret").unwrap();
+    symlink(&outside, work.join("link")).unwrap();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let (stop, one, other) = (Arc::clone(&is_over), work.join("sub"), work.join("link"));
+    let exchanging = std::thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+        }
+    });
+    let mut tool = Tool::old(&cli, "ada", "test", &["--folder", work.to_str().unwrap()]).await;
+    let (mut sent, mut saved) = (0, 0);
+    for number in 0..150 {
+        let up = tool.tool("upload_file", json!({ "taskId": task, "path": "sub/file.txt" })).await;
+        if up["isError"] == true {
+            continue;
+        }
+        sent += 1;
+        let file = up["structuredContent"]["fileId"].as_str().unwrap().to_owned();
+        let got = ada.get(&format!("/files/{file}")).await;
+        assert_eq!(String::from_utf8_lossy(&got.bytes), "inside");
+        let down = json!({ "taskId": task, "fileId": file, "path": format!("sub/new-{number}.txt") });
+        saved += usize::from(tool.tool("download_file", down).await["isError"] != true);
+    }
+    is_over.store(true, Ordering::Relaxed);
+    exchanging.join().unwrap();
+    assert!(sent > 0 && saved > 0, "{sent} {saved}");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1, "nothing was written outside");
 }

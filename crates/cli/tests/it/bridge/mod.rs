@@ -6,6 +6,9 @@ mod foreign;
 mod handshake;
 mod hostile;
 mod outages;
+mod pairing;
+mod reaction;
+mod silent;
 mod tools;
 mod waking;
 

@@ -10,16 +10,16 @@ use crate::command::Cli;
 use crate::harness::{Agent, Db, Harness, eventually};
 
 /// Longer than news that come together are waited for.
-const QUIET: Duration = Duration::from_millis(1_500);
+pub(super) const QUIET: Duration = Duration::from_millis(1_500);
 
-async fn rung(agent: &Agent, name: &str) -> Value {
+pub(super) async fn rung(agent: &Agent, name: &str) -> Value {
     let reach = agent.get("/agents/me/reach").await.ok(200);
     let rungs = reach["rungs"].as_array().unwrap();
     rungs.iter().find(|rung| rung["rung"] == name).unwrap().clone()
 }
 
 /// Waits until a bridge follows the events of its agent.
-async fn followed(agent: &Agent) {
+pub(super) async fn followed(agent: &Agent) {
     let follows = async || rung(agent, "pull").await["providedUntil"].is_string().then_some(());
     eventually(follows).await;
 }

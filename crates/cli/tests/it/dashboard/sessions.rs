@@ -19,7 +19,9 @@ async fn nothing_is_readable_without_signing_in(#[values(Db::Sqlite, Db::Postgre
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
     let nobody = Person::stranger(&hub);
-    for page in ["", "/approvals", "/tasks", "/agents", "/networks", "/events", "/webhooks", "/profile", "/live"] {
+    for page in
+        ["", "/approvals", "/tasks", "/agents", "/networks", "/events", "/webhooks", "/profile", "/live"]
+    {
         let reply = nobody.get(&format!("/app/{}{page}", ada.id)).await;
         assert_eq!(reply.status, 303, "{page}: {}", text(&reply));
         assert!(location(&reply).starts_with("/app/sign-in?next=%2Fapp%2F"), "{}", location(&reply));
@@ -68,7 +70,9 @@ async fn the_cookie_is_for_this_hub_alone(#[values(Db::Sqlite, Db::Postgres)] db
     }
     assert!(!cookie.contains(&ada.key));
     // Where to go next is never another site.
-    for next in ["https://evil.example", "//evil.example", "/app//evil.example", "/tasks", "javascript:alert(1)"] {
+    for next in
+        ["https://evil.example", "//evil.example", "/app//evil.example", "/tasks", "javascript:alert(1)"]
+    {
         let reply = Person::stranger(&hub).post("/app/sign-in", &[("key", &ada.key), ("next", next)]).await;
         assert_eq!(location(&reply), format!("/app/{}", ada.id), "{next}");
     }
@@ -212,7 +216,8 @@ async fn an_open_page_is_told_what_happens(#[values(Db::Sqlite, Db::Postgres)] d
 #[test]
 fn the_scripts_are_small_and_all_are_served() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/static/app");
-    let listed = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../server/src/web/app/assets.rs"));
+    let listed =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../server/src/web/app/assets.rs"));
     let listed = listed.unwrap();
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder).unwrap() {

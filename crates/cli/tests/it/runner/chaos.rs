@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 
-use super::{Runner, lines};
+use super::{Runner, agent_of, lines};
 use crate::client::relay::Relay;
 use crate::command::Cli;
 use crate::crash::agent;
@@ -19,6 +19,8 @@ const TASKS: usize = 200;
 const WHOLE_MAX: Duration = Duration::from_secs(300);
 /// A clock that is years ahead: the hub has forgotten its idempotency keys.
 const LATER_MS: i64 = 1_900_000_000_000;
+/// A worker is killed after so many runs.
+const RUNS_PER_KILL: usize = 8;
 /// Each run writes a line when it starts and one when it is about to end.
 const SCRIPT: &str = "echo $$ $TANDEM_TASK_ID >> $HOME/starts; sleep 0.03; echo $TANDEM_TASK_ID >> $HOME/ends; \
                       echo done $TANDEM_TASK_ID";
@@ -45,30 +47,46 @@ struct Witness<'a> {
     deadline: Instant,
     accepted: BTreeMap<String, usize>,
     killed: usize,
-    looks: usize,
+    /// How many runs there were when the last worker was killed.
+    started: usize,
+    /// The last event of ada's.
+    cursor: i64,
 }
 
 impl Witness<'_> {
-    /// Waits until so many tasks are completed; kills a worker now and then if `violent`.
+    /// Waits until so many tasks are completed; kills a worker after every few runs if `violent`.
     async fn until(&mut self, ada: &Agent, count: usize, violent: bool) {
         loop {
-            let completed = with_status(ada, "completed").await;
-            let starts = starts(self.cli);
-            for task in &completed {
-                let now = starts.get(task).copied().unwrap_or_default();
-                let then = *self.accepted.entry(task.clone()).or_insert(now);
-                assert_eq!(then, now, "{task} was started again after its result was accepted");
-            }
-            if completed.len() >= count {
+            let completed = self.look(ada).await;
+            if completed >= count {
                 return;
             }
-            assert!(Instant::now() < self.deadline, "{} of {count} are completed", completed.len());
-            self.looks += 1;
-            if violent && self.looks.is_multiple_of(3) {
+            assert!(Instant::now() < self.deadline, "{completed} of {count} are completed");
+            let started = lines(self.cli, "starts").len();
+            if violent && started >= self.started + RUNS_PER_KILL {
+                self.started = started;
                 self.kill_a_worker();
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.wait_for_events(ada).await;
         }
+    }
+
+    /// Waits until something happens to ada's tasks, for a moment at most: a worker that is killed is no event.
+    async fn wait_for_events(&mut self, ada: &Agent) {
+        let page = ada.get(&format!("/events?after={}&wait=1", self.cursor)).await.ok(200);
+        self.cursor = page["cursor"].as_i64().unwrap();
+    }
+
+    /// Checks that no task was started again after its end, and counts those that have ended.
+    async fn look(&mut self, ada: &Agent) -> usize {
+        let completed = with_status(ada, "completed").await;
+        let starts = starts(self.cli);
+        for task in &completed {
+            let now = starts.get(task).copied().unwrap_or_default();
+            let then = *self.accepted.entry(task.clone()).or_insert(now);
+            assert_eq!(then, now, "{task} was started again after its result was accepted");
+        }
+        completed.len()
     }
 
     fn kill_a_worker(&mut self) {
@@ -85,15 +103,6 @@ impl Witness<'_> {
     }
 }
 
-/// The agent of the runner.
-async fn bob(cli: &Cli, hub: &Process) -> Agent {
-    cli.register("bob").await;
-    let profile: toml::Table =
-        toml::from_str(&std::fs::read_to_string(cli.config().join("agents/bob.toml")).unwrap()).unwrap();
-    let of = |field: &str| profile[field].as_str().unwrap().to_owned();
-    Agent { id: of("agent_id"), name: "bob".into(), key: of("api_key"), client: hub.client.clone() }
-}
-
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_tasks_end_exactly_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
@@ -102,7 +111,8 @@ async fn two_hundred_tasks_end_exactly_once(#[values(Db::Sqlite, Db::Postgres)] 
     let relay = Relay::start(hub.client.address).await;
     let cli = Cli::at(&format!("http://{}", relay.address));
     let mut ada = agent(&hub.client, "ada").await;
-    let bob = bob(&cli, &hub).await;
+    cli.register("bob").await;
+    let bob = agent_of(&cli, &hub.client, "bob");
     ada.pair_with(&bob).await;
 
     let options = ["--concurrency", "4", "--tries", "50"];
@@ -116,7 +126,8 @@ async fn two_hundred_tasks_end_exactly_once(#[values(Db::Sqlite, Db::Postgres)] 
         deadline: Instant::now() + WHOLE_MAX,
         accepted: BTreeMap::new(),
         killed: 0,
-        looks: 0,
+        started: 0,
+        cursor: 0,
     };
     witness.until(&ada, 30, true).await;
     hub.signal("KILL");

@@ -7,7 +7,7 @@ use crate::command::Cli;
 use crate::harness::{Db, Harness, eventually};
 
 /// Waits until no process with this number is left.
-async fn gone(pid: &str) {
+pub async fn gone(pid: &str) {
     let place = format!("/proc/{pid}");
     let ended = async || {
         let stat = std::fs::read_to_string(format!("{place}/stat")).unwrap_or_default();
@@ -97,8 +97,10 @@ async fn a_runner_that_is_stopped_lets_its_workers_finish(#[values(Db::Sqlite, D
     let cli = Cli::pair(&hub).await;
     let script = "echo $$ >> $HOME/pids; while [ ! -e $HOME/go ]; do sleep 0.05; done; echo done";
     let runner = Runner::start(&cli, &[], script);
-    let (task, next) = (cli.task(&[]).await, cli.task(&[]).await);
+    let task = cli.task(&[]).await;
     until_lines(&cli, "pids", 1).await;
+    // Sent when the first is at work: the clock of the hub stands still, and of two tasks of the same age either is taken.
+    let next = cli.task(&[]).await;
     runner.signal("TERM");
     eventually(async || runner.log().contains("Stopping").then_some(())).await;
     std::fs::write(cli.home.join("go"), "").unwrap();

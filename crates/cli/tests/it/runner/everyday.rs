@@ -12,8 +12,10 @@ use crate::harness::{Db, Harness, eventually};
 async fn output_is_the_result(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let mut cli = Cli::pair(&hub).await;
-    cli.variables.push(("TANDEM_ADMIN_TOKEN".into(), "secret".into()));
-    cli.variables.push(("OWN".into(), "kept".into()));
+    for secret in ["TANDEM_ADMIN_TOKEN", "TANDEM_DATABASE", "TANDEM_TASK_SECRET", "tandem_key"] {
+        cli.variables.push((secret.into(), "secret".into()));
+    }
+    cli.variables.push(("ANTHROPIC_API_KEY".into(), "kept".into()));
     // Sent before the runner starts.
     let title = "Say $(touch $HOME/hacked) `touch hacked`; '\"";
     let sent = cli.json(&["send", "bob", title, "--text", "with words"]).await;
@@ -24,8 +26,9 @@ async fn output_is_the_result(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let done = until(&cli, task, "completed").await;
     assert_eq!(done["result"], format!("done: {title}"));
     assert!(done["targetSessionKey"].as_str().unwrap().starts_with("runner_"), "{done}");
-    assert_eq!(done["delivery"]["surfacedBy"], "runner");
-    assert_eq!(cli.json(&["agents"]).await["reach"], "runner");
+    // Reports to the hub are made beside the work.
+    eventually(async || (view(&cli, task).await["delivery"]["surfacedBy"] == "runner").then_some(())).await;
+    eventually(async || (cli.json(&["agents"]).await["reach"] == "runner").then_some(())).await;
     assert!(!cli.home.join("hacked").exists());
 
     let input: serde_json::Value = serde_json::from_str(&lines(&cli, "input").join("\n")).unwrap();
@@ -38,14 +41,18 @@ async fn output_is_the_result(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         format!("TANDEM_FROM_AGENT_ID={}", done["initiatorAgentId"].as_str().unwrap()),
         "TANDEM_FROM_AGENT_NAME=ada".into(),
         "TANDEM_ATTEMPT=1".into(),
-        "OWN=kept".into(),
+        "ANTHROPIC_API_KEY=kept".into(),
     ] {
         assert!(environment.contains(&expected), "no {expected} in {environment:?}");
     }
-    let foreign = ["TANDEM_HUB=", "TANDEM_KEY=", "TANDEM_ADMIN_TOKEN=", "TANDEM_AGENT="];
-    let is_secret =
-        |line: &&String| foreign.iter().any(|name| line.starts_with(name)) || line.contains("tdm_");
-    assert_eq!(environment.iter().find(is_secret), None);
+    // Exactly those that the documentation names.
+    let names = environment.iter().filter_map(|line| line.split_once('=')).map(|(name, _)| name);
+    let mut ours: Vec<&str> = names.filter(|name| name.to_ascii_uppercase().starts_with("TANDEM_")).collect();
+    ours.sort_unstable();
+    let documented =
+        ["ATTEMPT", "FOLDER", "FROM_AGENT_ID", "FROM_AGENT_NAME", "RUNNER", "TASK_ID", "TASK_TITLE"];
+    assert_eq!(ours, documented.map(|name| format!("TANDEM_{name}")));
+    assert_eq!(environment.iter().find(|line| line.contains("tdm_")), None);
     let folder = lines(&cli, "folder");
     assert_eq!(folder[..3], [".", "in", "out"]);
     eventually(async || (!std::path::Path::new(&folder[3]).exists()).then_some(())).await;
@@ -133,6 +140,16 @@ async fn a_reviewed_result_can_be_sent_back(#[values(Db::Sqlite, Db::Postgres)] 
     cli.ok(&["task", "status", &task, "completed"]).await;
 }
 
+/// Two connected agents with keys; commands act as ada.
+async fn encrypted_pair(hub: &Harness) -> Cli {
+    let cli = Cli::new(hub);
+    cli.ok(&["register", "bob"]).await;
+    cli.ok(&["register", "ada"]).await;
+    let code = cli.json(&["pair", "--no-wait"]).await;
+    cli.ok(&["pair", code["code"].as_str().unwrap(), "--agent", "bob"]).await;
+    cli
+}
+
 #[rstest]
 #[tokio::test]
 async fn files_go_in_and_come_out(
@@ -142,14 +159,7 @@ async fn files_go_in_and_come_out(
     let hub = Harness::start(db).await;
     let cli = match encrypted {
         false => Cli::pair(&hub).await,
-        true => {
-            let cli = Cli::new(&hub);
-            cli.ok(&["register", "bob"]).await;
-            cli.ok(&["register", "ada"]).await;
-            let code = cli.json(&["pair", "--no-wait"]).await;
-            cli.ok(&["pair", code["code"].as_str().unwrap(), "--agent", "bob"]).await;
-            cli
-        }
+        true => encrypted_pair(&hub).await,
     };
     std::fs::write(cli.home.join("question.txt"), "what is in here?").unwrap();
     let more: &[&str] = if encrypted { &["--encrypt"] } else { &[] };
@@ -177,11 +187,44 @@ async fn files_go_in_and_come_out(
 async fn a_long_result_becomes_a_file(#[values(Db::Sqlite)] db: Db) {
     let hub = Harness::start(db).await;
     let cli = Cli::pair(&hub).await;
-    let _runner = Runner::start(&cli, &[], "head -c 300000 /dev/zero | tr '\\0' x");
-    let task = cli.task(&[]).await;
-    let done = until(&cli, &task, "completed").await;
+    // The title says how long it is, and what is left beside it.
+    let script = "set -- $TANDEM_TASK_TITLE; [ $2 = no ] || mkdir out/folder; [ $2 != many ] || (cd out && touch $(seq -f a%g 30)); head -c $1 /dev/zero | tr '\\0' x";
+    let runner = Runner::start(&cli, &[], script);
+    let send = async |title: &str| {
+        let sent = cli.json(&["send", "bob", title]).await;
+        until(&cli, sent["id"].as_str().unwrap(), "completed").await
+    };
+    let done = send("300000 no").await;
     assert_eq!(done["result"], "The result has 300.0 kB; it is in the file result.txt.");
-    assert_eq!(files(&cli, &task).await, ["x".repeat(300_000)]);
+    assert_eq!(files(&cli, done["id"].as_str().unwrap()).await, ["x".repeat(300_000)]);
+
+    // As much as a message takes; and the same with the note, which is too much.
+    assert_eq!(send("262144 no").await["result"], "x".repeat(262_144));
+    let done = send("262144 note").await;
+    let result = done["result"].as_str().unwrap();
+    assert!(
+        result.starts_with("The result has 262.1 kB") && result.contains("(1 files were not sent"),
+        "{result}"
+    );
+    assert_eq!(files(&cli, done["id"].as_str().unwrap()).await, ["x".repeat(262_144)]);
+
+    // Other files do not take its place.
+    let done = send("300000 many").await;
+    let sent = files(&cli, done["id"].as_str().unwrap()).await;
+    assert_eq!(sent.last(), Some(&"x".repeat(300_000)));
+    assert!(!runner.log().contains("cannot"), "{}", runner.log());
+}
+
+/// An encrypted task: what is sealed is JSON, in which a line break takes two bytes.
+#[rstest]
+#[tokio::test]
+async fn a_long_result_can_be_sealed(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = encrypted_pair(&hub).await;
+    let task = cli.task(&["--encrypt"]).await;
+    let _runner = Runner::start(&cli, &[], "yes '' | head -n 150000; echo end");
+    let done = until(&cli, &task, "completed").await;
+    assert_eq!(done["result"], "The result has 150.0 kB; it is in the file result.txt.");
 }
 
 #[rstest]

@@ -2,16 +2,16 @@
 
 use rstest::rstest;
 
-use super::{Runner, lines, until, until_lines, view};
+use super::{Runner, journal, lines, until, until_lines, until_ready, view};
 use crate::client::relay::{Mode, Relay};
 use crate::command::Cli;
 use crate::harness::{Db, Harness, eventually};
 
 /// A worker that says that it runs, and ends when it is allowed to.
-const SCRIPT: &str = "echo $$ >> $HOME/pids; while [ ! -e $HOME/go ]; do sleep 0.02; done; echo done";
+pub const SCRIPT: &str = "echo $$ >> $HOME/pids; while [ ! -e $HOME/go ]; do sleep 0.02; done; echo done";
 
 /// Puts a relay between bob and the hub. A profile's key goes only to the hub that the profile names.
-fn go_through(cli: &Cli, hub: &Harness, relay: &Relay) -> String {
+pub fn go_through(cli: &Cli, hub: &Harness, relay: &Relay) -> String {
     let profile = cli.home.join("config/tandem/agents/bob.toml");
     let text = std::fs::read_to_string(&profile).unwrap();
     let moved = text.replace(&hub.client.address.to_string(), &relay.address.to_string());
@@ -63,8 +63,8 @@ async fn a_result_that_is_written_down_is_delivered_without_another_run(
     // The worker ends while the hub cannot be reached, and then the runner is killed.
     relay.set(Mode::Down);
     std::fs::write(cli.home.join("go"), "").unwrap();
-    let journal = cli.home.join(format!("state/tandem/bob.d/run/journal/{task}.json"));
-    eventually(async || std::fs::read_to_string(&journal).ok()?.contains("\"ready\"").then_some(())).await;
+    let journal = journal(&cli, &task);
+    until_ready(&cli, &task).await;
     runner.kill().await;
     relay.set(Mode::Pass);
     let runner = Runner::start(&cli, &through, SCRIPT);

@@ -4,6 +4,8 @@ mod chaos;
 mod ends;
 mod everyday;
 mod exactly_once;
+mod hostile;
+mod keys;
 mod service;
 
 use std::fs::File;
@@ -14,7 +16,7 @@ use serde_json::Value;
 use tokio::process::Child;
 
 use crate::command::Cli;
-use crate::harness::eventually;
+use crate::harness::{Agent, Client, eventually};
 
 /// A runner of bob's for tasks of ada's.
 pub struct Runner {
@@ -34,6 +36,23 @@ impl Runner {
         let arguments = [&["run", "--agent", "bob"], arguments].concat();
         let child = cli.command(&arguments).stdout(Stdio::null()).stderr(file).spawn().unwrap();
         Self { child, log }
+    }
+
+    /// Starts a runner below a shell, which gets the command line as `"$@"`.
+    pub fn below_shell(cli: &Cli, shell: &str, arguments: &[&str]) -> Self {
+        let log = cli.home.join("runner.log");
+        let file = File::options().append(true).create(true).open(&log).unwrap();
+        let runner = cli.command(&[&["run", "--agent", "bob"], arguments].concat());
+        let mut command = tokio::process::Command::new("sh");
+        command.args(["-c", shell, "sh"]).arg(runner.as_std().get_program()).args(runner.as_std().get_args());
+        for (name, value) in runner.as_std().get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.current_dir(&cli.home).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+        Self { child: command.kill_on_drop(true).spawn().unwrap(), log }
     }
 
     pub fn log(&self) -> String {
@@ -58,6 +77,25 @@ impl Runner {
     pub async fn kill(mut self) {
         self.child.kill().await.unwrap();
     }
+}
+
+/// The agent of a profile.
+pub fn agent_of(cli: &Cli, client: &Client, name: &str) -> Agent {
+    let file = cli.config().join(format!("agents/{name}.toml"));
+    let profile: toml::Table = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let of = |field: &str| profile[field].as_str().unwrap().to_owned();
+    Agent { id: of("agent_id"), name: name.into(), key: of("api_key"), client: client.clone() }
+}
+
+/// The file in which a runner writes down what it does with a task.
+pub fn journal(cli: &Cli, task: &str) -> PathBuf {
+    cli.home.join(format!("state/tandem/bob.d/run/journal/{task}.json"))
+}
+
+/// Waits until a result is written down.
+pub async fn until_ready(cli: &Cli, task: &str) {
+    let entry = journal(cli, task);
+    eventually(async || std::fs::read_to_string(&entry).ok()?.contains("\"ready\"").then_some(())).await;
 }
 
 pub async fn view(cli: &Cli, task: &str) -> Value {

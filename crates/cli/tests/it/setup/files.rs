@@ -43,7 +43,7 @@ async fn files_that_are_no_text_are_refused() {
     cli.run(&["setup", "--tool", "cursor", "--yes"]).await.failed(1, "not valid UTF-8");
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
-    cli.run(&["setup", "--tool", "cursor", "--yes"]).await.failed(1, "is no file");
+    cli.run(&["setup", "--tool", "cursor", "--yes"]).await.failed(1, "not a regular file");
     std::fs::remove_dir(&file).unwrap();
     std::os::unix::fs::symlink("nowhere", &file).unwrap();
     cli.run(&["setup", "--tool", "cursor", "--yes"]).await.failed(1, "cannot read");

@@ -3,6 +3,9 @@
 mod drift;
 mod files;
 mod golden;
+mod hostile;
+mod interrupted;
+mod own;
 mod real;
 mod run;
 

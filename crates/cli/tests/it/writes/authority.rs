@@ -139,6 +139,7 @@ async fn a_key_that_ends_while_the_body_arrives_changes_nothing(#[values(Db::Sql
     let halves = each(&scenes, send_half).await;
     each(scenes.iter().zip(&all), async |(scene, (_, end))| end.apply(scene.caller.as_ref().unwrap()).await)
         .await;
+    eventually(async || (hub.hub.waiting_marks() == 0).then_some(())).await;
     let before = Picture::take(&hub).await;
     let answers = each(halves, async |mut half| {
         half.stream.write_all(&half.rest).await.unwrap();

@@ -6,17 +6,14 @@ use tandem_core::Status;
 use tandem_store::Database;
 use tandem_store::dump::{Snapshot, TABLES, Value};
 
-use super::Prepared;
+use super::{Operation, Prepared};
 use crate::harness::Harness;
 
 /// What the hub writes by itself, at a time of its own choosing.
-const BY_THE_HUB: [&str; 13] = [
+const BY_THE_HUB: [&str; 10] = [
     "last_seen_at",
     "pushed_at",
     "fetched_at",
-    "surfaced_at",
-    "surfaced_by",
-    "wake",
     "events_fetched",
     "webhook_cursor",
     "webhook_next_at",
@@ -25,6 +22,11 @@ const BY_THE_HUB: [&str; 13] = [
     "webhook_failing_since",
     "lease_until",
 ];
+
+/// What the hub writes after a tool has shown news to a model, unless the client has hung up meanwhile.
+const AFTER_NEWS: [&str; 3] = ["surfaced_at", "surfaced_by", "wake"];
+/// The tools that do so.
+const NEWS_TOOLS: [&str; 2] = ["check_updates", "wait_for_updates"];
 
 type Key = (&'static str, Vec<String>);
 pub type Row = BTreeMap<String, Value<'static>>;
@@ -59,6 +61,12 @@ fn masked(value: &Value<'_>) -> String {
 fn is_id(text: &str) -> bool {
     let prefixes = ["agent_", "conn_", "whd_", "file_", "msg_", "net_", "task_"];
     text.len() > 20 && prefixes.iter().any(|prefix| text.starts_with(prefix))
+}
+
+impl Operation {
+    fn shows_news(&self) -> bool {
+        matches!(self, Self::Tool(name, _) if NEWS_TOOLS.contains(&name.as_str()))
+    }
 }
 
 impl Picture {
@@ -104,19 +112,24 @@ impl Picture {
     }
 
     /// What became of each row in a later picture, in words that are the same in every scene.
-    fn changes<'a>(&'a self, later: &'a Self) -> impl Iterator<Item = (&'a Row, String)> {
+    fn changes<'a>(
+        &'a self,
+        later: &'a Self,
+        left_out: &'a [&str],
+    ) -> impl Iterator<Item = (&'a Row, String)> {
+        let is_left_out = |name: &str| BY_THE_HUB.contains(&name) || left_out.contains(&name);
         let gone = self.rows.iter().filter(|(key, _)| !later.rows.contains_key(*key));
         let gone = gone.map(|(key, row)| (row, format!("- {}", key.0)));
-        let changed = later.rows.iter().filter_map(|(key, row)| {
+        let changed = later.rows.iter().filter_map(move |(key, row)| {
             let all = |row: &Row| {
-                let kept = row.iter().filter(|(name, _)| !BY_THE_HUB.contains(&name.as_str()));
+                let kept = row.iter().filter(|(name, _)| !is_left_out(name.as_str()));
                 kept.map(|(name, value)| format!(" {name}={}", masked(value))).collect::<String>()
             };
             let Some(before) = self.rows.get(key) else {
                 return Some((row, format!("+ {}{}", key.0, all(row))));
             };
             let differs = |(name, value): &(&String, &Value<'static>)| {
-                !BY_THE_HUB.contains(&name.as_str()) && before[*name] != **value
+                !is_left_out(name.as_str()) && before[*name] != **value
             };
             let changes = row.iter().filter(differs);
             let changes: String = changes
@@ -132,7 +145,7 @@ impl Picture {
     pub fn all_changes(&self, later: &Self) -> Vec<String> {
         let with_ids =
             |row: &Row| row.values().map(shown).filter(|text| is_id(text)).collect::<Vec<_>>().join(" ");
-        self.changes(later).map(|(row, change)| format!("{change} ({})", with_ids(row))).collect()
+        self.changes(later, &[]).map(|(row, change)| format!("{change} ({})", with_ids(row))).collect()
     }
 
     /// What became of each scene.
@@ -156,9 +169,14 @@ impl Picture {
             }
         }
         let mut changes = vec![Vec::new(); scenes.len()];
-        for (row, change) in self.changes(later) {
-            let owner = row.values().find_map(|value| owners.get(&shown(value)));
-            changes[*owner.unwrap_or_else(|| panic!("a row of nobody: {change} {row:?}"))].push(change);
+        for (left_out, of_news) in [(&[][..], false), (&AFTER_NEWS, true)] {
+            for (row, change) in self.changes(later, left_out) {
+                let owner = row.values().find_map(|value| owners.get(&shown(value)));
+                let owner = *owner.unwrap_or_else(|| panic!("a row of nobody: {change} {row:?}"));
+                if scenes[owner].operation.shows_news() == of_news {
+                    changes[owner].push(change);
+                }
+            }
         }
         for changes in &mut changes {
             changes.sort();

@@ -6,7 +6,7 @@ pub(crate) mod files;
 mod gate;
 mod networks;
 mod news;
-mod pairing;
+pub(crate) mod pairing;
 pub(crate) mod talk;
 pub(crate) mod tasks;
 

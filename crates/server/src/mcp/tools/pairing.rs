@@ -101,7 +101,8 @@ async fn connect_directly(call: Call, mut args: Args) -> ToolResult {
     connected(connections::connect_directly(&call.hub, &call.caller, &agent).await?)
 }
 
-fn connected(connection: ConnectedView) -> ToolResult {
+/// A new connection.
+pub fn connected(connection: ConnectedView) -> ToolResult {
     let connection = show(connection)?;
     let key = match connection.value.get("publicKey") {
         Some(Value::String(_)) => " It has a public key: tasks with it can be end-to-end encrypted.",

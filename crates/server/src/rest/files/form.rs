@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use futures_util::stream::{self, Stream};
 use multer::{Constraints, Multipart, SizeLimit};
 use tandem_api::files::{UploadForm, UploadedFile};
 use tandem_app::{Error as AppError, Invalid, keys};
+use tandem_core::TaskId;
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_hub::files::Upload;
 use tandem_hub::ops::files::{self, FileInfo, storage_error};
@@ -48,16 +50,9 @@ pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Resu
     if !may_be_again {
         files::check(&hub, &caller, &task).await?;
     }
-    let limits = SizeLimit::new().whole_stream(FORM_BYTES_MAX).per_field(FIELD_BYTES_MAX);
-    let limits = limits.for_field("file", FILE_BYTES_MAX);
-    let held = hub.budget.hold(&caller, BUFFER_BYTES)?;
-    let body = PacedBody::new(BodyReader::new(body, usize::MAX, held));
-    let (between_fields, rest) = (body.between_fields(), Arc::clone(&body.body));
-    let form =
-        Multipart::with_constraints(body.into_stream(), boundary, Constraints::new().size_limit(limits));
-    let form = Form { form, between_fields, rest };
+    let form = Form::new(&hub, &caller, boundary, body)?;
     // Hashing is expensive, and only a request with a key needs the hash.
-    let file = read_form(&hub, &caller, form, may_be_again.then(keys::Hashing::default)).await;
+    let file = read_form(&hub, &caller, form, may_be_again.then(keys::Hashing::default), None).await;
     hub.access.check(&caller).await?;
     let (upload, info, hash) = hub.on_task(&caller, &task, file).await?;
     let caller = caller.with_idempotency_key(upload_key(&parts.headers, &parts.uri.to_string(), &hash)?);
@@ -69,15 +64,37 @@ pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Resu
     Ok(answer(&caller, StatusCode::CREATED, &uploaded))
 }
 
-/// Writes the file of a form to disk and reads the other fields. The hash, if requested, covers all of them.
+/// Takes the form of a page: a file that comes after a field `csrf` with this value, and adds it to the task.
+pub(crate) async fn upload_of_page(
+    hub: &Hub,
+    caller: &Caller,
+    task: &TaskId,
+    (parts, body): (&Parts, Body),
+    csrf: &str,
+) -> Result<UploadedFile, Error> {
+    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let boundary = content_type.and_then(|value| multer::parse_boundary(value).ok());
+    let boundary = hub.on_task(caller, task, boundary.ok_or_else(error::not_a_form)).await?;
+    let form = Form::new(hub, caller, boundary, body)?;
+    let file = read_form(hub, caller, form, None, Some(csrf)).await;
+    hub.access.check(caller).await?;
+    let (upload, info, _) = hub.on_task(caller, task, file).await?;
+    files::check(hub, caller, task).await?;
+    files::attach(hub, caller, task, upload, info).await
+}
+
+/// Writes the file of a form to disk and reads the other fields. The hash, if requested, covers all of them. The form of a
+/// page proves that it is ours before its file is stored.
 async fn read_form(
     hub: &Hub,
     caller: &Caller,
     mut form: Form<'_>,
     mut hash: Option<keys::Hashing>,
+    csrf: Option<&str>,
 ) -> Result<(Upload, FileInfo, [u8; 32]), Error> {
     let mut info = FileInfo::default();
     let mut file: Option<Upload> = None;
+    let mut is_ours = csrf.is_none();
     // Only a request that may be a repetition is hashed.
     let hash_wanted = hash.is_some();
     let mut add = |bytes: &[u8]| {
@@ -99,9 +116,13 @@ async fn read_form(
                     );
                 }
                 "senderSignature" => info.signature = Some(text),
+                "csrf" => is_ours |= csrf.is_some_and(|csrf| keys::same_text(&text, csrf)),
                 _ => {}
             }
             continue;
+        }
+        if !is_ours {
+            return Err(error::foreign_form());
         }
         if file.is_some() {
             return Err(Invalid::field("file", "must be there once").into());
@@ -121,6 +142,9 @@ async fn read_form(
         file = Some(upload);
     }
     form.finish().await?;
+    if !is_ours {
+        return Err(error::foreign_form());
+    }
     let upload = file.ok_or_else(|| Invalid::field("file", "is missing"))?;
     Ok((upload, info, hash.map(keys::Hashing::finish).unwrap_or_default()))
 }
@@ -130,6 +154,22 @@ struct Form<'a> {
     form: Multipart<'a>,
     between_fields: Arc<AtomicUsize>,
     rest: Arc<Mutex<BodyReader>>,
+}
+
+impl Form<'static> {
+    fn new(hub: &Hub, caller: &Caller, boundary: String, body: Body) -> Result<Self, Error> {
+        let limits = SizeLimit::new().whole_stream(FORM_BYTES_MAX).per_field(FIELD_BYTES_MAX);
+        let limits = limits.for_field("file", FILE_BYTES_MAX);
+        let held = hub.budget.hold(caller, BUFFER_BYTES)?;
+        let body = PacedBody::new(BodyReader::new(body, usize::MAX, held));
+        let (between_fields, rest) = (body.between_fields(), Arc::clone(&body.body));
+        let constraints = Constraints::new().size_limit(limits);
+        Ok(Self {
+            form: Multipart::with_constraints(body.into_stream(), boundary, constraints),
+            between_fields,
+            rest,
+        })
+    }
 }
 
 impl<'a> Form<'a> {

@@ -136,7 +136,17 @@ pub(crate) async fn download(
     Param(file): Param<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let file = files::find(&hub, &caller, &parse_id(&file, "file")?).await?;
+    Ok(serve(&hub, &caller, &file, &headers).await?)
+}
+
+/// The bytes of a file for a caller, as an attachment that a browser does not open as a page.
+pub(crate) async fn serve(
+    hub: &Hub,
+    caller: &Caller,
+    file: &str,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
+    let file = files::find(hub, caller, &parse_id(file, "file")?).await?;
     let size = u64::try_from(file.size_bytes).unwrap_or_default();
     // Files have no validator, so a request with `If-Range` gets the whole file.
     let range = headers.get(header::RANGE).filter(|_| !headers.contains_key(header::IF_RANGE));
@@ -148,8 +158,8 @@ pub(crate) async fn download(
         None => None,
     };
     let (_, length) = part.unwrap_or((0, size));
-    let held = hub.budget.hold(&caller, BUFFER_BYTES)?;
-    let bytes = files::read(&hub, &caller, &file, part).await?;
+    let held = hub.budget.hold(caller, BUFFER_BYTES)?;
+    let bytes = files::read(hub, caller, &file, part).await?;
     let bytes = bytes.inspect(move |_| {
         // The stream owns its buffers' memory.
         let _ = &held;

@@ -7,6 +7,7 @@
 mod add_agent;
 mod admin;
 mod agents;
+mod approvals;
 pub(crate) mod assets;
 mod connection;
 pub(crate) mod copy;
@@ -16,6 +17,7 @@ mod events;
 mod graph;
 mod home;
 mod live;
+pub mod markdown;
 mod network;
 mod networks;
 mod pair;
@@ -27,6 +29,7 @@ mod session;
 mod shell;
 mod sign_in;
 mod tasks;
+mod thread;
 mod told;
 mod webhooks;
 mod words;
@@ -72,6 +75,8 @@ pub(crate) fn routes() -> Router<Hub> {
         .merge(pair_link::routes())
         .merge(profile::routes())
         .merge(webhooks::routes())
+        .merge(approvals::routes())
+        .merge(thread::routes())
 }
 
 /// Renders a page.
@@ -83,7 +88,9 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> Result<Respo
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        // Not "no-referrer": with it, browsers send `Origin: null` with our own forms.
+        // With `no-referrer`, browsers send the forms of the page with `Origin: null`, which is refused.
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     ];

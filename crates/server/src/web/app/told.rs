@@ -15,12 +15,17 @@ const FIELDS: &[(&str, &str)] = &[
     ("capability", "The capability"),
     ("code", "The code"),
     ("content", "The text"),
+    ("contentType", "The text"),
     ("description", "The description"),
     ("expiresInSeconds", "The time"),
     ("key", "The key"),
+    ("file", "The file"),
+    ("maxMessages", "The number of messages"),
     ("maxUses", "The number of uses"),
     ("name", "The name"),
     ("q", "The text"),
+    ("reason", "The reason"),
+    ("targetAgentId", "The agent"),
     ("webhookEvents", "The events:"),
     ("webhookSecret", "The secret"),
     ("webhookUrl", "The URL"),
@@ -79,7 +84,7 @@ pub(crate) async fn frame(hub: &Hub, viewer: &Viewer, section: Section, told: &T
 }
 
 /// An error as a sentence. Fields have names that people know.
-fn sentence(error: &Error) -> String {
+pub(crate) fn sentence(error: &Error) -> String {
     let invalid = error.body.details.as_ref().and_then(|details| details.iter().next());
     match invalid {
         Some((field, why)) => {

@@ -1,26 +1,31 @@
 //! News, and how the model of the tool learns of them.
 //!
 //! A tool's model sleeps between its turns. Claude Code can be woken by a channel notification, and Codex by its command
-//! `codex queue`; other tools get a resource update. Whether a model really woke up shows only when it calls a tool about
-//! the news; before that, nothing is claimed to the hub.
+//! `codex queue`; other tools get a resource update. Whether a model really woke up shows only when it soon looks at a task
+//! that it was woken for; before that, nothing is claimed to the hub.
 
 mod announce;
 mod codex;
 mod follow;
+mod pending;
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
+use rmcp::model::CallToolResult;
 use rmcp::service::Peer;
+use serde_json::Value;
 use tandem_api::agents::ReportReach;
 use tandem_core::TaskId;
 use tandem_core::wake::Rung;
+use tandem_server::mcp::shared::fence;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::hub::Hub;
+use pending::{State, Way};
 
 /// The experimental capability of channels.
 pub(super) const CHANNEL: &str = "claude/channel";
@@ -28,63 +33,19 @@ pub(super) const CHANNEL: &str = "claude/channel";
 pub(super) const CLAUDE_CODE: &str = "claude-code";
 /// The name with which Codex introduces itself.
 const CODEX: &str = "codex-mcp-client";
-/// News that a model was not woken for yet. Older ones are in its inbox all the same.
-const NEWS_MAX: usize = 100;
 /// Tools that show all news. A model that has called one is not woken.
 const NEWS_TOOLS: [&str; 2] = ["check_updates", "wait_for_updates"];
-
-/// What happened that may wake a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Task,
-    Approval,
-    Message,
-    Broadcast,
-}
-
-/// Something that may wake a model.
-#[derive(Debug, Clone)]
-struct News {
-    kind: Kind,
-    task: Option<TaskId>,
-    cursor: i64,
-}
-
-/// A wake that no tool call has answered yet.
-#[derive(Debug)]
-struct Wake {
-    tasks: Vec<TaskId>,
-    /// Whether the model did nothing when it was woken, so that its next call can be an answer.
-    was_idle: bool,
-}
-
-/// How the model of this client can be woken.
-#[derive(Debug, Clone)]
-enum Way {
-    Channel(Peer<RoleServer>),
-    /// With the id of the thread.
-    Queue(String),
-}
-
-#[derive(Debug, Default)]
-struct State {
-    way: Option<Way>,
-    subscriber: Option<Peer<RoleServer>>,
-    news: VecDeque<News>,
-    outstanding: Option<Wake>,
-    /// Tool calls that run, and those of them that will show news.
-    running: usize,
-    showing: usize,
-    /// The model was shown all news up to this event. An answer may be faster than the event itself.
-    shown_to: i64,
-    /// Whether a wake was seen to work.
-    works: bool,
-}
+/// Tools that show what waits, so that a call can be the answer to a wake.
+const INBOX_TOOLS: [&str; 3] = ["check_updates", "wait_for_updates", "get_inbox"];
+/// How long a tool call waits for the report that comes before it.
+const REPORT_MAX: Duration = Duration::from_secs(1);
 
 /// The news of an agent.
 #[derive(Debug)]
 pub(super) struct Wakes {
     hub: Arc<Hub>,
+    /// How long a model may take to react before it is woken again.
+    reaction: Duration,
     state: Mutex<State>,
     changed: Notify,
     connected: Notify,
@@ -93,9 +54,10 @@ pub(super) struct Wakes {
 
 impl Wakes {
     /// Starts to follow the agent's events.
-    pub(super) fn start(hub: Arc<Hub>, closing: CancellationToken) -> Arc<Self> {
+    pub(super) fn start(hub: Arc<Hub>, reaction: Duration, closing: CancellationToken) -> Arc<Self> {
         let wakes = Arc::new(Self {
             hub,
+            reaction,
             state: Mutex::default(),
             changed: Notify::new(),
             connected: Notify::new(),
@@ -148,38 +110,49 @@ impl Wakes {
         if let Some(thread) = thread.filter(|_| client == CODEX) {
             state.way = Some(Way::Queue(thread.to_owned()));
         }
-        if let Some(wake) = state.outstanding.take() {
-            let is_about = shows_all || wake.tasks.iter().any(|one| Some(one.as_str()) == task);
-            if is_about && wake.was_idle {
-                state.works = true;
-                tokio::spawn(Arc::clone(self).surfaced(wake.tasks));
-            }
-        }
-        if task.is_some() {
-            state.news.retain(|news| news.task.as_ref().map(TaskId::as_str) != task);
+        let answers = state.answerable(Instant::now());
+        let mut surfaced = Vec::new();
+        if let Some(task) = task.map(fence::unfenced) {
+            surfaced = state.confirm(answers, |one| one.as_str() == task);
+            state.forget_task(task);
         }
         state.running += 1;
         state.showing += usize::from(shows_all);
         drop(state);
         self.changed.notify_one();
-        Running { wakes: Arc::clone(self), shows_all }
+        let shows_inbox = INBOX_TOOLS.contains(&tool);
+        Running { wakes: Arc::clone(self), shows_all, shows_inbox, answers, surfaced }
+    }
+
+    /// Up to which event this client was told the news, if it was.
+    pub(super) fn reported(&self) -> Option<i64> {
+        self.state().reported
     }
 
     /// Notes that the model was shown all news up to an event.
     pub(super) fn shown(&self, cursor: i64) {
-        let mut state = self.state();
-        state.shown_to = cursor;
-        state.news.retain(|news| news.cursor > cursor);
+        self.state().shown(cursor);
+    }
+
+    /// Notes where the hub's log ends. A number in the lock beyond that is from before the hub was restored, and would keep
+    /// the model from news that get the same numbers again.
+    fn correct_lock(&self, log_end: i64) {
+        match self.hub.lock_wake() {
+            Some(Some(lock)) if lock.woken_for().is_some_and(|stored| stored > log_end) => {
+                lock.set_woken_for(log_end);
+            }
+            Some(_) => {}
+            // Another program has the lock at the moment.
+            None => self.state().log_end = Some(log_end),
+        }
     }
 
     /// Reports what was observed: the model has reacted to a wake.
-    async fn surfaced(self: Arc<Self>, tasks: Vec<TaskId>) {
-        let client = self.hub.client();
+    async fn surfaced(&self, tasks: Vec<TaskId>) {
+        let client = self.hub.client().with_patience(Duration::ZERO);
+        let report = ReportReach { rung: Rung::Channel, provided: Some(true), surfaced: Some(tasks) };
         // The report is lost if the hub is not there; the next one comes with the next wake.
-        let _ = client.report_reach(&ReportReach::provided(Rung::Channel, true)).await;
-        if !tasks.is_empty() {
-            let _ = client.report_reach(&ReportReach::surfaced(Rung::Channel, tasks)).await;
-        }
+        let _ = client.report_reach(&report).await;
     }
 
     /// Reports to the hub that this bridge ends.
@@ -201,6 +174,51 @@ impl Wakes {
 pub(super) struct Running {
     wakes: Arc<Wakes>,
     shows_all: bool,
+    shows_inbox: bool,
+    /// The wake that it can answer.
+    answers: Option<u64>,
+    /// Tasks that it shows to have been surfaced.
+    surfaced: Vec<TaskId>,
+}
+
+impl Running {
+    /// Reports what the call itself shows. The hub counts the first sight of a task, and the call will be one: so the
+    /// report comes first.
+    pub(super) async fn report(&mut self) {
+        let tasks = std::mem::take(&mut self.surfaced);
+        if !tasks.is_empty() {
+            let _ = tokio::time::timeout(REPORT_MAX, self.wakes.surfaced(tasks)).await;
+        }
+    }
+
+    /// Notes the result. What a list of news contains, the model has seen.
+    pub(super) fn ended(&self, result: &CallToolResult) {
+        if !self.shows_inbox || result.is_error == Some(true) {
+            return;
+        }
+        let data = result.structured_content.as_ref().unwrap_or(&Value::Null);
+        let mut state = self.wakes.state();
+        let surfaced = state.confirm(self.answers, |task| names(data, task.as_str()));
+        if self.shows_all {
+            state.answer_wake();
+        }
+        drop(state);
+        if !surfaced.is_empty() {
+            let wakes = Arc::clone(&self.wakes);
+            // The model need not wait for it.
+            tokio::spawn(async move { wakes.surfaced(surfaced).await });
+        }
+    }
+}
+
+/// Whether a result contains the id of a task.
+fn names(data: &Value, task: &str) -> bool {
+    match data {
+        Value::String(text) => fence::unfenced(text) == task,
+        Value::Array(items) => items.iter().any(|item| names(item, task)),
+        Value::Object(fields) => fields.values().any(|field| names(field, task)),
+        _ => false,
+    }
 }
 
 impl Drop for Running {

@@ -34,6 +34,8 @@ pub(crate) struct DeliveryMark {
     /// Marks that are filled, up to five.
     pub(crate) marks: u8,
     pub(crate) word: &'static str,
+    /// In percent, if the target reports it.
+    pub(crate) progress: Option<i64>,
     /// Whether it has not moved for long.
     pub(crate) is_stuck: bool,
 }
@@ -109,8 +111,9 @@ fn delivery(task: &TaskView, now: Timestamp) -> DeliveryMark {
     } else {
         (1, "queued")
     };
+    let progress = task.progress.filter(|_| task.status == Status::Working);
     let waits_long = marks.queued_at.is_some_and(|queued| now.ms_since(queued) > SOON_MS);
-    DeliveryMark { marks: reached, word, is_stuck: reached < 3 && waits_long }
+    DeliveryMark { marks: reached, word, progress, is_stuck: reached < 3 && waits_long }
 }
 
 /// What became of a task that is not on its way.

@@ -1,13 +1,14 @@
 //! The real tools from npm, in an empty home and without a network but the loopback: what setup writes is what they read.
 //! `./check tools` installs and runs them; the ordinary run leaves this module out.
 
+mod waking;
+
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use tokio::process::{Child, Command};
 
 use super::{read, write};
-use crate::command::pty::open_terminal;
 use crate::command::{Cli, Ran};
 use crate::harness::{PATIENCE, eventually};
 
@@ -178,59 +179,4 @@ async fn an_entry_of_a_project_waits_for_the_persons_approval() {
     offline.tandem(&["setup", "status"]).await.failed(1, "there is a problem");
     assert_eq!(offline.tandem(&["setup", "--remove", "--yes"]).await.code, 0);
     assert!(!file.exists());
-}
-
-/// A stand-in for the model of Claude Code: it reads the task that the tool tells it about, and replies.
-const MODEL: &str = "http://127.0.0.1:4100";
-
-/// An idle session of Claude Code, as set-up leaves it, gets an encrypted task and answers it. Nobody types.
-#[tokio::test]
-async fn an_idle_claude_code_is_woken_and_answers() {
-    let offline = Offline::start().await;
-    let home = &offline.cli.home;
-    let folder = home.join("work").display().to_string();
-    // What a person has answered when the tool was started for the first time.
-    let known = serde_json::json!({
-        "hasCompletedOnboarding": true, "lastOnboardingVersion": "2.1.325", "theme": "dark",
-        "customApiKeyResponses": { "approved": ["x"], "rejected": [] },
-        "projects": { folder: { "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true } },
-    });
-    write(&home.join(".claude.json"), &known.to_string());
-    let allowed = serde_json::json!({ "allow": ["mcp__tandem__get_task", "mcp__tandem__send_reply"] });
-    let settings = serde_json::json!({ "permissions": allowed });
-    write(&home.join(".claude/settings.json"), &settings.to_string());
-    let ok = async |arguments: &[&str]| {
-        let ran = offline.tandem(arguments).await;
-        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
-        ran
-    };
-    ok(&["setup", "--tool", "claude", "--hooks", "--name", "ada-claude", "--yes"]).await;
-    ok(&["register", "bob"]).await;
-    let code = ok(&["pair", "--agent", "bob", "--no-wait", "--json"]).await.json();
-    ok(&["pair", code["code"].as_str().unwrap(), "--agent", "ada-claude"]).await;
-
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/claude-model.mjs");
-    let _model = offline.command(Path::new("node"), &[model.to_str().unwrap(), "4100"]).spawn().unwrap();
-    let (screen, terminal) = open_terminal(45, 140);
-    let stream = || Stdio::from(terminal.try_clone().unwrap());
-    let claude = installed().join("node_modules/.bin/claude");
-    let mut claude = offline.command(&claude, &[]);
-    claude.env("ANTHROPIC_BASE_URL", MODEL).env("ANTHROPIC_API_KEY", "x").env("TERM", "xterm-256color");
-    claude.stdin(stream()).stdout(stream()).stderr(stream());
-    let _claude = claude.spawn().unwrap();
-    // Somebody must read the screen, or the tool stops.
-    std::thread::spawn(move || std::io::copy(&mut &screen, &mut std::io::sink()));
-    eventually(async || {
-        let seen = ok(&["agents", "--agent", "bob", "--json"]).await.json();
-        (seen["reach"] == "hook" && seen["online"] == true).then_some(())
-    })
-    .await;
-
-    let send = ["send", "ada-claude", "What is six times seven?", "--encrypt", "--wait", "--agent", "bob"];
-    let sent = ok(&send).await;
-    assert!(sent.stdout.contains("The answer is 42."), "{sent:?}");
-    let shown = ok(&["task", "show", "@", "--agent", "bob", "--json"]).await.json();
-    assert_eq!(shown["delivery"]["surfacedBy"], "hook", "{shown}");
-    let seen = ok(&["agents", "--agent", "bob", "--json"]).await.json();
-    assert_eq!(seen["reach"], "hook", "the channel is not claimed: the hook did it");
 }

@@ -1,0 +1,269 @@
+//! What is known of the model: news that it has not seen, the wake that it has not answered, the calls that run.
+//!
+//! Everything here is bounded, and nothing here waits.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::service::Peer;
+use tandem_core::TaskId;
+use tokio::time::Instant;
+
+/// News that a model was not woken for yet. Older ones are in its inbox all the same.
+const NEWS_MAX: usize = 100;
+/// Within this time after a notification a call about its task counts as the answer to it.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+/// How often a model is woken for the same news.
+pub(super) const TRIES_MAX: u8 = 3;
+/// Wakes for one task within an hour. Two models that answer every wake with a message would otherwise never stop.
+const TASK_WAKES_MAX: usize = 10;
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Wakes that are remembered for this limit.
+const REMEMBERED_MAX: usize = 1_000;
+/// How often the lock of the wake is tried, and the pause in between.
+const LOCK_TRIES: u8 = 5;
+const LOCK_PAUSE: Duration = Duration::from_millis(500);
+/// Tasks that are named.
+const TASKS_MAX: usize = 20;
+
+/// What happened that may wake a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Task,
+    Approval,
+    Message,
+    Broadcast,
+}
+
+/// Something that may wake a model.
+#[derive(Debug, Clone)]
+pub(super) struct News {
+    pub(super) kind: Kind,
+    pub(super) task: Option<TaskId>,
+    pub(super) cursor: i64,
+    /// How often a model was woken for it.
+    pub(super) tries: u8,
+}
+
+/// The last wake.
+#[derive(Debug)]
+struct Wake {
+    number: u64,
+    news: Vec<News>,
+    /// The tasks that it named and that the model has not looked at since.
+    tasks: Vec<TaskId>,
+    /// Whether the model did nothing when it was woken, so that its next call can be an answer.
+    was_idle: bool,
+    /// When it was sent to the client.
+    sent_at: Option<Instant>,
+    is_answered: bool,
+}
+
+/// How the model of this client can be woken.
+#[derive(Debug, Clone)]
+pub(super) enum Way {
+    Channel(Peer<RoleServer>),
+    /// With the id of the thread.
+    Queue(String),
+}
+
+/// A wake that nobody has answered in time.
+#[derive(Debug, Default)]
+pub(super) struct Ignored {
+    /// What the model can be woken for again.
+    pub(super) again: Vec<News>,
+    /// The model was seen to react to wakes, and no longer does.
+    pub(super) no_longer_works: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) way: Option<Way>,
+    pub(super) subscriber: Option<Peer<RoleServer>>,
+    news: VecDeque<News>,
+    wake: Option<Wake>,
+    wakes: u64,
+    /// The tasks of the wakes of the last hour.
+    woken: VecDeque<(Instant, TaskId)>,
+    /// Tool calls that run, and those of them that will show news.
+    pub(super) running: usize,
+    pub(super) showing: usize,
+    /// The model was shown all news up to this event. An answer may be faster than the event itself.
+    shown_to: i64,
+    /// Up to which event this client was told the news, if it was.
+    pub(super) reported: Option<i64>,
+    /// Whether a wake was seen to work.
+    pub(super) works: bool,
+    lock_tries: u8,
+    /// When the lock is tried again.
+    retry_at: Option<Instant>,
+    /// Up to where the number in the lock can be right, if that could not be written yet.
+    pub(super) log_end: Option<i64>,
+}
+
+impl State {
+    /// Adds something that may wake the model, unless the model has seen it.
+    pub(super) fn add(&mut self, news: News) {
+        if self.way.is_none() || news.cursor <= self.shown_to {
+            return;
+        }
+        if self.news.len() == NEWS_MAX {
+            self.news.pop_front();
+        }
+        self.news.push_back(news);
+    }
+
+    /// Removes the news about a task, which the model looks at.
+    pub(super) fn forget_task(&mut self, task: &str) {
+        self.news.retain(|news| news.task.as_ref().map(TaskId::as_str) != Some(task));
+    }
+
+    /// Notes that the model was shown all news up to an event.
+    pub(super) fn shown(&mut self, cursor: i64) {
+        self.reported = Some(cursor);
+        self.shown_to = cursor;
+        self.news.retain(|news| news.cursor > cursor);
+    }
+
+    /// Notes that the log ends at a number that was passed before: the hub was restored and gives numbers out again.
+    pub(super) fn rewind(&mut self, to: i64) {
+        self.shown_to = self.shown_to.min(to);
+        self.reported = None;
+        self.news.retain(|news| news.cursor <= to);
+        self.wake = None;
+    }
+
+    /// Whether the model is to be woken now.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        !self.news.is_empty()
+            && self.showing == 0
+            && self.way.is_some()
+            && self.retry_at.is_none_or(|at| at <= now)
+            && self.wake.as_ref().is_none_or(|wake| wake.is_answered)
+    }
+
+    /// When there is something to do even if nothing happens.
+    pub(super) fn next_look(&self, reaction: Duration) -> Option<Instant> {
+        let unanswered = self.wake.as_ref().filter(|wake| !wake.is_answered);
+        let ignored_at = unanswered.and_then(|wake| Some(wake.sent_at? + reaction));
+        let is_blocked = unanswered.is_some() || self.showing > 0 || self.news.is_empty();
+        let retry_at = self.retry_at.filter(|_| !is_blocked);
+        ignored_at.or(retry_at)
+    }
+
+    /// Notes that another program has the lock. If it keeps the lock, it does the waking itself.
+    pub(super) fn lock_is_taken(&mut self, now: Instant) {
+        self.lock_tries += 1;
+        self.retry_at = Some(now + LOCK_PAUSE);
+        if self.lock_tries >= LOCK_TRIES {
+            (self.lock_tries, self.retry_at) = (0, None);
+            self.news.clear();
+        }
+    }
+
+    /// Takes the news that may wake the model now. The others are in its inbox all the same.
+    pub(super) fn take_news(&mut self, woken_for: Option<i64>, now: Instant) -> Vec<News> {
+        (self.lock_tries, self.retry_at) = (0, None);
+        while self.woken.front().is_some_and(|(at, _)| now.duration_since(*at) >= HOUR) {
+            self.woken.pop_front();
+        }
+        let woken = &self.woken;
+        let is_allowed = |news: &News| {
+            let is_new = news.tries > 0 || woken_for.is_none_or(|woken_for| news.cursor > woken_for);
+            let wakes = woken.iter().filter(|(_, task)| Some(task) == news.task.as_ref()).count();
+            is_new && (news.task.is_none() || wakes < TASK_WAKES_MAX)
+        };
+        self.news.drain(..).filter(is_allowed).collect()
+    }
+
+    /// Notes that the model is woken for news. Returns the number of the wake and the tasks that it names.
+    pub(super) fn begin_wake(&mut self, news: &[News], now: Instant) -> (u64, Vec<TaskId>) {
+        let tasks = tasks_of(news);
+        for task in &tasks {
+            if self.woken.len() == REMEMBERED_MAX {
+                self.woken.pop_front();
+            }
+            self.woken.push_back((now, task.clone()));
+        }
+        self.wakes += 1;
+        let was_idle = self.running == 0;
+        self.wake = Some(Wake {
+            number: self.wakes,
+            news: news.to_vec(),
+            tasks: tasks.clone(),
+            was_idle,
+            sent_at: None,
+            is_answered: false,
+        });
+        (self.wakes, tasks)
+    }
+
+    /// Notes that a wake is sent to the client, which may answer at once.
+    pub(super) fn wake_is_sent(&mut self, number: u64, now: Instant) {
+        if let Some(wake) = self.wake.as_mut().filter(|wake| wake.number == number) {
+            wake.sent_at = Some(now);
+        }
+    }
+
+    /// The number of the wake that a call which begins now can answer.
+    pub(super) fn answerable(&self, now: Instant) -> Option<u64> {
+        let in_time = |sent_at: Instant| now.duration_since(sent_at) < ANSWER_MAX;
+        let wake = self.wake.as_ref().filter(|wake| wake.was_idle && wake.sent_at.is_some_and(in_time));
+        wake.map(|wake| wake.number)
+    }
+
+    /// Notes that the model looks at tasks of the last wake. Returns those of them that it has looked at because of it:
+    /// `answers` is the wake that was answerable when the call began.
+    pub(super) fn confirm(&mut self, answers: Option<u64>, is_seen: impl Fn(&TaskId) -> bool) -> Vec<TaskId> {
+        let Some(wake) = &mut self.wake else { return Vec::new() };
+        let (seen, unseen) = std::mem::take(&mut wake.tasks).into_iter().partition(is_seen);
+        wake.tasks = unseen;
+        let seen: Vec<TaskId> = seen;
+        wake.is_answered |= !seen.is_empty();
+        if seen.is_empty() || answers != Some(wake.number) {
+            return Vec::new();
+        }
+        self.works = true;
+        seen
+    }
+
+    /// Notes that the model was shown all news.
+    pub(super) fn answer_wake(&mut self) {
+        if let Some(wake) = &mut self.wake {
+            wake.is_answered = true;
+        }
+    }
+
+    /// Gives a wake up that was not answered in time.
+    pub(super) fn expire(&mut self, reaction: Duration, now: Instant) -> Option<Ignored> {
+        let is_ignored = |wake: &mut Wake| {
+            !wake.is_answered && wake.sent_at.is_some_and(|at| now.duration_since(at) >= reaction)
+        };
+        let wake = self.wake.take_if(is_ignored)?;
+        let mut again = wake.news;
+        again.iter_mut().for_each(|news| news.tries += 1);
+        again.retain(|news| news.tries < TRIES_MAX && news.cursor > self.shown_to);
+        let no_longer_works = again.is_empty() && std::mem::take(&mut self.works);
+        Some(Ignored { again, no_longer_works })
+    }
+
+    /// Puts news back, before the others.
+    pub(super) fn put_back(&mut self, again: Vec<News>) {
+        for news in again.into_iter().rev() {
+            if self.news.len() < NEWS_MAX && news.cursor > self.shown_to {
+                self.news.push_front(news);
+            }
+        }
+    }
+}
+
+fn tasks_of(news: &[News]) -> Vec<TaskId> {
+    let mut tasks: Vec<TaskId> = Vec::new();
+    for task in news.iter().filter_map(|one| one.task.as_ref()) {
+        if !tasks.contains(task) && tasks.len() < TASKS_MAX {
+            tasks.push(task.clone());
+        }
+    }
+    tasks
+}

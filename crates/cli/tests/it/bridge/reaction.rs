@@ -1,0 +1,169 @@
+//! What a wake is worth: only a reaction that was seen is claimed, one that nobody answers is repeated, and two models
+//! cannot wake each other without end.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::waking::{QUIET, followed, rung};
+use super::{Tool, plain_pair, store};
+use crate::backup::{Shelf, tandem};
+use crate::client::relay::{Mode, Relay};
+use crate::command::Cli;
+use crate::harness::{Agent, Db, Harness, Place, eventually};
+
+async fn delivery(sender: &Agent, task: &str) -> Value {
+    sender.view(task).await["delivery"].clone()
+}
+
+#[rstest]
+#[tokio::test]
+async fn only_tasks_that_the_model_looks_at_are_claimed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let old = ada.task(&bob).await;
+    let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
+    followed(&bob).await;
+    let (first, second) = (ada.task(&bob).await, ada.task(&bob).await);
+    let note = tool.note().await;
+    assert_eq!(note["params"]["meta"]["tasks"], format!("{first} {second}"));
+    // Calls about something else are no answer, and one that fails neither.
+    tool.call("list_connections", json!({})).await;
+    tool.call("get_task", json!({ "taskId": old })).await;
+    tool.refused("check_updates", json!({ "acknowledge": "yes" })).await;
+    assert_eq!(rung(&bob, "channel").await["lastWorkedAt"], Value::Null);
+    tool.call("get_task", json!({ "taskId": first })).await;
+    assert!(rung(&bob, "channel").await["lastWorkedAt"].is_string());
+    assert_eq!(delivery(&ada, &first).await["surfacedBy"], "channel");
+    assert_eq!(delivery(&ada, &second).await["surfacedAt"], Value::Null, "nobody has looked at it");
+    // A list of news shows what it contains; the hub itself notes it a moment earlier.
+    tool.call("check_updates", json!({})).await;
+    eventually(async || (delivery(&ada, &second).await["surfacedBy"] == "channel").then_some(())).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_wake_that_is_ignored_is_repeated_and_claims_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let mut tool = Tool::old(&cli, "bob", "claude-code", &["--wake-again", "1s"]).await;
+    followed(&bob).await;
+    let first = ada.task(&bob).await;
+    for _ in 0..3 {
+        assert_eq!(tool.note().await["params"]["meta"]["tasks"], first.as_str());
+    }
+    assert_eq!(tool.note_within(QUIET * 2).await, None, "it has a limit");
+    // The time in which a call would have been an answer is over.
+    tool.call("get_task", json!({ "taskId": first })).await;
+    // The model is not deaf for what comes later.
+    let second = ada.task(&bob).await;
+    assert_eq!(tool.note().await["params"]["meta"]["tasks"], second.as_str());
+    assert_eq!(rung(&bob, "channel").await["lastWorkedAt"], Value::Null);
+    // What no longer waits is not repeated.
+    ada.set(&second, "cancelled").await.ok(200);
+    assert_eq!(tool.note_within(QUIET * 2).await, None);
+    let third = ada.task(&bob).await;
+    assert_eq!(tool.note().await["params"]["meta"]["tasks"], third.as_str());
+    tool.call("get_task", json!({ "taskId": third })).await;
+    assert!(rung(&bob, "channel").await["providedUntil"].is_string());
+    // A model that reacts no longer is one that cannot be woken.
+    ada.task(&bob).await;
+    for _ in 0..3 {
+        tool.note().await;
+    }
+    eventually(async || rung(&bob, "channel").await["providedUntil"].is_null().then_some(())).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn models_do_not_wake_each_other_without_end(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
+    followed(&bob).await;
+    let task = ada.task(&bob).await;
+    let path = format!("/tasks/{task}/messages");
+    let say = async |agent: &Agent, text: &str| {
+        agent.post(&path, json!({ "content": text })).await.ok(201);
+    };
+    let (short, long) = ("Thank you!", "x".repeat(100));
+    assert!(tool.note_within(QUIET).await.is_some());
+    tool.call("check_updates", json!({})).await;
+    // Courtesies in turn.
+    say(&bob, short).await;
+    say(&ada, short).await;
+    assert_eq!(tool.note_within(QUIET).await, None);
+    // A monologue wakes twice.
+    say(&bob, &long).await;
+    for expected in [true, true, false] {
+        say(&ada, &long).await;
+        assert_eq!(tool.note_within(QUIET).await.is_some(), expected);
+        tool.call("check_updates", json!({})).await;
+    }
+    // Long messages in turn, until the task has had its wakes of the hour.
+    let mut wakes = 3;
+    loop {
+        say(&bob, &long).await;
+        say(&ada, &long).await;
+        if tool.note_within(QUIET).await.is_none() {
+            break;
+        }
+        tool.call("check_updates", json!({})).await;
+        wakes += 1;
+        assert!(wakes <= 10, "it never ends");
+    }
+    assert_eq!(wakes, 10);
+    // Other tasks are not concerned.
+    let other = ada.task(&bob).await;
+    assert_eq!(tool.note().await["params"]["meta"]["tasks"], other.as_str());
+}
+
+/// The hub gives numbers of events out again. The bridge runs meanwhile, or starts afterwards.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restored_hub_wakes_as_before(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(true, false)] runs_meanwhile: bool,
+) {
+    let (shelf, place) = (Shelf::new(), Arc::new(Place::new(db)));
+    let start = async |place: &Arc<Place>, now| {
+        Harness::start_at(Arc::clone(place), place.config(), Arc::new(AtomicI64::new(now))).await
+    };
+    let hub = start(&place, 1_800_000_000_000).await;
+    let (ada, mut bob) = hub.pair().await;
+    let relay = Relay::start(hub.client.address).await;
+    bob.client.address = relay.address;
+    let cli = Cli::at(&format!("http://{}", relay.address));
+    store(&cli, "bob", &bob, None);
+    let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
+    followed(&bob).await;
+    let archive = shelf.file("hub.tar");
+    let made = tandem(&place, &["backup", archive.to_str().unwrap()]).await;
+    assert!(made.status.success(), "{made:?}");
+    for _ in 0..3 {
+        ada.task(&bob).await;
+        tool.note().await;
+        tool.call("check_updates", json!({})).await;
+    }
+    relay.set(Mode::Down);
+    if !runs_meanwhile {
+        tool.end().await;
+        tool = Tool::start(&cli, "bob", &[]);
+    }
+    drop(hub);
+    let place = Arc::new(Place::new(db));
+    let restored = tandem(&place, &["restore", archive.to_str().unwrap()]).await;
+    assert!(restored.status.success(), "{restored:?}");
+    let hub = start(&place, 1_800_000_100_000).await;
+    relay.lead_to(hub.client.address);
+    let ada = Agent { client: hub.client.clone(), ..ada };
+    relay.set(Mode::Pass);
+    if !runs_meanwhile {
+        tool.initialize("claude-code").await;
+    }
+    eventually(async || (hub.hub.liveness.bus.open().0 == 1).then_some(())).await;
+    let task = ada.task(&bob).await;
+    assert_eq!(tool.note().await["params"]["meta"]["tasks"], task.as_str());
+}

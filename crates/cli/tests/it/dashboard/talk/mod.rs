@@ -1,0 +1,7 @@
+//! The pages of tasks and approvals, without a browser.
+
+mod actions;
+mod gate;
+mod markdown;
+mod person;
+mod safety;

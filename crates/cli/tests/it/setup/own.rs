@@ -1,0 +1,201 @@
+//! Only what setup wrote is changed and taken back: what a person has replaced or added stays.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::{Value, json};
+
+use super::{contents, home, home_with, profile, read, write};
+use crate::command::{Cli, mode};
+
+fn parsed(file: &std::path::Path) -> Value {
+    serde_json::from_str(&read(file)).unwrap()
+}
+
+#[tokio::test]
+async fn an_entry_that_a_person_has_replaced_stays() {
+    let tandem = env!("CARGO_BIN_EXE_tandem");
+    let replacements = [
+        json!({ "command": "/opt/bike-shop", "args": ["tandem"] }),
+        json!({ "command": tandem, "args": ["mcp", "--agent", "bob"] }),
+        json!({ "command": "/opt/tandem", "args": ["mcp", "--agent", "ada-cursor"] }),
+        json!({ "url": "http://127.0.0.1:1/mcp", "headers": { "Authorization": "Bearer mine" } }),
+    ];
+    for own in replacements {
+        let (cli, file) = home_with("cursor", ".cursor/mcp.json", "{\"mcpServers\": {}}");
+        cli.ok(&["setup", "--tool", "cursor", "--yes"]).await;
+        write(&file, &json!({ "mcpServers": { "tandem": own } }).to_string());
+        let text = read(&file);
+        let shown = cli.ok(&["setup", "--remove", "--dry-run"]).await;
+        assert!(shown.stdout.contains("not the one that setup wrote; it stays"), "{shown:?}");
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        assert_eq!(read(&file), text);
+        // A second time finds no record, and takes nothing for its own.
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        assert_eq!(read(&file), text);
+    }
+    let (cli, file) = home_with("codex", ".codex/config.toml", "a = 1\n");
+    cli.ok(&["setup", "--tool", "codex", "--yes"]).await;
+    let own = "a = 1\n\n[mcp_servers.tandem]\ncommand = \"bike-shop\"\n";
+    write(&file, own);
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(read(&file), own);
+}
+
+#[tokio::test]
+async fn an_entry_with_another_key_is_not_ours() {
+    let (cli, file) = home_with("cursor", ".cursor/mcp.json", "{}");
+    cli.ok(&["setup", "--tool", "cursor", "--http", "--yes"]).await;
+    assert!(!read(&cli.home.join(".config/tandem/setup.json")).contains("key-of"), "the record has no key");
+    let own = read(&file).replace("key-of-ada-cursor", "a-key-of-mine");
+    write(&file, &own);
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(read(&file), own);
+    // Nor may setup overwrite a server of someone else that took the name.
+    let (cli, file) = home_with("cursor", ".cursor/mcp.json", "{}");
+    cli.ok(&["setup", "--tool", "cursor", "--yes"]).await;
+    let own = "{\"mcpServers\": {\"tandem\": {\"url\": \"https://bikes.example/mcp\"}}}";
+    write(&file, own);
+    cli.run(&["setup", "--tool", "cursor", "--yes"]).await.failed(1, "for something else");
+    assert_eq!(read(&file), own);
+}
+
+#[tokio::test]
+async fn an_entry_that_is_in_no_record_is_only_named() {
+    let tandem = env!("CARGO_BIN_EXE_tandem");
+    let entry = json!({ "command": tandem, "args": ["mcp", "--agent", "ada-cursor"] });
+    let text = json!({ "mcpServers": { "tandem": entry } }).to_string();
+    let (cli, file) = home_with("cursor", ".cursor/mcp.json", &text);
+    let ran = cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert!(ran.stderr.contains("no record of") && ran.stderr.contains("mcp.json"), "{ran:?}");
+    assert_eq!(read(&file), text);
+    cli.ok(&["setup", "--tool", "cursor", "--yes"]).await;
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(parsed(&file), json!({ "mcpServers": {} }));
+}
+
+/// Changes a JSON file as a person would.
+fn edit(file: &std::path::Path, change: impl FnOnce(&mut Value)) {
+    let mut value = parsed(file);
+    change(&mut value);
+    write(file, &serde_json::to_string_pretty(&value).unwrap());
+}
+
+async fn with_hooks(tool: &str, file: &str) -> (Cli, std::path::PathBuf) {
+    let (cli, file) = home_with(tool, file, "{\n  \"a\": 1\n}\n");
+    profile(&cli, "bob");
+    cli.ok(&["setup", "--tool", tool, "--hooks", "--yes"]).await;
+    (cli, file)
+}
+
+#[tokio::test]
+async fn fields_that_a_person_has_added_to_hooks_stay() {
+    for (tool, file) in [
+        ("claude", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+    ] {
+        let (cli, file) = with_hooks(tool, file).await;
+        edit(&file, |value| {
+            let group = &mut value["hooks"]["SessionStart"][0];
+            group["matcher"] = "startup".into();
+            group["hooks"][0]["statusMessage"] = "looking".into();
+            group["hooks"][0]["timeout"] = 77.into();
+        });
+        let text = read(&file);
+        cli.ok(&["setup", "--tool", tool, "--hooks", "--yes"]).await;
+        assert_eq!(read(&file), text, "{tool}: it has them already");
+        assert!(cli.ok(&["setup", "status", "--json"]).await.json()["ok"] == true, "{tool}");
+        cli.ok(&["setup", "--tool", tool, "--hooks", "--name", "bob", "--yes"]).await;
+        assert_eq!(
+            read(&file),
+            text.replace(&format!("ada-{tool}"), "bob"),
+            "{tool}: only the agent changes"
+        );
+        // The hook goes, and what a person wrote into its group does not.
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        let left = json!({ "SessionStart": [{ "matcher": "startup", "hooks": [] }] });
+        assert_eq!(parsed(&file)["hooks"], left, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn hooks_that_a_person_wrote_stay() {
+    let (cli, file) = with_hooks("claude", ".claude/settings.json").await;
+    let tandem = env!("CARGO_BIN_EXE_tandem");
+    let hook = |agent: &str| {
+        let command = format!("{tandem} hook --agent {agent} --tool claude");
+        json!({ "hooks": [{ "type": "command", "command": command }] })
+    };
+    let (after_tools, second) = (hook("ada-claude"), hook("bob"));
+    edit(&file, |value| {
+        value["hooks"]["PostToolUse"] = json!([after_tools]);
+        value["hooks"]["SessionStart"].as_array_mut().unwrap().push(second.clone());
+    });
+    let text = read(&file);
+    cli.ok(&["setup", "--tool", "claude", "--hooks", "--yes"]).await;
+    assert_eq!(read(&file), text);
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    let left = json!({ "PostToolUse": [after_tools], "SessionStart": [second] });
+    assert_eq!(parsed(&file), json!({ "a": 1, "hooks": left }));
+}
+
+#[tokio::test]
+async fn a_file_that_gets_a_key_is_closed_to_others_until_it_is_gone() {
+    let open = |file: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (tool, name, text) in
+        [("cursor", ".cursor/mcp.json", "{}\n"), ("codex", ".codex/config.toml", "a = 1\n")]
+    {
+        let (cli, file) = home_with(tool, name, text);
+        open(&file, 0o644);
+        let http = ["setup", "--tool", tool, "--http"];
+        let asked = cli.run(&http).await;
+        asked.failed(2, "only you can read it");
+        assert!(asked.stdout.contains("mode 644 becomes 600: only you can read it"), "{asked:?}");
+        assert_eq!(mode(&file), 0o644);
+        let dry = cli.json(&[&http[..], &["--dry-run"]].concat()).await;
+        assert_eq!(dry["changes"][0]["mode"], "600", "{dry}");
+        cli.ok(&[&http[..], &["--yes"]].concat()).await;
+        assert_eq!(mode(&file), 0o600, "{tool}");
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        assert_eq!((mode(&file), read(&file).as_str()), (0o644, text), "{tool}");
+        // The bridge needs no key: the file is as open as before.
+        cli.ok(&[&http[..], &["--yes"]].concat()).await;
+        cli.ok(&["setup", "--tool", tool, "--yes"]).await;
+        assert_eq!(mode(&file), 0o644, "{tool}");
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        assert_eq!((mode(&file), read(&file).as_str()), (0o644, text), "{tool}");
+        // A mode that a person has chosen since is left alone.
+        cli.ok(&[&http[..], &["--yes"]].concat()).await;
+        open(&file, 0o640);
+        let status = cli.run(&["setup", "status", "--json"]).await;
+        assert_eq!(status.json()["tools"][0]["findings"][0]["kind"], "exposed", "{status:?}");
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        assert_eq!((mode(&file), read(&file).as_str()), (0o640, text), "{tool}");
+        // One that the tool has opened again is closed again.
+        cli.ok(&[&http[..], &["--yes"]].concat()).await;
+        open(&file, 0o664);
+        cli.ok(&[&http[..], &["--yes"]].concat()).await;
+        assert_eq!(mode(&file), 0o600, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn one_file_that_cannot_be_read_does_not_keep_the_others() {
+    let cli = home();
+    for tool in ["cursor", "kiro"] {
+        profile(&cli, &format!("ada-{tool}"));
+    }
+    let everything = contents(&cli);
+    cli.ok(&["setup", "--tool", "cursor,kiro", "--yes"]).await;
+    let broken = cli.home.join(".cursor/mcp.json");
+    let text = read(&broken);
+    write(&broken, "{");
+    cli.run(&["setup", "--remove", "--yes"]).await.failed(1, ".cursor/mcp.json:1:");
+    assert!(!cli.home.join(".kiro").exists());
+    assert_eq!(read(&broken), "{");
+    write(&broken, &text);
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(contents(&cli), everything);
+}

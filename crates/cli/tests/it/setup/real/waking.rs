@@ -1,0 +1,178 @@
+//! The real tools with a stand-in for their model: an idle session is woken, or told at its next step, and answers.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout};
+
+use super::super::{read, write};
+use super::{Offline, installed};
+use crate::command::Ran;
+use crate::command::pty::open_terminal;
+use crate::harness::{PATIENCE, eventually};
+
+/// Asks what only the model behind the tool can answer.
+const QUESTION: &str = "What is six times seven?";
+const ANSWER: &str = "The answer is 42.";
+
+impl Offline {
+    /// Runs a command that must succeed.
+    async fn ok(&self, arguments: &[&str]) -> Ran {
+        let ran = self.tandem(arguments).await;
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+        ran
+    }
+
+    /// Sets a tool up with hooks or without, and connects its agent with bob.
+    async fn connect(&self, tool: &str, more: &[&str]) {
+        let agent = format!("ada-{tool}");
+        self.ok(&[&["setup", "--tool", tool, "--name", &agent, "--yes"], more].concat()).await;
+        self.ok(&["register", "bob"]).await;
+        let code = self.ok(&["pair", "--agent", "bob", "--no-wait", "--json"]).await.json();
+        self.ok(&["pair", code["code"].as_str().unwrap(), "--agent", &agent]).await;
+    }
+
+    /// Starts a stand-in for a model. It prints a line when it ends a turn.
+    fn model(&self, script: &str, port: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(script);
+        let mut command = self.command(Path::new("node"), &[script.to_str().unwrap(), port]);
+        let mut model = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(model.stdout.take().unwrap()).lines();
+        (model, lines)
+    }
+
+    /// Starts a tool in a terminal in which nobody types.
+    fn in_terminal(&self, program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Child {
+        let (screen, terminal) = open_terminal(45, 140);
+        let stream = || Stdio::from(terminal.try_clone().unwrap());
+        let mut command = self.command(program, arguments);
+        command.env("TERM", "xterm-256color").envs(variables.iter().copied());
+        let tool = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();
+        // Somebody must read the screen, or the tool stops.
+        std::thread::spawn(move || std::io::copy(&mut &screen, &mut std::io::sink()));
+        tool
+    }
+
+    /// Bob sends an encrypted task and waits for the answer.
+    async fn answered(&self, agent: &str) -> Value {
+        let sent = self.ok(&["send", agent, QUESTION, "--encrypt", "--wait", "--agent", "bob"]).await;
+        assert!(sent.stdout.contains(ANSWER), "{sent:?}");
+        self.ok(&["task", "show", "@", "--agent", "bob", "--json"]).await.json()
+    }
+
+    /// How bob sees the agent.
+    async fn seen(&self) -> Value {
+        self.ok(&["agents", "--agent", "bob", "--json"]).await.json()
+    }
+}
+
+/// An idle session of Claude Code, as set-up leaves it, gets an encrypted task and answers it. Nobody types.
+#[tokio::test]
+async fn an_idle_claude_code_is_woken_and_answers() {
+    let offline = Offline::start().await;
+    let home = &offline.cli.home;
+    let folder = home.join("work").display().to_string();
+    // What a person has answered when the tool was started for the first time.
+    let known = json!({
+        "hasCompletedOnboarding": true, "lastOnboardingVersion": "2.1.325", "theme": "dark",
+        "customApiKeyResponses": { "approved": ["x"], "rejected": [] },
+        "projects": { folder: { "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true } },
+    });
+    write(&home.join(".claude.json"), &known.to_string());
+    let allowed = json!({ "allow": ["mcp__tandem__get_task", "mcp__tandem__send_reply"] });
+    write(&home.join(".claude/settings.json"), &json!({ "permissions": allowed }).to_string());
+    offline.connect("claude", &["--hooks"]).await;
+
+    let _model = offline.model("claude-model.mjs", "4100");
+    let claude = installed().join("node_modules/.bin/claude");
+    let variables = [("ANTHROPIC_BASE_URL", "http://127.0.0.1:4100"), ("ANTHROPIC_API_KEY", "x")];
+    let _claude = offline.in_terminal(&claude, &[], &variables);
+    eventually(async || {
+        let seen = offline.seen().await;
+        (seen["reach"] == "hook" && seen["online"] == true).then_some(())
+    })
+    .await;
+
+    let shown = offline.answered("ada-claude").await;
+    assert_eq!(shown["delivery"]["surfacedBy"], "hook", "{shown}");
+    assert_eq!(offline.seen().await["reach"], "hook", "the channel is not claimed: the hook did it");
+}
+
+/// Waits until a model has ended a turn with these words. Codex also asks it for other things, such as a title.
+async fn said(turns: &mut Lines<BufReader<ChildStdout>>, words: &str) {
+    let wait = async { while turns.next_line().await.unwrap().expect("the model runs") != words {} };
+    tokio::time::timeout(PATIENCE * 4, wait).await.unwrap_or_else(|_| panic!("it never said {words:?}"));
+}
+
+/// The program itself. The one in `.bin` starts it and would leave it behind when it is killed.
+fn codex() -> PathBuf {
+    let folder = installed().join("node_modules/@openai");
+    let below = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let vendors = below(folder).flat_map(|package| below(package.path().join("vendor")));
+    vendors.map(|system| system.path().join("bin/codex")).find(|file| file.exists()).unwrap()
+}
+
+/// A session of Codex that has called a tool of the bridge once is idle. The bridge queues a message for its thread, and
+/// the session answers. Nobody types.
+#[tokio::test]
+async fn an_idle_codex_is_woken_by_its_queue_and_answers() {
+    let offline = Offline::start().await;
+    let home = &offline.cli.home;
+    let file = home.join(".codex/config.toml");
+    let folder = home.join("work").display().to_string();
+    // The model, and what a person has answered when the tool was started for the first time.
+    let known = format!(
+        "model = \"stand-in\"\nmodel_provider = \"local\"\n\n[model_providers.local]\nname = \"local\"\n\
+         base_url = \"http://127.0.0.1:4200/v1\"\nwire_api = \"responses\"\n\n[projects.\"{folder}\"]\n\
+         trust_level = \"trusted\"\n"
+    );
+    write(&file, &known);
+    offline.connect("codex", &[]).await;
+    // A person allows the tools of the bridge; the line is in its table.
+    write(&file, &format!("{}default_tools_approval_mode = \"approve\"\n", read(&file)));
+
+    let (_model, mut turns) = offline.model("codex-model.mjs", "4200");
+    // Without the server that Codex otherwise leaves running in the background.
+    let _codex = offline.in_terminal(&codex(), &["--no-daemon", "Show me my Tandem inbox."], &[]);
+    said(&mut turns, "The inbox is empty.").await;
+    assert_eq!(offline.seen().await["online"], true);
+
+    let shown = offline.answered("ada-codex").await;
+    assert_eq!(shown["status"], "completed", "{shown}");
+    said(&mut turns, "Done.").await;
+    // The model was idle and called a tool about the news: only then does the bridge claim that it can be woken.
+    eventually(async || (offline.seen().await["reach"] == "channel").then_some(())).await;
+    // The allowance that a person added goes with the entry; what Codex itself has written since stays.
+    offline.ok(&["setup", "--remove", "--yes"]).await;
+    let text = read(&file);
+    assert!(
+        text.starts_with(&known) && !text.contains("mcp_servers") && !text.contains("approval"),
+        "{text}"
+    );
+}
+
+/// Gemini CLI cannot be woken. Its hook tells the model at the next prompt, and the model answers.
+#[tokio::test]
+async fn gemini_is_told_by_its_hook_and_answers() {
+    let offline = Offline::start().await;
+    let settings = json!({ "security": { "auth": { "selectedType": "gemini-api-key" } } });
+    write(&offline.cli.home.join(".gemini/settings.json"), &settings.to_string());
+    offline.connect("gemini", &["--hooks"]).await;
+    offline.ok(&["send", "ada-gemini", QUESTION, "--encrypt", "--agent", "bob"]).await;
+
+    let _model = offline.model("gemini-model.mjs", "4300");
+    let program = installed().join("node_modules/.bin/gemini");
+    // With the name of a model, none is asked which model to take.
+    let arguments = ["--model", "gemini-2.5-flash", "--yolo", "--prompt", "Good morning"];
+    let mut gemini = offline.command(&program, &arguments);
+    gemini.env("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:4300").env("GEMINI_API_KEY", "x");
+    let ran = tokio::time::timeout(PATIENCE * 4, gemini.output()).await.expect("it ends").unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("Done."), "{ran:?}");
+
+    let shown = offline.ok(&["task", "show", "@", "--agent", "bob", "--json"]).await.json();
+    assert_eq!((&shown["status"], &shown["result"]), (&json!("completed"), &json!(ANSWER)), "{shown}");
+    assert_eq!(shown["delivery"]["surfacedBy"], "hook", "{shown}");
+}

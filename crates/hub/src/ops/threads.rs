@@ -1,0 +1,160 @@
+//! A task as its page shows it: the task, its newest messages with their files, and its history.
+
+use std::collections::HashMap;
+
+use tandem_api::messages::{MessageFile, MessageView};
+use tandem_api::tasks::{TaskLogView, TaskView};
+use tandem_app::{Error as AppError, agents, files, messages, tasks};
+use tandem_core::messages::{ContentType, Message};
+use tandem_core::moves::Position;
+use tandem_core::text::json_bytes;
+use tandem_core::{AgentId, FileId, Refusal, Role, TaskId, Timestamp};
+use tandem_store::Tx;
+
+use super::models::PAGE_BYTES_MAX;
+use super::tasks::log_view;
+use crate::{Caller, Error, HubParts};
+
+/// Messages on one page.
+const MESSAGES_MAX: i64 = 30;
+/// Lines of the history on one page.
+const LOG_MAX: i64 = 100;
+
+/// Which part of a thread is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadQuery {
+    /// Only messages before this number; the newest if none.
+    pub before: Option<i64>,
+    /// Only lines of the history after this number; the newest if none.
+    pub log_after: Option<i64>,
+}
+
+/// The public key of a party.
+#[derive(Debug, Clone)]
+pub struct PartyKey {
+    /// The party.
+    pub agent: AgentId,
+    /// Its public key in PEM, if it has one.
+    pub pem: Option<String>,
+}
+
+/// A task with a page of its thread and its history, and the facts that decide what is possible.
+#[derive(Debug)]
+pub struct ThreadPage {
+    /// The task.
+    pub task: TaskView,
+    /// The caller's role.
+    pub role: Role,
+    /// What decides a status change.
+    pub position: Position,
+    /// Why no message can be added now, if so.
+    pub closed: Option<Refusal>,
+    /// Whether it was ever submitted.
+    pub was_published: bool,
+    /// How many messages count against the budget.
+    pub messages_used: i64,
+    /// The end of the lease that runs.
+    pub lease_until: Option<Timestamp>,
+    /// The messages, oldest first.
+    pub messages: Vec<MessageView>,
+    /// Messages before this number are older than those.
+    pub older: Option<i64>,
+    /// Lines of the history, oldest first.
+    pub history: Vec<TaskLogView>,
+    /// How many lines come before them.
+    pub history_before: i64,
+    /// How many lines there are.
+    pub history_total: i64,
+    /// The public keys of initiator and target; none if the task is not encrypted.
+    pub keys: Vec<PartyKey>,
+}
+
+/// A page of a thread.
+pub async fn page(
+    hub: &HubParts,
+    caller: &Caller,
+    task: &TaskId,
+    query: ThreadQuery,
+) -> Result<ThreadPage, Error> {
+    let (by, id, unwritten) = (caller.agent.clone(), task.clone(), hub.marks.unwritten());
+    let found = hub.read(move |tx, now| {
+        let (mut task, ahead) = tasks::view(tx, &by, &id, now)?;
+        unwritten.apply(&mut task);
+        let role = task.role_of(&by).ok_or(AppError::NotFound("task"))?;
+        let page = messages::list(tx, &by, &id, query.before, MESSAGES_MAX, now)?;
+        let (messages, older) = newest_that_fit(page.items, page.next);
+        let history_before = query.log_after.unwrap_or(task.log_count - LOG_MAX).clamp(0, task.log_count);
+        let history = tasks::history(tx, &by, &id, history_before, LOG_MAX, now)?.items;
+        let mut keys = Vec::new();
+        if task.encrypted {
+            for agent in [&task.initiator, &task.target] {
+                let pem = match agents::profile(tx, agent) {
+                    Ok(agent) => agent.public_key,
+                    Err(AppError::NotFound(_)) => None,
+                    Err(error) => return Err(error),
+                };
+                keys.push(PartyKey { agent: agent.clone(), pem });
+            }
+        }
+        let (position, closed) = (task.position(), task.check_open().err());
+        let (was_published, messages_used) = (task.queued_at.is_some(), task.spoken_count);
+        let (lease_until, history_total) = (task.lease_until, task.log_count);
+        let messages = with_files(tx, &by, messages)?;
+        let mut task = TaskView::new(task, &by);
+        task.delivery.ahead = ahead;
+        Ok(ThreadPage {
+            task,
+            role,
+            position,
+            closed,
+            was_published,
+            messages_used,
+            lease_until,
+            messages,
+            older,
+            history: history.into_iter().map(|line| log_view(line, &by)).collect(),
+            history_before,
+            history_total,
+            keys,
+        })
+    });
+    found.await
+}
+
+/// The newest messages whose content has a limited size, oldest first.
+fn newest_that_fit(messages: Vec<Message>, mut older: Option<i64>) -> (Vec<Message>, Option<i64>) {
+    let (mut bytes, mut kept) = (0, Vec::new());
+    for message in messages.into_iter().rev() {
+        bytes += json_bytes(&message.content);
+        if bytes > PAGE_BYTES_MAX && !kept.is_empty() {
+            older = Some(message.number + 1);
+            break;
+        }
+        kept.push(message);
+    }
+    kept.reverse();
+    (kept, older)
+}
+
+/// The messages with the name, type and size of the files that they announce. The content of an encrypted message is
+/// ciphertext, or the id of an encrypted file.
+fn with_files(tx: &mut Tx<'_>, by: &AgentId, messages: Vec<Message>) -> Result<Vec<MessageView>, AppError> {
+    let mut found: HashMap<String, MessageFile> = HashMap::new();
+    for message in &messages {
+        let may_be_file = matches!(message.content_type, ContentType::File | ContentType::Encrypted);
+        let Some(id) = may_be_file.then(|| message.content.parse::<FileId>().ok()).flatten() else {
+            continue;
+        };
+        match files::find(tx, by, &id) {
+            Ok((file, _)) => drop(found.insert(message.content.clone(), MessageFile::new(file, by))),
+            // It was deleted, or it is ciphertext.
+            Err(AppError::NotFound(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let view = |message: Message| {
+        let file = found.remove(&message.content);
+        MessageView { file, ..MessageView::new(message, by) }
+    };
+    Ok(messages.into_iter().map(view).collect())
+}

@@ -1,0 +1,221 @@
+//! The forms of a task's page. Each calls the operation that REST and MCP call; a refusal shows the page again, with the
+//! reason and with what was typed.
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use tandem_api::error::Code;
+use tandem_api::messages::SendMessage;
+use tandem_api::tasks::{PatchTask, ReassignTask, ReplyOutcome, ReplyTask, RetryTask, WithReason};
+use tandem_app::Invalid;
+use tandem_core::tasks::MaxMessages;
+use tandem_core::text::{Alias, Body, Reason};
+use tandem_core::{Approval, MessageId, Status, TaskId};
+use tandem_hub::ops::threads::{self, ThreadPage, ThreadQuery};
+use tandem_hub::ops::{approvals, messages, parse_id, tasks};
+use tandem_hub::{Caller, Error, Hub};
+
+use super::super::session::Sent;
+use super::super::{Form, Page, Viewer, redirect};
+use super::super::{told, words};
+use super::actions::Typed;
+use super::items::actor_name;
+use super::{Failure, Show};
+use crate::rest::files::form;
+
+/// The fields of all forms of the page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Fields {
+    content: Option<Body>,
+    outcome: Option<ReplyOutcome>,
+    status: Option<Status>,
+    reason: Option<Reason>,
+    expected_status: Option<Status>,
+    target_agent_id: Option<Alias>,
+    max_messages: Option<MaxMessages>,
+    message_id: Option<MessageId>,
+}
+
+/// A field that an action needs.
+fn needed<T>(field: Option<T>, name: &str) -> Result<T, Error> {
+    field.ok_or_else(|| Invalid::field(name, "is required").into())
+}
+
+/// `POST /app/{agent}/tasks/{task}/{action}`
+pub(super) async fn submit(
+    State(hub): State<Hub>,
+    Path((_, task, action)): Path<(String, String, String)>,
+    form: Form<Viewer, Fields>,
+) -> Page {
+    let task: TaskId = parse_id(&task, "task")?;
+    let (viewer, sent) = (&form.by, &form.sent);
+    let acted = match form.fields {
+        Ok(fields) => Box::pin(act(&hub, &viewer.caller, &task, &action, fields)).await,
+        Err(error) => Err(error),
+    };
+    let base = format!("/app/{}/tasks", viewer.caller.agent);
+    match acted {
+        Ok("deleted") => Ok(redirect(&format!("{base}?done=deleted"))),
+        Ok(done) => Ok(redirect(&format!("{base}/{task}?done={done}"))),
+        Err(error) => show_again(&hub, viewer, &task, typed(&action, sent), error).await,
+    }
+}
+
+/// What was typed, to be shown again.
+fn typed(action: &str, sent: &Sent) -> Typed {
+    let text = |name: &str| sent.get(name).to_owned();
+    let id = match action {
+        "status" => format!("status-{}", sent.get("status")),
+        other => other.to_owned(),
+    };
+    Typed {
+        action: id,
+        content: text("content"),
+        outcome: text("outcome"),
+        reason: text("reason"),
+        target: text("targetAgentId"),
+        max_messages: text("maxMessages"),
+    }
+}
+
+/// Carries out an action. Tells what was done, as the word of the sentence that the next page shows.
+async fn act(
+    hub: &Hub,
+    caller: &Caller,
+    task: &TaskId,
+    action: &str,
+    fields: Fields,
+) -> Result<&'static str, Error> {
+    let expected_status = fields.expected_status;
+    let set = |status: Status, reason: Option<Reason>| PatchTask {
+        status: Some(status),
+        reason,
+        expected_status,
+        ..PatchTask::default()
+    };
+    match action {
+        "message" => {
+            let content = lines(needed(fields.content, "content")?)?;
+            messages::send(hub, caller, task, SendMessage::new(content)).await.map(|_| "sent")
+        }
+        "reply" => {
+            let content = lines(needed(fields.content, "content")?)?;
+            let reply = ReplyTask { outcome: fields.outcome, expected_status, ..ReplyTask::new(content) };
+            tasks::reply(hub, caller, task, reply).await.map(|_| "replied")
+        }
+        "status" => {
+            let status = needed(fields.status, "status")?;
+            tasks::change(hub, caller, task, set(status, fields.reason)).await.map(|_| "status")
+        }
+        "accept" => tasks::change(hub, caller, task, set(Status::Completed, None)).await.map(|_| "accepted"),
+        "reopen" => tasks::change(hub, caller, task, set(Status::Working, None)).await.map(|_| "reopened"),
+        "publish" => {
+            tasks::change(hub, caller, task, set(Status::Submitted, None)).await.map(|_| "published")
+        }
+        "cancel" => {
+            let body = WithReason { reason: fields.reason, expected_status };
+            tasks::cancel(hub, caller, task, body).await.map(|_| "cancelled")
+        }
+        "approve" => {
+            let body = WithReason { reason: None, expected_status };
+            approvals::approve(hub, caller, task, body).await.map(|_| "approved")
+        }
+        "reject" => {
+            let body = WithReason { reason: fields.reason, expected_status };
+            approvals::reject(hub, caller, task, body).await.map(|_| "rejected")
+        }
+        "retry" => tasks::retry(hub, caller, task, RetryTask { expected_status }).await.map(|_| "retried"),
+        "reassign" => {
+            let target_agent_id = needed(fields.target_agent_id, "targetAgentId")?;
+            let body = ReassignTask { target_agent_id, expected_status };
+            tasks::reassign(hub, caller, task, body).await.map(|_| "reassigned")
+        }
+        "budget" => {
+            let max_messages = Some(needed(fields.max_messages, "maxMessages")?);
+            let body = PatchTask { max_messages, ..PatchTask::default() };
+            tasks::change(hub, caller, task, body).await.map(|_| "budget")
+        }
+        "read" => tasks::read(hub, caller, task).await.map(|_| "read"),
+        "ack" => tasks::acknowledge(hub, caller, task).await.map(|_| "acknowledged"),
+        "delete" => tasks::delete(hub, caller, task).await.map(|_| "deleted"),
+        "delete-message" => {
+            let message = needed(fields.message_id, "messageId")?;
+            messages::delete(hub, caller, task, &message).await.map(|_| "message-deleted")
+        }
+        _ => Err(Error::not_found("action")),
+    }
+}
+
+/// Browsers end the lines of a text field with two characters.
+fn lines(body: Body) -> Result<Body, Error> {
+    let text = body.as_str().replace("\r\n", "\n");
+    Body::try_from(text).map_err(|why| Invalid::field("content", why.to_string()).into())
+}
+
+/// `POST /app/{agent}/tasks/{task}/file`
+pub(super) async fn upload(
+    State(hub): State<Hub>,
+    viewer: Viewer,
+    Path((_, task)): Path<(String, String)>,
+    request: Request,
+) -> Page {
+    let task: TaskId = parse_id(&task, "task")?;
+    let csrf = viewer.browser.csrf();
+    let (parts, body) = request.into_parts();
+    let uploaded = form::upload_of_page(&hub, &viewer.caller, &task, (&parts, body), &csrf);
+    match Box::pin(uploaded).await {
+        Ok(_) => Ok(redirect(&format!("/app/{}/tasks/{task}?done=attached", viewer.caller.agent))),
+        Err(error) if matches!(error.code(), Code::ForeignOrigin | Code::Unauthorized) => Err(error.into()),
+        Err(error) => {
+            let typed = Typed { action: "file".to_owned(), ..Typed::default() };
+            show_again(&hub, &viewer, &task, typed, error).await
+        }
+    }
+}
+
+/// The page after a refusal: what happened, and what was typed.
+async fn show_again(hub: &Hub, viewer: &Viewer, task: &TaskId, typed: Typed, error: Error) -> Page {
+    if matches!(error.code(), Code::NotFound | Code::Unauthorized | Code::Suspended) {
+        // The task may have been deleted, or given to another agent.
+        return Err(error.into());
+    }
+    let Ok(thread) = threads::page(hub, &viewer.caller, task, ThreadQuery::default()).await else {
+        return Err(error.into());
+    };
+    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let failure =
+        Failure { headline: what_happened(hub, viewer, &thread, &error), sentence: told::sentence(&error) };
+    let show = Show { failure: Some(failure), typed, ..Show::new(hub, viewer, thread) };
+    show.render(status).await
+}
+
+/// Who was faster, if somebody was.
+fn what_happened(hub: &Hub, viewer: &Viewer, thread: &ThreadPage, error: &Error) -> Option<String> {
+    let is_race = matches!(
+        error.code(),
+        Code::Conflict
+            | Code::TaskTerminal
+            | Code::InvalidState
+            | Code::ApprovalPending
+            | Code::InvalidTransition
+    );
+    if !is_race {
+        return None;
+    }
+    let before_you = |at: tandem_core::Timestamp| match hub.time().ms_since(at) {
+        ..1_000 => "just before you".to_owned(),
+        ms => format!("{} before you", words::short_span(ms)),
+    };
+    let task = &thread.task;
+    if task.status == Status::Submitted && task.approval_status == Some(Approval::Approved) {
+        // The gate leaves no line in the history.
+        return Some(format!("It was approved {}.", before_you(task.updated_at)));
+    }
+    let last = thread.history.last()?;
+    let who = actor_name(&last.actor, thread, &viewer.caller.agent);
+    let who = if who == "You" { "Your agent, or you in another window," } else { &who };
+    let word = words::status(last.to_status, None).word;
+    let said = last.detail.as_ref().map_or_else(String::new, |detail| format!(": “{}”", detail.as_str()));
+    Some(format!("{who} set it to {word} {}{said}.", before_you(last.created_at)))
+}

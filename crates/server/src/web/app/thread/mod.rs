@@ -1,0 +1,202 @@
+//! The page of a task: did it arrive, whose turn is it, what may I do?
+//!
+//! The page shows a task, its messages and its history, and offers every action as a form. What is possible is asked of
+//! the rules in `core`; an action that is refused is shown with the reason.
+
+mod act;
+mod actions;
+mod commands;
+pub(super) mod facts;
+pub(super) mod items;
+mod timeline;
+
+use askama::Template;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{get, post};
+use tandem_api::error::Code;
+use tandem_api::tasks::PageQuery;
+use tandem_core::{Status, TaskId};
+use tandem_hub::ops::threads::{self, ThreadPage, ThreadQuery};
+use tandem_hub::ops::{connections, parse_id};
+use tandem_hub::{Error, Hub, paging};
+
+use self::actions::{Actions, Typed};
+use self::facts::{Facts, Peer};
+use self::items::Item;
+use self::timeline::{Line, Step};
+use super::words::{self, StatusMark};
+use super::{Page, PageError, Section, Shell, Viewer, html};
+use crate::rest::files;
+
+/// Agents to which a task can be given, on its page.
+const TARGETS_MAX: i64 = 200;
+
+/// The routes of tasks, one by one.
+pub(crate) fn routes() -> Router<Hub> {
+    Router::new()
+        .route("/app/{agent}/tasks/{task}", get(page))
+        .route("/app/{agent}/tasks/{task}/file", post(act::upload))
+        .route("/app/{agent}/tasks/{task}/{action}", post(act::submit))
+        .route("/app/{agent}/files/{file}", get(download))
+}
+
+/// Why a form was refused.
+#[derive(Debug, Default)]
+pub(super) struct Failure {
+    /// What happened in between, if that is why.
+    pub(super) headline: Option<String>,
+    pub(super) sentence: String,
+}
+
+#[derive(Template)]
+#[template(path = "app/thread.html")]
+struct ThreadTemplate {
+    shell: Shell,
+    path: String,
+    title: String,
+    mark: StatusMark,
+    is_working: bool,
+    is_encrypted: bool,
+    facts: Facts,
+    steps: Vec<Step>,
+    items: Vec<Item>,
+    older: Option<i64>,
+    is_newest: bool,
+    timeline: Vec<Line>,
+    earlier: Option<i64>,
+    later: Option<i64>,
+    actions: Actions,
+    targets: Vec<Peer>,
+    has_more_targets: bool,
+    failure: Option<Failure>,
+    typed: Typed,
+}
+
+/// What a reader asked to see, in the query of the address.
+#[derive(Debug, Default)]
+struct Asked {
+    query: ThreadQuery,
+    /// The message whose whole text is shown.
+    whole: Option<String>,
+}
+
+impl Asked {
+    fn parse(target: &str) -> Self {
+        let mut asked = Self::default();
+        let query = target.split_once('?').map_or("", |(_, query)| query);
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "before" => asked.query.before = value.parse().ok().filter(|number| *number > 0),
+                "log" => asked.query.log_after = value.parse().ok().filter(|number| *number >= 0),
+                "whole" => asked.whole = Some(value.into_owned()),
+                _ => {}
+            }
+        }
+        asked
+    }
+}
+
+/// `GET /app/{agent}/tasks/{task}`
+async fn page(
+    State(hub): State<Hub>,
+    viewer: Viewer,
+    Path((_, task)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let task: TaskId = parse_id(&task, "task")?;
+    let asked = Asked::parse(&viewer.browser.target);
+    let thread = threads::page(&hub, &viewer.caller, &task, asked.query).await?;
+    let show = Show { asked, ..Show::new(&hub, &viewer, thread) };
+    show.render(StatusCode::OK).await
+}
+
+/// The page with everything that goes into it.
+struct Show<'a> {
+    hub: &'a Hub,
+    viewer: &'a Viewer,
+    thread: ThreadPage,
+    asked: Asked,
+    failure: Option<Failure>,
+    typed: Typed,
+}
+
+impl<'a> Show<'a> {
+    fn new(hub: &'a Hub, viewer: &'a Viewer, thread: ThreadPage) -> Self {
+        let (asked, failure, typed) = Default::default();
+        Self { hub, viewer, thread, asked, failure, typed }
+    }
+
+    async fn render(self, status: StatusCode) -> Page {
+        let shell = Shell::of(self.hub, self.viewer, Section::Tasks).await?;
+        // After a refused form the page has the address of the form, which cannot be fetched again.
+        let live = shell.live.clone().filter(|_| self.failure.is_none());
+        let shell = Shell { live, ..shell };
+        let thread = &self.thread;
+        let (me, task) = (&self.viewer.caller.agent, &thread.task);
+        let path = format!("{}/tasks/{}", shell.base, task.id);
+        let actions = Actions::of(self.hub, thread, &self.typed);
+        let (targets, has_more_targets) = match actions.can_reassign() {
+            true => self.targets().await?,
+            false => (Vec::new(), false),
+        };
+        let history_end = thread.history_before + i64::try_from(thread.history.len()).unwrap_or(0);
+        let template = ThreadTemplate {
+            title: task.title.as_str().to_owned(),
+            mark: words::status(task.status, task.approval_status),
+            is_working: task.status == Status::Working && self.failure.is_none(),
+            is_encrypted: task.encrypted,
+            facts: Facts::of(thread, me, &shell),
+            steps: timeline::steps(task, &shell),
+            items: items::items(thread, me, &shell, self.asked.whole.as_deref()),
+            older: thread.older,
+            is_newest: self.asked.query.before.is_none(),
+            timeline: timeline::lines(thread, me, &shell),
+            earlier: (thread.history_before > 0).then(|| (thread.history_before - 100).max(0)),
+            later: (history_end < thread.history_total).then_some(history_end),
+            actions,
+            targets,
+            has_more_targets,
+            failure: self.failure,
+            typed: self.typed,
+            path,
+            shell,
+        };
+        html(status, &template)
+    }
+
+    /// The agents to which the initiator can give the task.
+    async fn targets(&self) -> Result<(Vec<Peer>, bool), Error> {
+        let query = PageQuery { limit: Some(TARGETS_MAX), cursor: None };
+        let listed = connections::list(self.hub, &self.viewer.caller, query, paging::WHOLE).await?;
+        let others =
+            listed.items.iter().filter(|one| one.connected.agent_id != self.thread.task.target_agent_id);
+        let peer = |one: &tandem_api::connections::ConnectionView| {
+            let name = one.connected.agent_name.as_str();
+            let alias = one.alias.as_ref().map(|alias| alias.as_str());
+            Peer {
+                id: one.connected.agent_id.to_string(),
+                name: alias.map_or_else(|| name.to_owned(), |alias| format!("{alias} ({name})")),
+                is_online: one.online,
+            }
+        };
+        Ok((others.map(peer).collect(), listed.next.is_some()))
+    }
+}
+
+/// `GET /app/{agent}/files/{file}`: the bytes of a file, for the person who is signed in.
+async fn download(
+    State(hub): State<Hub>,
+    viewer: Viewer,
+    Path((_, file)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response, PageError> {
+    match files::serve(&hub, &viewer.caller, &file, request.headers()).await {
+        Err(error) if error.code() == Code::NotFound => {
+            Err(Error::new(Code::NotFound, "this file was deleted, or it is not on a task of this agent")
+                .into())
+        }
+        other => Ok(other?),
+    }
+}
