@@ -268,7 +268,7 @@ async fn a_connection_is_named_ruled_and_blocked(#[values(Db::Sqlite, Db::Postgr
     assert!(seen(ada.get("/connections").await.ok(200)).is_none());
     let unblock = format!("{list}/unblock");
     leads_to(&anna.submit(&list, &unblock, &[("agentId", &bob.id)]).await, "done=unblocked");
-    assert_eq!(ada.get("/blocks").await.ok(200), json!([]));
+    assert_eq!(ada.get("/agents/me/blocks").await.ok(200), json!([]));
 }
 
 #[rstest]

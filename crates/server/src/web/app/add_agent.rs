@@ -18,9 +18,8 @@ use super::copy::{self, Copied};
 use super::pair_link::with_cookie;
 use super::profile::reach_of;
 use super::reach::ReachMark;
-use super::session::Browser;
 use super::told::{Told, frame};
-use super::{Form, Page, Section, Shell, Viewer, html};
+use super::{Browser, Form, Page, Section, Shell, Viewer, html};
 use crate::web::cookie;
 
 /// Tools: the word for `tandem setup`, and the name that people know. The last one is a program of one's own.

@@ -17,11 +17,11 @@ use tandem_hub::ops::{connections, parse_id};
 use tandem_hub::{Address, Error, Hub};
 
 use super::pair::{corrected, explained};
-use super::session::{Browser, Sent};
+use super::session::Sent;
 use super::shell::path_of;
 use super::sign_in::read_form;
 use super::told::Told;
-use super::{Page, html, redirect};
+use super::{Browser, Page, html, redirect};
 use crate::http::error::foreign_form;
 use crate::http::front::{FromAddress, Identity};
 use crate::web::cookie;
