@@ -42,7 +42,7 @@ use axum::routing::{get, post};
 use tandem_hub::{Error, Hub};
 
 pub(crate) use error::PageError;
-pub(crate) use session::{Form, Operator, Viewer};
+pub(crate) use session::{Browser, Form, Operator, Viewer};
 pub(crate) use shell::{Section, Shell};
 
 /// What pages may load: only what this hub serves, and no script or style in the page itself.

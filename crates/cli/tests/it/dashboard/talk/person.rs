@@ -9,7 +9,7 @@ use crate::harness::{Agent, Client, Harness, Reply};
 /// Somebody who is signed in.
 #[derive(Debug, Clone)]
 pub struct Person {
-    client: Client,
+    pub(super) client: Client,
     pub cookie: String,
     pub agent: String,
 }
