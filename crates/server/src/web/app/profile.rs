@@ -83,7 +83,7 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told) -> Page {
         reach: reach_of(&profile, &shell),
         rungs: rungs.filter(|rung| rung.until.is_some() || rung.worked.is_some()).collect(),
         words: profile.public_key.as_ref().and_then(|key| key_words(key.as_str())),
-        credits: profile.credits.to_string(),
+        credits: format!("{:.2}", profile.credits.number()),
         costs_credits: profile.costs_credits,
         since: shell.when(&profile.created_at),
         command: Copied::new("profile", "change the rule")
