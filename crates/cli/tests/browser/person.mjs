@@ -76,7 +76,15 @@ export class Person {
       const places = violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join('\n  ');
       this.problems.push(`${this.name}, ${screen}, ${scheme}: ${violation.id}: ${violation.help}\n  ${places}`);
     }
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    if (wide > 0) this.problems.push(`${this.name}, ${screen}: the page is ${wide} px too wide`);
+    const wide = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      if (scrollWidth <= clientWidth) return [];
+      const scrolls = (element) => element !== null
+        && (['auto', 'scroll', 'hidden'].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+      return [...document.querySelectorAll('main *, header *, nav *')]
+        .filter((element) => element.getBoundingClientRect().right > clientWidth + 1 && !scrolls(element.parentElement))
+        .slice(0, 4).map((element) => element.outerHTML.slice(0, 150));
+    });
+    if (wide.length > 0) this.problems.push(`${this.name}, ${screen}: wider than the screen:\n  ${wide.join('\n  ')}`);
   }
 }

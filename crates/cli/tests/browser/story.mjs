@@ -20,13 +20,13 @@ async function api(method, path, key, body) {
 
 const register = (name) => api('POST', '/agents', 'none', { name });
 
-/** A receiver of webhooks that refuses the first delivery. */
+/** A receiver of webhooks that refuses the first two attempts. */
 async function receiver() {
   const received = [];
   const server = createServer((request, answer) => {
     request.resume().on('end', () => {
       received.push(request.headers['webhook-id']);
-      const refuses = received.length === 1;
+      const refuses = received.length <= 2;
       answer.writeHead(refuses ? 503 : 200, { 'content-type': 'text/html' });
       answer.end(refuses ? '<script>alert("from the receiver")</script>' : 'ok');
     });
@@ -77,7 +77,7 @@ step('they pair, and the page that waits notices it', async () => {
   assert.match(code, /^[A-Z]+-[A-Z]+-\d{4}$/);
   await ada.page.locator('#live[data-state=live]').waitFor();
   await bob.at('/agents/pair');
-  await bob.page.getByLabel('Code').fill(code.toLowerCase());
+  await bob.page.getByLabel('Code', { exact: true }).fill(code.toLowerCase());
   await bob.button('Pair').click();
   await bob.page.getByRole('heading', { name: 'ada is connected' }).waitFor();
   await ada.page.getByRole('heading', { name: 'bob is connected' }).waitFor();
@@ -98,8 +98,8 @@ async function send(title, more = {}) {
   await ada.at('/tasks/new');
   const { page } = ada;
   await page.getByLabel('To', { exact: true }).selectOption({ label: 'bob' });
-  await page.getByLabel('Title').fill(title);
-  await page.getByLabel('Description').fill(more.description ?? 'Please have a look.');
+  await page.getByLabel('Title', { exact: true }).fill(title);
+  await page.getByLabel('Description', { exact: true }).fill(more.description ?? 'Please have a look.');
   if (more.ttl) await page.getByLabel('Expires after').fill(more.ttl);
   if (more.review) await page.getByLabel(/accept the result myself/).check();
   await ada.button('Send task').click();
@@ -115,7 +115,7 @@ step('ada sends a task; bob is told and approves it on the phone', async () => {
     description: 'Compare **v2** with v3.\n\n<img src=x onerror=alert(1)> ![pixel](https://evil.example/p.png)' });
   await bob.page.getByText('Review the *API*').first().waitFor();
   await bob.page.getByRole('link', { name: /Approvals/ }).last().click();
-  await bob.page.getByText('Compare').waitFor();
+  await bob.page.getByText('Compare v2 with v3.').waitFor();
   assert.equal(await bob.page.locator('.foreign img').count(), 0);
   await bob.page.getByRole('button', { name: /^Approve/ }).first().click();
   await bob.page.getByText(/Approved/).first().waitFor();
@@ -149,7 +149,8 @@ step('it is reassigned to another agent', async () => {
   const { ada } = story;
   const task = await send('For somebody else');
   await ada.page.getByText(/^Reassign…/).click();
-  await ada.page.getByLabel(/New agent|To/).last().selectOption({ label: 'carol' });
+  const carol = await api('GET', '/agents/me', story.keys.carol);
+  await ada.page.locator('select[name=targetAgentId]').selectOption(carol.id);
   await ada.page.getByRole('button', { name: /^Reassign/ }).last().click();
   await ada.page.getByText(/Reassigned/).first().waitFor();
   assert.equal((await api('GET', `/tasks/${task}`, story.keys.carol)).title, 'For somebody else');
@@ -161,7 +162,7 @@ step('two people decide at once: the second is told', async () => {
   await bob.at('/approvals');
   await bob.page.getByText('Both decide').first().waitFor();
   await api('POST', `/tasks/${task}/approve`, story.keys.bob);
-  bob.allowed = [/409/];
+  bob.allowed = [/status of 4(09|12)/];
   await bob.page.locator(`#approval-${task}`).getByRole('button', { name: /^Approve/ }).click();
   await bob.page.locator('#late').waitFor();
   bob.allowed = [];
@@ -197,7 +198,7 @@ step('a webhook fails, and its delivery is replayed', async () => {
   await bob.page.getByText('from the receiver').waitFor();
   await bob.page.getByRole('button', { name: /^Replay/ }).last().click();
   await bob.page.getByText('200').first().waitFor();
-  assert.ok(hook.received.length >= 2);
+  assert.ok(hook.received.length >= 3);
   hook.close();
 });
 
@@ -298,4 +299,5 @@ for (const [name, run] of steps) {
 }
 await story.browser.close();
 console.log(`${passed} passed, ${steps.length - passed} failed`);
-process.exitCode = passed === steps.length ? 0 : 1;
+// A receiver of a failed step may still listen.
+process.exit(passed === steps.length ? 0 : 1);

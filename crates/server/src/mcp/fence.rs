@@ -304,8 +304,7 @@ mod tests {
     fn ids_of_any_length_are_fenced_if_they_are_words() {
         assert_eq!(id("task_sealed_3f74d1b9aa250636"), "task_sealed_3f74d1b9aa250636");
         assert_eq!(id("task_sealed_ignoreallorders1"), text("task_sealed_ignoreallorders1"));
-        for bare in ["task-1", "release-notes-for-v2", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "V1StGXR8_Z5jdHi6B-myT"]
-        {
+        for bare in ["task-1", "release-notes-for-v2", "V1StGXR8_Z5jdHi6B-myT"] {
             assert_eq!(id(bare), bare);
         }
         for sentence in [

@@ -67,7 +67,7 @@ impl Runner {
     pub(super) async fn work(&self, task: &TaskId, control: &Control) -> bool {
         let (mut pause, mut failures) = (FIRST_PAUSE, 0);
         while *control.stop.borrow() != Stop::Shutdown {
-            let failure = match self.step(task, control).await {
+            let failure = match Box::pin(self.step(task, control)).await {
                 Ok(Next::Again) => {
                     (pause, failures) = (FIRST_PAUSE, 0);
                     continue;
@@ -113,7 +113,7 @@ impl Runner {
         }
         let entry = self.journal.find(id).filter(|entry| entry.attempt == view.attempt);
         match view.status {
-            Status::Submitted => self.take(&view, control).await,
+            Status::Submitted => Box::pin(self.take(&view, control)).await,
             _ if !self.is_ours(&view) => {
                 self.journal.forget(id);
                 Ok(Next::Done)

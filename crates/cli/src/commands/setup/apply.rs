@@ -305,7 +305,7 @@ impl Run<'_> {
             None => self.record.drop(&item),
         };
         // The first failure is the one to report.
-        written.and_then(|_| restored).map(|()| None)
+        written.and(restored).map(|()| None)
     }
 
     async fn report(&self, results: Vec<(&Wanted, Outcome<Vec<PathBuf>>)>) -> Outcome {

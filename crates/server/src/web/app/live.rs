@@ -78,11 +78,8 @@ impl Open {
     /// Whether the sign-in that opened the page still holds; it may have ended in another tab.
     async fn is_signed_in(&self) -> bool {
         let Viewer { browser, caller } = &self.viewer;
-        match sign_ins::is_signed_in(&self.hub, &browser.session, &caller.agent).await {
-            Ok(is_signed_in) => is_signed_in,
-            // A database that does not answer now says nothing about the session.
-            Err(_) => true,
-        }
+        // A database that does not answer now says nothing about the session.
+        sign_ins::is_signed_in(&self.hub, &browser.session, &caller.agent).await.unwrap_or(true)
     }
 }
 

@@ -126,7 +126,8 @@ async fn what_is_disabled_is_refused(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     let task = t.ada.task(&t.bob).await;
     t.bob.set(&task, "working").await.ok(200);
     let page = t.at_bob.get(&format!("/tasks/{task}")).await;
-    let cases: [(&str, &[(&str, &str)], &str, &str); 6] = [
+    type Fields = &'static [(&'static str, &'static str)];
+    let cases: [(&str, Fields, &str, &str); 6] = [
         ("retry", &[], "why-retry", "Only Ada may do that."),
         ("reassign", &[("targetAgentId", "x")], "why-reassign", "Only Ada may do that."),
         ("approve", &[], "why-approve", "Nobody holds it at a gate."),

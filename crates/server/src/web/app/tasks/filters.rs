@@ -129,7 +129,7 @@ impl Filters {
         Self { is_board, cursor: None, ..self.clone() }
     }
 
-    pub(crate) fn from_cursor(&self, cursor: Option<String>) -> Self {
+    pub(crate) fn at_cursor(&self, cursor: Option<String>) -> Self {
         Self { cursor, ..self.clone() }
     }
 

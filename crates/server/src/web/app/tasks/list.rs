@@ -77,8 +77,8 @@ pub(super) async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
         let found = needs::tasks(&hub, &viewer.caller, page.filters.selection(), PAGE).await?;
         page.rows = found.items.iter().map(|task| TaskRow::new(task, &page.shell)).collect();
         let base = &page.shell.base;
-        page.older = found.next.map(|cursor| page.filters.from_cursor(Some(cursor)).href(base));
-        page.newest = page.filters.cursor.as_ref().map(|_| page.filters.from_cursor(None).href(base));
+        page.older = found.next.map(|cursor| page.filters.at_cursor(Some(cursor)).href(base));
+        page.newest = page.filters.cursor.as_ref().map(|_| page.filters.at_cursor(None).href(base));
     }
     html(StatusCode::OK, &page)
 }
