@@ -274,7 +274,19 @@ step('every screen passes axe, at a desk and on a phone, in light and dark', asy
   story.problems.push(...door.problems);
 });
 
-if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
+if (pictures !== undefined) {
+  // The README shows these: pages of ada, who knows nobody with a hostile name.
+  step('pictures for the README', async () => {
+    for (const [name, path, scheme] of [['home', '', 'light'], ['task', `/tasks/${story.task}`, 'light'],
+      ['board', '/tasks?view=board', 'dark'], ['agents', '/agents', 'dark']]) {
+      await story.ada.page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+      await story.ada.at(path);
+      await story.ada.page.locator('#live[data-state=live]').waitFor();
+      await story.ada.page.screenshot({ path: `${pictures}/readme-${name}.png` });
+    }
+  });
+  mkdirSync(pictures, { recursive: true });
+}
 story.browser = await launch();
 story.problems = [];
 story.operator = await Person.open(story.browser, hub, 'operator', DESK);

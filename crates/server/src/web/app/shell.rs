@@ -100,6 +100,8 @@ pub(crate) struct Shell {
     pub(crate) name: String,
     pub(crate) initial: String,
     pub(crate) host: String,
+    /// The address of the hub, for commands.
+    pub(crate) address: String,
     pub(crate) links: Vec<Link>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) is_operator: bool,
@@ -168,6 +170,7 @@ impl Shell {
             name: "Operator".to_owned(),
             initial: "O".to_owned(),
             host: host(hub),
+            address: super::copy::address(hub),
             links: Vec::new(),
             is_operator: browser.is_operator(hub),
             live: None,
