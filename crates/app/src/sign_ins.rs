@@ -56,9 +56,9 @@ pub struct SignIn {
 /// A browser session.
 #[derive(Debug, Clone)]
 pub struct Session {
-    /// The hash of the cookie's token.
-    pub hash: KeyHash,
-    /// Who is signed in, the first one first.
+    /// Its id, which stays when the token changes.
+    pub id: String,
+    /// Who is signed in with a key that is still valid, the first one first.
     pub sign_ins: Vec<SignIn>,
     /// Whether its last use is long enough ago to be recorded again.
     pub is_stale: bool,
@@ -87,18 +87,58 @@ impl Session {
     }
 }
 
-/// The session of a cookie, if it has not ended.
-pub fn find(tx: &mut Tx<'_>, hash: &KeyHash, now: Timestamp) -> Result<Option<Session>, Error> {
-    let Some(found) = rows::find_session(tx, hash, now)? else { return Ok(None) };
-    let sign_ins = rows::list(tx, hash)?.into_iter().filter_map(|row| {
+/// The session of a cookie, if it has not ended. `operator` is the hash of the operator's token.
+pub fn find(
+    tx: &mut Tx<'_>,
+    hash: &KeyHash,
+    operator: &KeyHash,
+    now: Timestamp,
+) -> Result<Option<Session>, Error> {
+    match rows::find_session(tx, hash, now)? {
+        Some(found) => with_sign_ins(tx, found, operator, now).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The same, by its id.
+pub fn find_by_id(
+    tx: &mut Tx<'_>,
+    id: &str,
+    operator: &KeyHash,
+    now: Timestamp,
+) -> Result<Option<Session>, Error> {
+    match rows::find_by_id(tx, id, now)? {
+        Some(found) => with_sign_ins(tx, found, operator, now).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A sign-in whose key has ended is worth nothing: it shows nothing and does nothing, not even a sign-out.
+fn with_sign_ins(
+    tx: &mut Tx<'_>,
+    found: rows::Session,
+    operator: &KeyHash,
+    now: Timestamp,
+) -> Result<Session, Error> {
+    let mut sign_ins = Vec::new();
+    for row in rows::list(tx, &found.id)? {
+        let Ok(key_hash) = KeyHash::try_from(row.key_hash) else { continue };
         let subject = match row.subject.as_str() {
-            OPERATOR => Subject::Operator,
-            agent => Subject::Agent(agent.parse().ok()?),
+            OPERATOR if keys::same_hash(&key_hash, operator) => Subject::Operator,
+            OPERATOR => continue,
+            id => match id.parse::<AgentId>() {
+                Ok(agent) => match crate::agents::check_key(tx, &agent, &key_hash) {
+                    Ok(()) => Subject::Agent(agent),
+                    Err(Error::KeyEnded | Error::Suspended) => continue,
+                    Err(error) => return Err(error),
+                },
+                Err(_) => continue,
+            },
         };
-        Some(SignIn { subject, key_hash: row.key_hash.try_into().ok()? })
-    });
+        sign_ins.push(SignIn { subject, key_hash });
+    }
     let is_stale = now.ms_since(found.used_at) >= TOUCH_SECONDS * 1_000;
-    Ok(Some(Session { hash: *hash, sign_ins: sign_ins.collect(), is_stale }))
+    Ok(Session { id: found.id, sign_ins, is_stale })
 }
 
 /// The token that a browser sent, if any, and the one that it gets. Whoever signs in gets a new token: somebody else may
@@ -109,6 +149,8 @@ pub struct Tokens {
     pub sent: Option<KeyHash>,
     /// The hash of the new token.
     pub new: KeyHash,
+    /// The id of a new session.
+    pub id: [u8; 16],
 }
 
 /// Signs somebody in, in a new session or in the one that the browser has. The caller has checked the operator's token; the
@@ -123,48 +165,89 @@ pub fn sign_in(
     if let Subject::Agent(agent) = subject {
         crate::agents::check_key(tx, agent, key_hash)?;
     }
-    let hash = &tokens.new;
     let found = match &tokens.sent {
         Some(sent) => rows::find_session(tx, sent, now)?,
         None => None,
     };
-    if let Some(found) = found {
-        rows::rename(tx, &found.hash, hash)?;
-    } else {
-        let expires_at = now.plus_seconds(IDLE_SECONDS);
-        let new = rows::Session { hash: hash.to_vec(), created_at: now, used_at: now, expires_at };
-        rows::insert_session(tx, &new)?;
-    }
-    let there = rows::list(tx, hash)?;
-    if there.len() >= SIGN_INS_MAX && !there.iter().any(|one| one.subject == subject.as_str()) {
-        let why = format!("cannot be added: {SIGN_INS_MAX} agents are signed in here; sign one out first");
-        return Err(Invalid::field("key", why).into());
-    }
+    let id = match found {
+        Some(found) => {
+            rows::set_hash(tx, &found.id, &tokens.new)?;
+            found.id
+        }
+        None => {
+            let id = keys::hex(&tokens.id);
+            let expires_at = now.plus_seconds(IDLE_SECONDS);
+            let hash = tokens.new.to_vec();
+            let new = rows::Session { hash, id: id.clone(), created_at: now, used_at: now, expires_at };
+            rows::insert_session(tx, &new)?;
+            id
+        }
+    };
+    make_room(tx, &id, subject)?;
     let row =
         rows::SignIn { subject: subject.as_str().to_owned(), key_hash: key_hash.to_vec(), created_at: now };
-    rows::insert_sign_in(tx, hash, &row)?;
+    rows::insert_sign_in(tx, &id, &row)?;
     Ok(rows::keep_newest(tx, subject.as_str(), SESSIONS_MAX)?)
 }
 
+/// Refuses one agent too many. Those whose key has ended do not count: they are removed.
+fn make_room(tx: &mut Tx<'_>, id: &str, subject: &Subject) -> Result<(), Error> {
+    let mut there = rows::list(tx, id)?;
+    if there.len() < SIGN_INS_MAX || there.iter().any(|one| one.subject == subject.as_str()) {
+        return Ok(());
+    }
+    let mut kept = Vec::new();
+    for one in there.drain(..) {
+        let hash = KeyHash::try_from(one.key_hash.clone()).unwrap_or_default();
+        let is_valid = match one.subject.parse::<AgentId>() {
+            Ok(agent) if one.subject != OPERATOR => crate::agents::check_key(tx, &agent, &hash).is_ok(),
+            _ => true,
+        };
+        if is_valid {
+            kept.push(one);
+        } else {
+            rows::remove_sign_in(tx, id, &one.subject)?;
+        }
+    }
+    if kept.len() < SIGN_INS_MAX {
+        return Ok(());
+    }
+    let why = format!("cannot be added: {SIGN_INS_MAX} agents are signed in here; sign one out first");
+    Err(Invalid::field("key", why).into())
+}
+
+/// Replaces the key of an agent, for a person who is signed in with the old one. That session goes on with the new key, so
+/// that somebody who lost the answer can make another one; all other sessions of the agent end.
+pub fn rotate_key(
+    tx: &mut Tx<'_>,
+    session: &str,
+    by: &AgentId,
+    old: &KeyHash,
+    new: &KeyHash,
+) -> Result<(), Error> {
+    crate::agents::rotate_key(tx, by, old, new)?;
+    Ok(rows::set_key(tx, session, by.as_str(), new)?)
+}
+
 /// Records that a session is in use, which prolongs it.
-pub fn touch(tx: &mut Tx<'_>, hash: &KeyHash, now: Timestamp) -> Result<(), Error> {
-    let Some(found) = rows::find_session(tx, hash, now)? else { return Ok(()) };
+pub fn touch(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<(), Error> {
+    let Some(found) = rows::find_by_id(tx, id, now)? else { return Ok(()) };
     let expires_at = now.plus_seconds(IDLE_SECONDS).min(found.created_at.plus_seconds(LIFETIME_SECONDS));
-    Ok(rows::touch(tx, hash, now, expires_at)?)
+    Ok(rows::touch(tx, id, now, expires_at)?)
 }
 
 /// Signs one out of a session. The session ends with the last of them.
-pub fn sign_out(tx: &mut Tx<'_>, hash: &KeyHash, subject: &Subject) -> Result<(), Error> {
-    rows::remove_sign_in(tx, hash, subject.as_str())?;
-    if rows::list(tx, hash)?.is_empty() {
-        rows::remove_session(tx, hash)?;
+pub fn sign_out(tx: &mut Tx<'_>, id: &str, subject: &Subject) -> Result<(), Error> {
+    rows::remove_sign_in(tx, id, subject.as_str())?;
+    if rows::list(tx, id)?.is_empty() {
+        rows::remove_session(tx, id)?;
     }
     Ok(())
 }
 
 /// Ends a session.
-pub fn end(tx: &mut Tx<'_>, hash: &KeyHash) -> Result<(), Error> {
-    Ok(rows::remove_session(tx, hash)?)
+pub fn end(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
+    Ok(rows::remove_session(tx, id)?)
 }
 
 /// Signs one out of every session, in every browser.

@@ -86,6 +86,11 @@ fn main() -> std::process::ExitCode {
     clap_complete::CompleteEnv::with_factory(Arguments::command).complete();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        // An AI tool takes some exit codes of its hooks for an order to stop. A line that this version does not know says
+        // nothing.
+        Err(_) if std::env::args_os().nth(1).is_some_and(|command| command == "hook") && !asks_for_help() => {
+            return std::process::ExitCode::SUCCESS;
+        }
         Err(error) => return wrong_usage(&error),
     };
     let common = arguments.common;
@@ -103,6 +108,10 @@ fn main() -> std::process::ExitCode {
             std::process::ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+fn asks_for_help() -> bool {
+    std::env::args_os().any(|argument| argument == "--help" || argument == "-h")
 }
 
 /// Prints help, or what is wrong with the arguments; with `--json` as JSON, like every other error.

@@ -10,6 +10,8 @@ use crate::{Error, Tx};
 pub struct Session {
     /// The hash of the cookie.
     pub hash: Vec<u8>,
+    /// Its own id. It stays when the cookie changes.
+    pub id: String,
     /// When it began.
     pub created_at: Timestamp,
     /// When it was last used, about.
@@ -21,6 +23,7 @@ pub struct Session {
 columns! {
     "s", session: Session {
         hash,
+        id,
         created_at,
         used_at,
         expires_at,
@@ -57,45 +60,52 @@ pub fn find_session(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<Opti
     tx.find(sql, &[hash.into(), now.into()])
 }
 
+/// The same, by its id.
+pub fn find_by_id(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<Option<Session>, Error> {
+    let sql = sql!("select {} from browser_sessions s where s.id = ?1 and s.expires_at > ?2", Session);
+    tx.find(sql, &[id.into(), now.into()])
+}
+
 /// Who is signed in within a session, the first one first.
-pub fn list(tx: &mut Tx<'_>, session: &[u8]) -> Result<Vec<SignIn>, Error> {
+pub fn list(tx: &mut Tx<'_>, session: &str) -> Result<Vec<SignIn>, Error> {
     let sql =
-        sql!("select {} from sign_ins i where i.session_hash = ?1 order by i.created_at, i.subject", SignIn);
+        sql!("select {} from sign_ins i where i.session_id = ?1 order by i.created_at, i.subject", SignIn);
     tx.list(sql, &[session.into()])
 }
 
 /// Stores a sign-in, in place of an earlier one of the same subject.
-pub fn insert_sign_in(tx: &mut Tx<'_>, session: &[u8], sign_in: &SignIn) -> Result<(), Error> {
+pub fn insert_sign_in(tx: &mut Tx<'_>, session: &str, sign_in: &SignIn) -> Result<(), Error> {
     insert!(sign_ins {
         ..sign_in: SignIn,
-        session_hash: session,
-    }, on conflict (session_hash, subject) replace)
+        session_id: session,
+    }, on conflict (session_id, subject) replace)
     .send(tx)
 }
 
 /// Gives a session another token; the old one opens nothing any more.
-pub fn rename(tx: &mut Tx<'_>, old: &[u8], new: &[u8]) -> Result<(), Error> {
-    update!(sign_ins { session_hash: new } where { session_hash: old }).send(tx)?;
-    update!(browser_sessions { hash: new } where { hash: old }).send(tx)
+pub fn set_hash(tx: &mut Tx<'_>, id: &str, hash: &[u8]) -> Result<(), Error> {
+    update!(browser_sessions { hash: hash } where { id: id }).send(tx)
+}
+
+/// Replaces the key of a sign-in.
+pub fn set_key(tx: &mut Tx<'_>, session: &str, subject: &str, key_hash: &[u8]) -> Result<(), Error> {
+    update!(sign_ins { key_hash: key_hash } where { session_id: session, subject: subject }).send(tx)
 }
 
 /// Records that a session was used.
-pub fn touch(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp, expires_at: Timestamp) -> Result<(), Error> {
-    update!(browser_sessions { used_at: now, expires_at: expires_at } where { hash: hash }).send(tx)
+pub fn touch(tx: &mut Tx<'_>, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<(), Error> {
+    update!(browser_sessions { used_at: now, expires_at: expires_at } where { id: id }).send(tx)
 }
 
 /// Signs one subject out of a session.
-pub fn remove_sign_in(tx: &mut Tx<'_>, session: &[u8], subject: &str) -> Result<(), Error> {
-    tx.send(
-        "delete from sign_ins where session_hash = ?1 and subject = ?2",
-        &[session.into(), subject.into()],
-    )
+pub fn remove_sign_in(tx: &mut Tx<'_>, session: &str, subject: &str) -> Result<(), Error> {
+    tx.send("delete from sign_ins where session_id = ?1 and subject = ?2", &[session.into(), subject.into()])
 }
 
 /// Removes a session with all its sign-ins.
-pub fn remove_session(tx: &mut Tx<'_>, hash: &[u8]) -> Result<(), Error> {
-    tx.send("delete from sign_ins where session_hash = ?1", &[hash.into()])?;
-    tx.send("delete from browser_sessions where hash = ?1", &[hash.into()])
+pub fn remove_session(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
+    tx.send("delete from sign_ins where session_id = ?1", &[id.into()])?;
+    tx.send("delete from browser_sessions where id = ?1", &[id.into()])
 }
 
 /// Signs a subject out of all sessions.
@@ -106,8 +116,8 @@ pub fn remove_subject(tx: &mut Tx<'_>, subject: &str) -> Result<(), Error> {
 /// Signs a subject out of all sessions but its newest ones.
 pub fn keep_newest(tx: &mut Tx<'_>, subject: &str, count: i64) -> Result<(), Error> {
     tx.send(
-        "delete from sign_ins where subject = ?1 and session_hash in
-             (select session_hash from sign_ins where subject = ?1 order by created_at desc, session_hash
+        "delete from sign_ins where subject = ?1 and session_id in
+             (select session_id from sign_ins where subject = ?1 order by created_at desc, session_id
               limit 1000 offset ?2)",
         &[subject.into(), count.into()],
     )
@@ -126,12 +136,12 @@ pub fn use_setup_code(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<bo
 
 /// Removes what has run out, a bounded number of rows at a time; tells how many.
 pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, Error> {
-    let ended: Vec<Vec<u8>> = tx.list(
-        "select hash from browser_sessions where expires_at <= ?1 order by expires_at limit ?2",
+    let ended: Vec<String> = tx.list(
+        "select id from browser_sessions where expires_at <= ?1 order by expires_at limit ?2",
         &[now.into(), limit.into()],
     )?;
-    for hash in &ended {
-        remove_session(tx, hash)?;
+    for id in &ended {
+        remove_session(tx, id)?;
     }
     let codes = tx.execute(
         "delete from setup_codes where hash in

@@ -1,9 +1,10 @@
 //! Signing in to the dashboard.
 
 use tandem_api::admin::SetupLink;
+use tandem_api::agents::NewKey;
 use tandem_api::error::Code;
 use tandem_api::text::HubText;
-use tandem_app::keys::{self, KeyHash};
+use tandem_app::keys;
 use tandem_app::sign_ins::Tokens;
 pub use tandem_app::sign_ins::{Session, SignIn, Subject};
 use tandem_app::{events, sign_ins, tasks};
@@ -11,7 +12,7 @@ use tandem_core::{AgentId, Role, Status};
 pub use tandem_store::tasks::Count;
 
 use crate::rates::RateKind;
-use crate::{Address, Error, HubParts};
+use crate::{Address, Caller, Error, HubParts};
 
 /// Failed sign-ins per minute and address.
 const FAILURES_MAX: u32 = 20;
@@ -30,18 +31,36 @@ impl SigningIn {
     pub fn new(sent: Option<&str>) -> Self {
         let token = keys::random_hex::<32>();
         let sent = sent.map(|sent| keys::sha256(sent.as_bytes()));
-        Self { hashes: Tokens { sent, new: keys::sha256(token.as_bytes()) }, token }
+        let mut id = [0; 16];
+        keys::fill_random(&mut id);
+        Self { hashes: Tokens { sent, new: keys::sha256(token.as_bytes()), id }, token }
     }
 }
 
-/// The session of a browser's token. A session that is in use is prolonged.
+/// The session of a browser's token, with those whose keys are still valid. A session that is in use is prolonged.
 pub async fn session(hub: &HubParts, token: &str) -> Result<Option<Session>, Error> {
-    let hash = keys::sha256(token.as_bytes());
-    let found = hub.read(move |tx, now| sign_ins::find(tx, &hash, now.at)).await?;
-    if found.as_ref().is_some_and(|session| session.is_stale) {
-        hub.db.write(move |tx, now| sign_ins::touch(tx, &hash, now.at)).await?;
+    let (hash, operator) = (keys::sha256(token.as_bytes()), hub.access.operator_key());
+    let found = hub.read(move |tx, now| sign_ins::find(tx, &hash, &operator, now.at)).await?;
+    if let Some(session) = found.as_ref().filter(|session| session.is_stale) {
+        let id = session.id.clone();
+        hub.db.write(move |tx, now| sign_ins::touch(tx, &id, now.at)).await?;
     }
     Ok(found)
+}
+
+/// The same session as it is now. None if it has ended.
+pub async fn current(hub: &HubParts, session: &Session) -> Result<Option<Session>, Error> {
+    let (id, operator) = (session.id.clone(), hub.access.operator_key());
+    hub.read(move |tx, now| sign_ins::find_by_id(tx, &id, &operator, now.at)).await
+}
+
+/// Replaces the key of an agent for a person who is signed in. The session goes on with the new key.
+pub async fn rotate_key(hub: &HubParts, caller: &Caller, session: &Session) -> Result<NewKey, Error> {
+    let api_key = keys::new_api_key();
+    let (by, old, new) = (caller.agent.clone(), caller.key_hash, keys::sha256(api_key.as_bytes()));
+    let id = session.id.clone();
+    hub.write(caller, move |tx, _| sign_ins::rotate_key(tx, &id, &by, &old, &new)).await?;
+    Ok(NewKey { api_key: HubText::new(api_key) })
 }
 
 /// Signs in with an agent's API key or the operator's token. Tells who it was.
@@ -118,12 +137,12 @@ pub async fn new_setup_link(hub: &HubParts) -> Result<SetupLink, Error> {
 }
 
 /// Signs one out of a session.
-pub async fn sign_out(hub: &HubParts, session: KeyHash, subject: Subject) -> Result<(), Error> {
+pub async fn sign_out(hub: &HubParts, session: String, subject: Subject) -> Result<(), Error> {
     Ok(hub.db.write(move |tx, _| sign_ins::sign_out(tx, &session, &subject)).await?)
 }
 
 /// Ends a session.
-pub async fn end(hub: &HubParts, session: KeyHash) -> Result<(), Error> {
+pub async fn end(hub: &HubParts, session: String) -> Result<(), Error> {
     Ok(hub.db.write(move |tx, _| sign_ins::end(tx, &session)).await?)
 }
 
@@ -190,11 +209,4 @@ impl SignedIn {
     pub fn live(&self) -> i64 {
         self.counts.iter().filter(|count| count.status.is_live()).map(|count| count.count).sum()
     }
-}
-
-/// Whether an agent is still signed in within a session.
-pub async fn is_signed_in(hub: &HubParts, session: &Session, agent: &AgentId) -> Result<bool, Error> {
-    let hash = session.hash;
-    let found = hub.read(move |tx, now| sign_ins::find(tx, &hash, now.at)).await?;
-    Ok(found.is_some_and(|session| session.key_of(agent).is_some()))
 }

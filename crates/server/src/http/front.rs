@@ -35,6 +35,12 @@ const TARGET_BYTES_MAX: usize = 8 * 1024;
 /// Routes without a rate limit: monitoring calls them often, and they are cheap.
 const UNLIMITED: [&str; 3] = ["/health", "/ready", "/metrics"];
 
+/// The same for the constant files of the dashboard: strangers at an address must not take them from people who are signed
+/// in there.
+fn is_unlimited(path: &str) -> bool {
+    UNLIMITED.contains(&path) || path.starts_with("/static/")
+}
+
 /// The address of the TCP peer.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
@@ -276,13 +282,14 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
         },
     };
     // A failed lookup counts on every route.
-    if matches!(identity, Identity::Unknown) || !UNLIMITED.contains(&request.uri().path()) {
+    if matches!(identity, Identity::Unknown) || !is_unlimited(request.uri().path()) {
         let counted = match &identity {
             Identity::Agent(agent, _) => hub.rates.count(RateKind::Requests, agent.as_str(), limit, now),
             Identity::Admin => None,
             Identity::Browser(session) => {
-                let who = format!("browser {}", keys::hex(&session.hash[..12]));
-                hub.rates.count(RateKind::Requests, &who, limit, now)
+                // Counted by whoever is signed in: a new session must not be a new budget.
+                let who = session.agents().next().map_or(&*address.key, |agent| agent.as_str());
+                hub.rates.count(RateKind::Requests, &format!("browser {who}"), limit, now)
             }
             Identity::Guest | Identity::Unknown => {
                 hub.rates.count(RateKind::Requests, &address.key, limit, now)

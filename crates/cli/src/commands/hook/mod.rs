@@ -68,6 +68,10 @@ struct Hook {
 /// Runs `tandem hook`. No failure is reported: the tool would show it to its user at every step.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let input = Input::read();
+    // A worker of the runner sees its own task only, also if the tool that it runs has hooks.
+    if std::env::var_os("TANDEM_RUNNER").is_some() {
+        return Ok(());
+    }
     // The event after an answer to `Stop`: another answer would never let the model stop.
     if input.is_stop() && input.stop_hook_active == Some(true) && !arguments.wait {
         return Ok(());

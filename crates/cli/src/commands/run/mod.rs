@@ -28,6 +28,7 @@ use clap::Args;
 use tandem_client::Error;
 
 use super::session::block_on;
+use super::setup::detect::is_program;
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::time;
@@ -183,12 +184,16 @@ fn check_command(command: &[OsString]) -> Outcome {
     let is_there = match program.components().count() {
         1 => {
             let path = std::env::var_os("PATH").unwrap_or_default();
-            std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+            std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))
         }
-        _ => program.is_file(),
+        _ => is_program(program),
     };
     if is_there {
         return Ok(());
+    }
+    if program.is_file() {
+        let what = format!("{} is not executable", program.display());
+        return Err(Failure::refused(what).next(format!("Run: chmod +x {}", program.display())));
     }
     Err(Failure::not_found(format!("there is no command {}", program.display())))
 }

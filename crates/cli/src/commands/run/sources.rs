@@ -1,6 +1,6 @@
 //! Whose tasks the runner takes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use tandem_core::AgentId;
 
 use super::super::Session;
 use crate::exit::{Failure, Outcome};
+use crate::profiles::write_secret;
 use crate::terminal::text;
 
 /// How long the list of connections is used before it is read again.
@@ -31,12 +32,14 @@ impl Sources {
             return Ok(Self::Connected(Mutex::default()));
         }
         let connections = session.connections().await?;
+        let mut remembered = Remembered::load(session)?;
         let mut listed = HashSet::new();
         for name in named {
-            let agent = find(&connections, name)?;
+            let agent = remembered.find(&connections, name)?;
             session.terminal.note(&format!("Takes tasks from {} ({agent}).", text::line(name)));
             listed.insert(agent);
         }
+        remembered.save()?;
         Ok(Self::Listed(listed))
     }
 
@@ -76,6 +79,47 @@ impl Sources {
     }
 }
 
+/// Which agents the owner's words meant at first. Agents choose their names, so a name could come to mean another agent;
+/// the runner goes on with the one that was meant, and never changes over by itself.
+struct Remembered {
+    file: std::path::PathBuf,
+    ids: BTreeMap<String, AgentId>,
+}
+
+impl Remembered {
+    fn load(session: &Session) -> Outcome<Self> {
+        let name = session.profile.as_ref().map_or("", |profile| &profile.name);
+        let file = session.profiles.state_folder(name).join("run/from.json");
+        let ids = match std::fs::read(&file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
+            Err(_) => BTreeMap::new(),
+        };
+        Ok(Self { file, ids })
+    }
+
+    fn find(&mut self, connections: &[ConnectionView], named: &str) -> Outcome<AgentId> {
+        let is_id = named.starts_with("agent_");
+        let before = self.ids.get(named).filter(|_| !is_id);
+        let is_there = |agent: &&AgentId| connections.iter().any(|one| one.connected.agent_id == **agent);
+        if let Some(agent) = before {
+            return before.filter(is_there).cloned().ok_or_else(|| {
+                let what = format!("{:?} meant {agent}, which is no longer connected", text::line(named));
+                Failure::refused(what).next("If another agent is meant now, give its id.")
+            });
+        }
+        let found = find(connections, named)?;
+        if !is_id {
+            self.ids.insert(named.to_owned(), found.clone());
+        }
+        Ok(found)
+    }
+
+    fn save(&self) -> Outcome {
+        let text = serde_json::to_string(&self.ids).unwrap_or_default();
+        write_secret(&self.file, &text)
+    }
+}
+
 fn find(connections: &[ConnectionView], named: &str) -> Outcome<AgentId> {
     let by = |is_it: &dyn Fn(&ConnectionView) -> bool| -> Vec<AgentId> {
         connections.iter().filter(|one| is_it(one)).map(|one| one.connected.agent_id.clone()).collect()
@@ -83,7 +127,9 @@ fn find(connections: &[ConnectionView], named: &str) -> Outcome<AgentId> {
     // The owner's own words first: nobody else can choose an alias.
     let by_alias = by(&|one| one.alias.as_ref().is_some_and(|alias| alias.as_str() == named));
     let by_id = by(&|one| one.connected.agent_id.as_str() == named);
-    let by_name = by(&|one| one.connected.agent_name.as_str().eq_ignore_ascii_case(named));
+    // An agent may choose a name that looks like the id of another.
+    let is_id = named.starts_with("agent_");
+    let by_name = by(&|one| !is_id && one.connected.agent_name.as_str().eq_ignore_ascii_case(named));
     let found = [by_alias, by_id, by_name].into_iter().find(|found| !found.is_empty()).unwrap_or_default();
     match found.as_slice() {
         [one] => Ok(one.clone()),

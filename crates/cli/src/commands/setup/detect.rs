@@ -92,13 +92,13 @@ pub(super) fn on_path(name: &str) -> Option<PathBuf> {
 }
 
 #[cfg(unix)]
-pub(super) fn is_program(file: &Path) -> bool {
+pub(in crate::commands) fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_program(file: &Path) -> bool {
+pub(in crate::commands) fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 

@@ -3,7 +3,7 @@
 
 mod antigravity;
 mod apply;
-mod detect;
+pub(super) mod detect;
 mod diff;
 mod edit_json;
 mod edit_toml;

@@ -11,7 +11,7 @@ mod work;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
 use crate::harness::{Agent, Client, Harness, PATIENCE, Reply};
@@ -69,6 +69,22 @@ impl Person {
         opened
     }
 
+    /// Sends a form without its last byte.
+    pub async fn begin(&self, path: &str, fields: &[(&str, &str)]) -> Begun {
+        let pair = |(name, value): &(&str, &str)| format!("{}={}", encoded(name), encoded(value));
+        let mut body = fields.iter().map(pair).collect::<Vec<_>>().join("&");
+        let mut stream = TcpStream::connect(self.client.address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: x\r\ncookie: {}\r\nconnection: close\r\ncontent-length: {}\r\n\
+             content-type: application/x-www-form-urlencoded\r\n\r\n",
+            self.cookie,
+            body.len()
+        );
+        let last = body.pop().unwrap();
+        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        Begun { stream, last }
+    }
+
     pub async fn get(&self, path: &str) -> Reply {
         let mut request = Request::get(path).header("host", self.client.address.to_string());
         if !self.cookie.is_empty() {
@@ -109,6 +125,22 @@ impl Person {
             request = request.header("cookie", &self.cookie);
         }
         self.client.raw(request.body(Full::new(Bytes::from(body))).unwrap()).await
+    }
+}
+
+/// A form of which the last byte is missing.
+pub struct Begun {
+    stream: TcpStream,
+    last: char,
+}
+
+impl Begun {
+    /// Sends it and reads the answer.
+    pub async fn finish(mut self) -> String {
+        self.stream.write_all(self.last.to_string().as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        tokio::time::timeout(PATIENCE, self.stream.read_to_end(&mut answer)).await.unwrap().unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
     }
 }
 

@@ -213,6 +213,87 @@ async fn an_open_page_is_told_what_happens(#[values(Db::Sqlite, Db::Postgres)] d
     assert!(stream.until("event: end").await.contains("event: end"));
 }
 
+/// An ended key shows nothing and does nothing, whatever session it was entered in.
+#[rstest]
+#[tokio::test]
+async fn a_sign_in_with_an_ended_key_is_worth_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, mut bob) = hub.pair().await;
+    let thief = Person::sign_in(&hub, &bob).await.also(&hub, &ada).await;
+    bob.key = bob.post("/agents/me/rotate-key", json!({})).await.text("apiKey");
+    bob.patch("/agents/me", json!({ "name": "Robert" })).await.ok(200);
+    let owner = Person::sign_in(&hub, &bob).await;
+    let at_ada = Person { base: format!("/app/{}", ada.id), ..thief.clone() };
+    let page = at_ada.page("").await;
+    assert!(!page.contains("Robert") && !page.contains(&bob.id), "{page}");
+    let csrf = hidden(&page, "csrf");
+    let fields = [("csrf", &*csrf), ("who", &*bob.id), ("everywhere", "true")];
+    assert_eq!(thief.post("/app/sign-out", &fields).await.status, 404);
+    assert_eq!(owner.get(&owner.base).await.status, 200);
+    assert_eq!(location(&thief.get("/app").await), format!("/app/{}", ada.id));
+}
+
+/// Signing in one more agent leaves the forms of other windows valid; a form that was begun before a sign-out is refused.
+#[rstest]
+#[tokio::test]
+async fn forms_follow_the_session(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let person = Person::sign_in(&hub, &ada).await;
+    let csrf = hidden(&person.page("/profile").await, "csrf");
+    let both = person.also(&hub, &bob).await;
+    assert_eq!(hidden(&both.page("/profile").await, "csrf"), csrf);
+
+    let path = format!("{}/profile/change", both.base);
+    let slow = both.begin(&path, &[("csrf", &csrf), ("name", "Too late")]).await;
+    assert_eq!(both.post("/app/sign-out", &[("csrf", &csrf)]).await.status, 303);
+    assert!(slow.finish().await.starts_with("HTTP/1.1 401"));
+    assert_eq!(ada.get("/agents/me").await.ok(200)["name"], "Ada");
+}
+
+/// A new key that nobody saw is no loss: the session goes on with it.
+#[rstest]
+#[tokio::test]
+async fn a_rotation_keeps_this_session_only(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let (here, there) = (Person::sign_in(&hub, &ada).await, Person::sign_in(&hub, &ada).await);
+    for _ in 0..2 {
+        let reply = here.submit("/profile", "/profile/rotate", &[]).await;
+        assert_eq!(reply.status, 200, "{}", text(&reply));
+    }
+    assert_eq!(there.get(&there.base).await.status, 303);
+    assert_eq!(here.get(&here.base).await.status, 200);
+    assert_eq!(ada.get("/agents/me").await.status, 401);
+}
+
+/// Two operators, or two windows: a form writes only what was changed in it.
+#[rstest]
+#[tokio::test]
+async fn an_older_form_of_the_operator_undoes_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let bob = hub.agent("Bob").await;
+    let operator = Person::sign_in_with(&hub, ADMIN_TOKEN).await;
+    let path = format!("/admin/agents/{}", bob.id);
+    let terms = json!({ "suspended": true, "credits": 1.239999 });
+    hub.client.send("PATCH", &path, Some(ADMIN_TOKEN), Some(terms)).await.ok(200);
+    let fields = [("shownCredits", "0.50"), ("credits", "0.50"), ("costsCredits", "on")];
+    assert_eq!(operator.submit("/agents", &format!("/agents/{}", bob.id), &fields).await.status, 303);
+    let agents = hub.client.send("GET", "/admin/agents", Some(ADMIN_TOKEN), None).await.ok(200).clone();
+    let found = (&agents[0]["suspended"], &agents[0]["credits"], &agents[0]["costsCredits"]);
+    assert_eq!(found, (&json!(true), &json!(1.239999), &json!(true)));
+}
+
+#[rstest]
+#[tokio::test]
+async fn repeated_words_in_a_filter_are_one(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let person = Person::sign_in(&hub, &ada).await;
+    let types = vec!["*"; 3_000].join(",");
+    assert_eq!(person.get(&format!("{}/events?type={types}", person.base)).await.status, 200);
+}
+
 #[test]
 fn the_scripts_are_small_and_all_are_served() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/static/app");

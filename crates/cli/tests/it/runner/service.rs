@@ -2,6 +2,7 @@
 
 use rstest::rstest;
 
+use super::{Runner, until};
 use crate::command::Cli;
 use crate::harness::{Db, Harness};
 
@@ -90,4 +91,32 @@ async fn files_are_neither_instructions_nor_from_elsewhere(#[values(Db::Sqlite)]
     assert!(names.len() == 1 && names[0].ends_with("-CLAUDE.txt"), "{names:?}");
     let files = cli.ok(&["file", "list", task]).await.stdout;
     assert!(!files.contains("key.txt"), "{files}");
+}
+
+/// Agents choose their names: another one that takes over a name does not get its tasks run.
+#[rstest]
+#[tokio::test]
+async fn a_name_goes_on_meaning_the_same_agent(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let runner = Runner::start(&cli, &[], "echo done");
+    let task = cli.task(&[]).await;
+    until(&cli, &task, "completed").await;
+    runner.kill().await;
+    cli.ok(&["profile", "set", "--name", "Somebody", "--agent", "ada"]).await;
+    let runner = Runner::start(&cli, &[], "echo done");
+    let task = cli.task(&[]).await;
+    until(&cli, &task, "completed").await;
+    drop(runner);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_script_that_is_not_executable_is_named(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let script = cli.home.join("work.sh");
+    std::fs::write(&script, "echo done").unwrap();
+    let script = script.to_str().unwrap();
+    cli.run(&["run", "--agent", "bob", "--from", "ada", "--", script]).await.failed(1, "chmod +x");
 }

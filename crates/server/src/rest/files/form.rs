@@ -75,6 +75,7 @@ pub(crate) async fn upload_of_page(
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let boundary = content_type.and_then(|value| multer::parse_boundary(value).ok());
     let boundary = hub.on_task(caller, task, boundary.ok_or_else(error::not_a_form)).await?;
+    files::check(hub, caller, task).await?;
     let form = Form::new(hub, caller, boundary, body)?;
     let file = read_form(hub, caller, form, None, Some(csrf)).await;
     hub.access.check(caller).await?;

@@ -53,9 +53,12 @@ impl IntoResponse for PageError {
                 });
                 super::redirect(&format!("/app/sign-in{next}"))
             }
-            Self::SignIn { redirects: false, .. } => {
-                page(401, "You are not signed in any more. Nothing was changed.".to_owned(), true)
-            }
+            Self::SignIn { redirects: false, .. } => page(
+                401,
+                "You are not signed in any more. Sign in again and look whether it has taken effect."
+                    .to_owned(),
+                true,
+            ),
         }
     }
 }

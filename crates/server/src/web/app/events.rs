@@ -126,11 +126,12 @@ fn filter(kinds: &str, task: &str) -> Result<(Vec<EventKind>, Option<TaskId>), S
             Some(start) => kind.as_str().starts_with(start),
             None => kind.as_str() == pattern,
         };
-        let before = found.len();
-        found.extend(EventKind::ALL.iter().filter(fits));
-        if found.len() == before {
+        if !EventKind::ALL.iter().any(|kind| fits(&kind)) {
             return Err(format!("There is no event type {pattern}. Try task.* or message.created."));
         }
+        let is_new = |kind: &&EventKind| !found.contains(*kind);
+        let more: Vec<EventKind> = EventKind::ALL.iter().filter(fits).filter(is_new).copied().collect();
+        found.extend(more);
     }
     let task = match task {
         "" => None,

@@ -2,7 +2,7 @@
 //! count as connected, and its events do not count as pushed: a person looks on.
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -34,10 +34,11 @@ pub(crate) async fn stream(
     // A key that ended before the feed was open does not end it.
     hub.access.check(&viewer.caller).await?;
     let hello = format!("retry: 2000\nid: {}\nevent: start\ndata: {{}}\n\n", feed.cursor());
-    let chunks = unfold(Next::Greet(hello, Open { hub, viewer, feed }), async |state| {
-        let (chunk, next) = advance(state).await?;
-        Some((Ok::<_, Infallible>(Bytes::from(chunk)), next))
-    });
+    let chunks =
+        unfold(Next::Greet(hello, Open { hub, viewer, feed, checked: Instant::now() }), async |state| {
+            let (chunk, next) = advance(state).await?;
+            Some((Ok::<_, Infallible>(Bytes::from(chunk)), next))
+        });
     Ok(event_stream(Body::from_stream(chunks)))
 }
 
@@ -45,6 +46,8 @@ struct Open {
     hub: Hub,
     viewer: Viewer,
     feed: Feed,
+    /// When the session was last found to be valid.
+    checked: Instant,
 }
 
 enum Next {
@@ -59,9 +62,13 @@ async fn advance(state: Next) -> Option<(String, Next)> {
         Next::Follow(open) => open,
         Next::Over => return None,
     };
-    match timeout(KEEP_ALIVE, open.feed.next()).await {
-        Err(_) if open.is_signed_in().await => Some(("event: ping\ndata: {}\n\n".into(), Next::Follow(open))),
-        Err(_) => Some((end("signed-out"), Next::Over)),
+    let next = timeout(KEEP_ALIVE, open.feed.next()).await;
+    // Also while there are events all the time.
+    if open.checked.elapsed() >= KEEP_ALIVE && !open.is_signed_in().await {
+        return Some((end("signed-out"), Next::Over));
+    }
+    match next {
+        Err(_) => Some(("event: ping\ndata: {}\n\n".into(), Next::Follow(open))),
         Ok(Ok(FeedItem::Events(found))) => {
             let entry = |event| {
                 let view = events::view(event);
@@ -76,10 +83,14 @@ async fn advance(state: Next) -> Option<(String, Next)> {
 
 impl Open {
     /// Whether the sign-in that opened the page still holds; it may have ended in another tab.
-    async fn is_signed_in(&self) -> bool {
+    async fn is_signed_in(&mut self) -> bool {
+        self.checked = Instant::now();
         let Viewer { browser, caller } = &self.viewer;
-        // A database that does not answer now says nothing about the session.
-        sign_ins::is_signed_in(&self.hub, &browser.session, &caller.agent).await.unwrap_or(true)
+        match sign_ins::current(&self.hub, &browser.session).await {
+            Ok(session) => session.is_some_and(|session| session.key_of(&caller.agent).is_some()),
+            // A database that does not answer now says nothing about the session.
+            Err(_) => true,
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, 
 
 /// Longer text is cut, at a place between two characters.
 pub const RENDERED_BYTES_MAX: usize = 16 * 1024;
+/// Cells of all tables of a text.
+const CELLS_MAX: usize = 1_000;
 /// Deeper nesting is shown as plain text.
 const DEPTH_MAX: usize = 24;
 const LINK_REL: &str = "noopener noreferrer nofollow";
@@ -90,17 +92,19 @@ fn cut(text: &str) -> (&str, bool) {
     (kept, true)
 }
 
-/// Clean HTML; none if the text is nested too deeply.
+/// Clean HTML; none if the text is nested too deeply or has too many cells.
 fn render(text: &str) -> Option<String> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let (mut events, mut links, mut depth) = (Vec::new(), Links::default(), 0_usize);
+    let (mut events, mut links, mut depth, mut cells) = (Vec::new(), Links::default(), 0_usize, 0_usize);
     for event in Parser::new_ext(text, options) {
         match &event {
             Event::Start(_) => depth += 1,
             Event::End(_) => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > DEPTH_MAX {
+        // A short text can stand for a table of very many cells.
+        cells += usize::from(matches!(event, Event::Start(Tag::TableCell)));
+        if depth > DEPTH_MAX || cells > CELLS_MAX {
             return None;
         }
         links.push(event, &mut events);

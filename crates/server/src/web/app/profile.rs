@@ -3,26 +3,24 @@
 use askama::Template;
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::routing::{get, post};
 use serde::Deserialize;
 use tandem_api::agents::{PatchAgent, Profile};
 use tandem_app::Invalid;
 use tandem_core::Rule;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, Unfit};
-use tandem_hub::ops::sign_ins::{self, SigningIn, Subject};
+use tandem_hub::ops::sign_ins::{self, Subject};
 use tandem_hub::ops::{agents, wake};
 use tandem_hub::{Error, Hub};
 
 use super::copy::{self, Copied};
-use super::pair_link::with_cookie;
 use super::reach::{ReachMark, key_words};
 use super::shell::path_of;
 use super::told::{Told, frame};
 use super::words::When;
 use super::{Form, Page, Section, Shell, Viewer, html, redirect};
 use crate::rest::export;
-use crate::web::cookie;
 
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
@@ -164,34 +162,25 @@ struct NewKeyPage {
     name: String,
     key: String,
     command: Copied,
-    /// Where the reader goes on; the sign-in, if the session could not be kept.
     href: String,
-    is_signed_in: bool,
 }
 
 #[derive(Debug, Deserialize)]
 struct Nothing {}
 
-/// `POST /app/{agent}/profile/rotate`. The new key is in the answer and nowhere else. The old one has ended every session
-/// of this agent; this browser is signed in again with the new one.
-async fn rotate(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer, Nothing>) -> Page {
+/// `POST /app/{agent}/profile/rotate`. The new key is in the answer and nowhere else. This session goes on with it: whoever
+/// misses the answer makes another key. All other sessions of the agent end with the old one.
+async fn rotate(State(hub): State<Hub>, form: Form<Viewer, Nothing>) -> Page {
     let caller = &form.by.caller;
     let profile = agents::profile(&hub, caller).await?;
-    let key = agents::rotate_key(&hub, caller).await?.api_key;
-    let browser = SigningIn::new(cookie::token(&headers));
-    let signed_in = sign_ins::sign_in(&hub, &caller.address, &browser, key.as_str()).await;
-    if let Err(error) = &signed_in {
-        tracing::warn!(%error, "a browser could not be signed in with its new key");
-    }
+    let key = sign_ins::rotate_key(&hub, caller, &form.by.browser.session).await?.api_key;
     let page = NewKeyPage {
         name: profile.name.as_str().to_owned(),
         key: key.as_str().to_owned(),
         command: Copied::new("login", "use the new key").command(["login", "--hub", &copy::address(&hub)]),
         href: format!("{}/profile", path_of(&caller.agent)),
-        is_signed_in: signed_in.is_ok(),
     };
-    let response = html(StatusCode::OK, &page)?;
-    Ok(if signed_in.is_ok() { with_cookie(&hub, response, &browser.token) } else { response })
+    html(StatusCode::OK, &page)
 }
 
 #[derive(Debug, Deserialize)]
@@ -210,7 +199,7 @@ async fn delete(State(hub): State<Hub>, form: Form<Viewer, Confirmed>) -> Page {
     }
     agents::delete(&hub, &by.caller).await?;
     let subject = Subject::Agent(by.caller.agent.clone());
-    sign_ins::sign_out(&hub, by.browser.session.hash, subject).await?;
+    sign_ins::sign_out(&hub, by.browser.session.id.clone(), subject).await?;
     Ok(redirect("/app"))
 }
 

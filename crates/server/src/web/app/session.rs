@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use tandem_app::idempotency::Key;
 use tandem_app::{Invalid, keys};
 use tandem_core::AgentId;
-use tandem_hub::ops::sign_ins::Session;
+use tandem_hub::ops::sign_ins::{self, Session};
 use tandem_hub::{Address, Caller, Error, Holder, Hub};
 
 use super::error::PageError;
@@ -31,7 +31,7 @@ pub(crate) struct Browser {
 impl Browser {
     /// The value that every form carries. Only our own pages can know it.
     pub(crate) fn csrf(&self) -> String {
-        keys::hex(&keys::sha256(&[b"form".as_slice(), &self.session.hash].concat())[..16])
+        keys::hex(&keys::sha256(&[b"form".as_slice(), self.session.id.as_bytes()].concat())[..16])
     }
 
     /// Whether the operator is signed in, with the token that is in force.
@@ -207,7 +207,9 @@ impl<V: Sender, T: DeserializeOwned> FromRequest<Hub> for Form<V, T> {
         if !is_ours {
             return Err(error::foreign_form().into());
         }
-        // The body may have taken its time.
+        // The body may have taken its time: somebody may have signed out meanwhile.
+        let session = sign_ins::current(hub, &by.browser().session).await?;
+        parts.extensions.insert(session.map_or(Identity::Guest, |now| Identity::Browser(Arc::new(now))));
         let by = V::from_request_parts(&mut parts, hub).await?;
         let by = match sent.get("once") {
             once if (16..=64).contains(&once.len()) && once.is_ascii() => {

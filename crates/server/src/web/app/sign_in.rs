@@ -127,7 +127,7 @@ pub(crate) async fn sign_out(State(hub): State<Hub>, form: Form<Browser, SignOut
     let (fields, session) = (form.fields?, &form.by.session);
     let subject = match fields.who.as_deref() {
         None => {
-            sign_ins::end(&hub, session.hash).await?;
+            sign_ins::end(&hub, session.id.clone()).await?;
             let mut response = redirect("/app/sign-in?done=signed-out");
             if let Some(cookie) = cookie::clear(&hub.config) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -143,7 +143,7 @@ pub(crate) async fn sign_out(State(hub): State<Hub>, form: Form<Browser, SignOut
     if fields.everywhere.unwrap_or(false) {
         sign_ins::sign_out_everywhere(&hub, subject).await?;
     } else {
-        sign_ins::sign_out(&hub, session.hash, subject).await?;
+        sign_ins::sign_out(&hub, session.id.clone(), subject).await?;
     }
     Ok(redirect("/app"))
 }

@@ -145,3 +145,14 @@ fn work_is_bounded() {
     assert_eq!(whole("<b>"), Excerpt { shown: Shown::Plain("<b>".to_owned()), is_cut: false });
     assert!(plain(&"x".repeat(RENDERED_BYTES_MAX + 1)).is_cut);
 }
+
+/// A short text can stand for a table of very many cells.
+#[test]
+fn a_table_with_too_many_cells_stays_text() {
+    let table = |columns: usize, rows: usize| {
+        let line = |cell: &str| format!("|{}\n", format!("{cell}|").repeat(columns));
+        format!("{}{}{}", line("a"), line("-"), "a\n".repeat(rows))
+    };
+    assert!(matches!(markdown(&table(10, 20)).shown, Shown::Html(_)));
+    assert!(matches!(markdown(&table(500, 500)).shown, Shown::Plain(_)));
+}

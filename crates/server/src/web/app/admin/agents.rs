@@ -95,6 +95,10 @@ pub(super) struct AgentForm {
     credits: Option<String>,
     costs_credits: Option<String>,
     suspended: Option<String>,
+    /// What the form showed.
+    shown_credits: Option<String>,
+    shown_costs_credits: Option<String>,
+    shown_suspended: Option<String>,
 }
 
 pub(super) async fn change(
@@ -109,15 +113,23 @@ pub(super) async fn change(
             None => None,
             Some(text) => Some(amount(text)?),
         };
+        // Only what was changed in the form is written: somebody else may have changed the rest meanwhile.
+        let credits = credits.filter(|_| fields.credits != fields.shown_credits);
+        let changed = |now: &Option<String>, shown: &Option<String>| {
+            (now.is_some() != shown.is_some()).then(|| now.is_some())
+        };
         let terms = PatchAgentTerms {
             credits,
-            costs_credits: Some(fields.costs_credits.is_some()),
-            suspended: Some(fields.suspended.is_some()),
+            costs_credits: changed(&fields.costs_credits, &fields.shown_costs_credits),
+            suspended: changed(&fields.suspended, &fields.shown_suspended),
         };
-        admin::change_agent(&hub, &id, terms).await
+        match &terms {
+            PatchAgentTerms { credits: None, costs_credits: None, suspended: None } => Ok(()),
+            _ => admin::change_agent(&hub, &id, terms).await.map(|_| ()),
+        }
     };
     match changing.await {
-        Ok(_) => Ok(redirect("/app/admin/agents?done=saved")),
+        Ok(()) => Ok(redirect("/app/admin/agents?done=saved")),
         Err(error) => {
             let uri = Uri::from_static("/app/admin/agents");
             agents_page(&hub, &form.by, PageQuery::default(), &uri, Some(error)).await

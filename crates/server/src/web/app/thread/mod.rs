@@ -18,7 +18,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use tandem_api::error::Code;
 use tandem_api::tasks::PageQuery;
-use tandem_core::{Status, TaskId};
+use tandem_core::TaskId;
 use tandem_hub::ops::threads::{self, ThreadPage, ThreadQuery};
 use tandem_hub::ops::{connections, parse_id};
 use tandem_hub::{Error, Hub, paging};
@@ -58,7 +58,7 @@ struct ThreadTemplate {
     path: String,
     title: String,
     mark: StatusMark,
-    is_working: bool,
+    is_live: bool,
     is_encrypted: bool,
     facts: Facts,
     steps: Vec<Step>,
@@ -145,7 +145,7 @@ impl<'a> Show<'a> {
         let template = ThreadTemplate {
             title: task.title.as_str().to_owned(),
             mark: words::status(task.status, task.approval_status),
-            is_working: task.status == Status::Working && self.failure.is_none(),
+            is_live: task.status.is_live() && self.failure.is_none(),
             is_encrypted: task.encrypted,
             facts: Facts::of(thread, me, &shell),
             steps: timeline::steps(task, &shell),
