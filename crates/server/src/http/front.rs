@@ -304,22 +304,24 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
         hub.liveness.record_request(agent, now);
     }
     // Monitoring must see a hub that is full.
-    let held = match &identity {
-        _ if UNLIMITED.contains(&request.uri().path()) => None,
-        Identity::Admin => None,
-        Identity::Agent(agent, _) => {
-            Some(hub.budget.hold(Holder::Agent(agent.clone()), REQUEST_BYTES + head_bytes)?)
-        }
-        Identity::Guest | Identity::Unknown => Some(hub.budget.hold(&address, REQUEST_BYTES + head_bytes)?),
-        Identity::Browser(session) => {
-            let first = session.agents().next().cloned();
-            let holder = first.map_or_else(|| Holder::from(&address), Holder::Agent);
-            Some(hub.budget.hold(holder, REQUEST_BYTES + head_bytes)?)
-        }
-    };
+    let holder = holder(&identity, &address).filter(|_| !UNLIMITED.contains(&request.uri().path()));
+    let held = holder.map(|holder| hub.budget.hold(holder, REQUEST_BYTES + head_bytes)).transpose()?;
     request.extensions_mut().insert(identity);
     request.extensions_mut().insert(address);
     Ok(held)
+}
+
+/// Who the memory of a request is held for; nobody if the operator sends it.
+fn holder(identity: &Identity, address: &Address) -> Option<Holder> {
+    match identity {
+        Identity::Admin => None,
+        Identity::Agent(agent, _) => Some(Holder::Agent(agent.clone())),
+        Identity::Guest | Identity::Unknown => Some(Holder::from(address)),
+        Identity::Browser(session) => {
+            let first = session.agents().next().cloned();
+            Some(first.map_or_else(|| Holder::from(address), Holder::Agent))
+        }
+    }
 }
 
 /// The token of a dashboard session, if the request is for one of its pages.

@@ -173,7 +173,8 @@ async fn the_operator_sees_the_hub_and_no_content(#[values(Db::Sqlite, Db::Postg
     let fields = [("credits", "2.50"), ("suspended", "on")];
     assert_eq!(operator.submit("/agents", &change, &fields).await.status, 303);
     assert_eq!(bob.get("/agents/me").await.status, 403);
-    assert_eq!(operator.submit("/agents", &change, &[("credits", "2.50")]).await.status, 303);
+    let fields = [("credits", "2.50"), ("shownCredits", "2.50"), ("shownSuspended", "on")];
+    assert_eq!(operator.submit("/agents", &change, &fields).await.status, 303);
     assert_eq!(bob.get("/agents/me").await.ok(200)["credits"], 2.5);
 }
 

@@ -130,6 +130,11 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
     let address = &by.browser.address;
     let registering = async {
         let fields = fields?;
+        // The answer to this form signs the new agent in, so the same form again finds one more.
+        if sent.get("known") != by.browser.session.agents().count().to_string() {
+            let why = "was registered by this form already: it is signed in here, and its settings give it a new key";
+            return Err(Invalid::field("name", why).into());
+        }
         let name = fields.name.ok_or_else(|| Invalid::field("name", "must not be empty"))?;
         agents::count_registration(&hub, address)?;
         let body = RegisterAgent { description: fields.description, ..RegisterAgent::new(name) };
