@@ -34,7 +34,7 @@ fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db
             ("search_text", "ada\ndescribes".into()),
             ("created_at", 12.into()),
             ("last_seen_at", 13.into()),
-            ("wake", "runner:600014:- hook:-:15".into()),
+            ("wake", "runner:75014:- hook:-:15".into()),
             ("webhook_url", webhook.url.clone().into()),
             ("webhook_secret", webhook.secret.clone().into()),
             ("webhook_events", webhook.events.join(",").into()),
