@@ -41,16 +41,19 @@ pub fn held_oldest(
 /// Some tasks on which an agent decided lately, the last changed first. A bounded number of its newest tasks is searched.
 pub fn decided(tx: &mut Tx<'_>, target: &AgentId, limit: i64) -> Result<Vec<Task>, Error> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
-        let newest = |status: Status| {
+        // Each lane by itself, so that the index gives the order. Only submitted tasks have lanes.
+        let newest = |(status, lane): (Status, i64)| {
             format!(
                 "select id, approval, updated_at from (select id, approval, updated_at from tasks
-                     where target_id = ?1 and status = '{}' and lane < {HELD_LANES} and queued_at is not null
+                     where target_id = ?1 and status = '{}' and lane = {lane} and queued_at is not null
                      order by created_at desc, id desc limit ?2) s",
                 status.as_str()
             )
         };
         let published = Status::ALL.into_iter().filter(|status| *status != Status::Draft);
-        let all = published.map(newest).collect::<Vec<_>>().join(" union all ");
+        let lanes = |status: Status| 0..if status == Status::Submitted { HELD_LANES } else { 1 };
+        let all = published.flat_map(|status| lanes(status).map(move |lane| (status, lane)));
+        let all = all.map(newest).collect::<Vec<_>>().join(" union all ");
         let columns =
             crate::table::select_list_without::<Task>(&["description", "result", "description_keys"]);
         format!(
