@@ -73,7 +73,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", default_value = "tandem-bench.svg")]
     svg: PathBuf,
     /// Where to write every figure as JSON
-    #[arg(long, value_name = "FILE")]
+    // The command line has a flag --json of its own.
+    #[arg(id = "json_file", long = "json-file", value_name = "FILE")]
     json: Option<PathBuf>,
 }
 

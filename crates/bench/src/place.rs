@@ -19,7 +19,8 @@ pub(super) struct Place {
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Where to write every figure as JSON
-    #[arg(long, value_name = "FILE")]
+    // The command line has a flag --json of its own.
+    #[arg(id = "json_file", long = "json-file", value_name = "FILE")]
     json: Option<PathBuf>,
 }
 

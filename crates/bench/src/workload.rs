@@ -103,7 +103,7 @@ pub(super) fn request(method: Method, path: &str, key: Option<&str>, body: Strin
     // Paths are built from ids, so they always parse.
     *request.uri_mut() = path.parse().unwrap_or_default();
     let headers = request.headers_mut();
-    headers.insert("host", hyper::header::HeaderValue::from_static("bench"));
+    headers.insert("host", hyper::header::HeaderValue::from_static("localhost"));
     headers.insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
     if let Some(key) = key.and_then(|key| format!("Bearer {key}").parse().ok()) {
         headers.insert("authorization", key);

@@ -18,6 +18,7 @@ use super::load::Span;
 use super::place::Place;
 use super::process::{Process, Scratch};
 use super::site::start_hub;
+use super::workload::PEERS;
 use super::workload::{Agent, request};
 use super::{prepare, until_stopped};
 use rungs::Rung;
@@ -120,7 +121,8 @@ struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     async fn prepare(hub: &'a Process, home: &'a Path) -> anyhow::Result<Self> {
-        let mut agents = prepare::agents(hub.address, 2).await?.into_iter();
+        // The first two of a ring that is large enough for all its pairs to differ.
+        let mut agents = prepare::agents(hub.address, 2 * PEERS + 1).await?.into_iter();
         let (Some(sender), Some(target)) = (agents.next(), agents.next()) else {
             bail!("two agents are needed")
         };
