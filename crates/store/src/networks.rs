@@ -32,7 +32,7 @@ pub fn insert(tx: &mut Tx<'_>, network: &Network) -> Result<(), Error> {
 pub fn find(tx: &mut Tx<'_>, member: &AgentId, id: &NetworkId) -> Result<Option<Network>, Error> {
     let sql = sql!(
         "select {} from network_members m join networks n on n.id = m.network_id
-         join agents o on o.id = n.owner_id where m.network_id = ?1 and m.agent_id = ?2",
+         join agents o on o.id = n.owner_id where m.network_id = ?1 and m.agent_id = ?2 /* lock n */",
         Network
     );
     tx.find(sql, &[id.into(), member.into()])
@@ -212,7 +212,8 @@ pub fn open_invites(tx: &mut Tx<'_>, id: &NetworkId, now: Timestamp) -> Result<i
 /// The network that an open invitation leads to.
 pub fn invited_to(tx: &mut Tx<'_>, code: &InviteCode, now: Timestamp) -> Result<Option<NetworkId>, Error> {
     tx.find(
-        "select network_id from network_invites where code = ?1 and expires_at > ?2 and uses_left > 0",
+        "select network_id from network_invites where code = ?1 and expires_at > ?2 and uses_left > 0
+         /* lock network_invites */",
         &[code.as_str().into(), now.into()],
     )
 }

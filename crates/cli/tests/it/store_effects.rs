@@ -31,7 +31,7 @@ fn agent(name: &str) -> AgentId {
 /// Writes a row, so that the job has changed something.
 fn write_row(tx: &mut Tx<'_>, name: &str) -> Result<(), Error> {
     let kept = idempotency::Kept { request_hash: vec![1], status: 200, body: "{}".into() };
-    Ok(idempotency::keep(tx, &agent(name), name, &kept, Timestamp(1))?)
+    Ok(idempotency::keep(tx, &agent(name), name, &kept, Timestamp(1), Timestamp(1))?)
 }
 
 impl Watched {
