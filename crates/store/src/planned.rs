@@ -86,7 +86,9 @@ impl Runner<'_> {
                 Run::Deferred => waiting.push(job),
             }
         }
-        self.stats.committed(finished);
+        if finished > 0 {
+            self.stats.committed(finished);
+        }
         waiting
     }
 
