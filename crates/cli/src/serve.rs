@@ -57,6 +57,10 @@ Flags override TANDEM_* variables, which override tandem.toml.
 TANDEM_LOG sets the log level: info (default), debug, warn, tandem_server=debug, ...
 SIGTERM or Ctrl-C stops the hub after the current requests are answered.";
 
+/// How far the clock of a node is off, in milliseconds.
+#[cfg(feature = "torture")]
+const CLOCK_OFFSET: &str = "TANDEM_CLOCK_OFFSET_MS";
+
 impl Arguments {
     fn flags(&self) -> Vec<(String, String)> {
         let named = [
@@ -76,6 +80,15 @@ impl Arguments {
     }
 }
 
+/// The clock of the hub. Only a build for fault tests can shift it.
+fn clock() -> Clock {
+    #[cfg(feature = "torture")]
+    if let Some(ms) = std::env::var(CLOCK_OFFSET).ok().and_then(|text| text.parse().ok()) {
+        return Clock::Shifted(ms);
+    }
+    Clock::System
+}
+
 /// Runs a hub until it receives SIGTERM or Ctrl-C.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.example_config {
@@ -84,6 +97,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut config = arguments.settings()?;
     tandem_server::logs::init();
     let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    #[cfg(feature = "torture")]
+    let variables = variables.filter(|name| name != CLOCK_OFFSET);
     for (name, meant) in Config::unknown_variables(variables) {
         let hint = match meant {
             Some(meant) => format!("did you mean {meant}?"),
@@ -94,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let too_few_files = descriptors::make_room(&mut config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let started = tandem_hub::start::open(config, Clock::System, Resolver::system()).await?;
+        let started = tandem_hub::start::open(config, clock(), Resolver::system()).await?;
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;
