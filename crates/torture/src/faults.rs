@@ -85,17 +85,20 @@ impl Fault {
         }
     }
 
-    /// Whether it may end a node's work between a request to a webhook and its record.
-    pub(crate) fn interrupts_webhooks(self) -> bool {
-        !matches!(
+    fn is_of_nats(self) -> bool {
+        matches!(
             self,
             Self::NatsKilled
                 | Self::NatsRestarted
                 | Self::NatsCutFromNode
                 | Self::NatsStalledForNode
                 | Self::NatsLateForNode
-                | Self::PostgresLateForNode
         )
+    }
+
+    /// Whether it may end a node's work between a request to a webhook and its record.
+    pub(crate) fn interrupts_webhooks(self) -> bool {
+        !self.is_of_nats() && self != Self::PostgresLateForNode
     }
 }
 
@@ -133,11 +136,11 @@ pub(crate) async fn run(cluster: &Cluster, fault: Fault, mut dice: Dice) -> anyh
     let place = dice.below(cluster.nodes.len());
     let node = &cluster.nodes[place];
     let ways = &cluster.ways[place];
-    let all_nodes = matches!(
-        fault,
-        Fault::PostgresRestarted | Fault::PostgresCrashed | Fault::NatsKilled | Fault::NatsRestarted
-    );
-    let concerned = || cluster.nodes.iter().filter(move |other| all_nodes || other.number == place);
+    // Without NATS, presence and ended keys must be as true as with it.
+    let no_node = fault.is_of_nats();
+    let all_nodes = matches!(fault, Fault::PostgresRestarted | Fault::PostgresCrashed);
+    let is_concerned = move |number: usize| !no_node && (all_nodes || number == place);
+    let concerned = || cluster.nodes.iter().filter(move |node| is_concerned(node.number));
     concerned().for_each(crate::node::Node::begin_fault);
     let time = dice.ms(3_000, 8_000);
     match fault {

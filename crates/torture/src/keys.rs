@@ -17,8 +17,8 @@ use crate::dice::Dice;
 use crate::http::{Answer, Ask};
 use crate::ledger::{Breach, Ledger, add};
 
-/// How long an ended key may still read, and its sockets may live.
-const READS_MAX: Duration = Duration::from_secs(2);
+/// How long an ended key may still read, and its sockets may live: two seconds, and the way of an answer.
+const READS_MAX: Duration = Duration::from_millis(2_250);
 /// What the check itself may add, on a busy machine.
 const ALLOWANCE: Duration = Duration::from_millis(1_500);
 /// The pause between two rotations.

@@ -60,7 +60,7 @@ pub(crate) async fn run(arguments: &ClusterArguments) -> anyhow::Result<Report> 
         let at = begun.elapsed().as_secs();
         eprintln!("{at:>5} s  {}", fault.title());
         scene.fault(fault, dice).await;
-        scene.check(false).await;
+        scene.check().await;
     }
     scene.finish().await;
     let mut counts: Vec<(Fault, usize)> = counts.into_iter().collect();
@@ -147,9 +147,9 @@ impl Scene {
     }
 
     /// Stops the load and checks everything that it has written.
-    async fn check(&self, last_time: bool) {
+    async fn check(&self) {
         let _stopped = self.load.running.write().await;
-        if let Err(cause) = checks::check(&self.load, &self.chains, last_time).await {
+        if let Err(cause) = checks::check(&self.load, &self.chains, false).await {
             self.ledger.breach(Breach::Unavailable, format!("cannot check: {cause:#}"));
         }
     }
@@ -158,8 +158,11 @@ impl Scene {
     async fn finish(&self) {
         eprintln!("waiting for the last timers and deliveries");
         let _stopped = self.load.running.write().await;
-        checks::wait_for_timers(&self.load).await;
-        if let Err(cause) = checks::check(&self.load, &self.chains, true).await {
+        let checked = async {
+            checks::wait_for_timers(&self.load).await?;
+            checks::check(&self.load, &self.chains, true).await
+        };
+        if let Err(cause) = checked.await {
             self.ledger.breach(Breach::Unavailable, format!("cannot check: {cause:#}"));
         }
         let until = Instant::now() + WEBHOOKS_MAX;
