@@ -3,6 +3,7 @@
 //! Not part of the product: only a `tandem` that was built with `--features bench` has it.
 
 pub mod bare;
+mod cluster;
 mod connection;
 mod content;
 mod fill;
@@ -16,6 +17,7 @@ mod progress;
 mod push;
 mod report;
 mod schema;
+pub mod services;
 mod site;
 mod svg;
 mod table;
@@ -91,6 +93,8 @@ enum What {
     Mcp(mcp::Arguments),
     /// Measure how fast a model is shown a new task, on every rung that pushes
     Wake(wake::Arguments),
+    /// Measure one node on PostgreSQL, and three nodes
+    Cluster(cluster::Arguments),
 }
 
 const ABOUT: &str = "\
@@ -189,6 +193,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(What::Content(arguments)) => return content::run(arguments),
         Some(What::Mcp(arguments)) => return mcp::run(arguments),
         Some(What::Wake(arguments)) => return wake::run(arguments),
+        Some(What::Cluster(arguments)) => return cluster::run(arguments),
         None => {}
     }
     let report = until_stopped(measure::run(&plan, arguments.url.as_deref()))?;

@@ -16,7 +16,7 @@ use super::connection::Connection;
 /// How long the last requests may take when time is up, before they count as lost.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// After how many errors a connection gives up.
-const ERRORS_MAX: u64 = 1_000;
+pub(super) const ERRORS_MAX: u64 = 1_000;
 
 /// Makes the request with a given number.
 pub(super) type Maker = Arc<dyn Fn(u64) -> Request<Full<Bytes>> + Send + Sync>;
@@ -45,16 +45,28 @@ pub(super) struct Figures {
 
 /// What one connection saw.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     took_us: Vec<u32>,
-    errors: u64,
+    pub(super) errors: u64,
     first_error: Option<String>,
 }
 
 impl Seen {
-    fn error(&mut self, what: String) {
+    pub(super) fn error(&mut self, what: String) {
         self.errors += 1;
         self.first_error.get_or_insert(what);
+    }
+
+    /// Notes how long a successful answer took.
+    pub(super) fn took(&mut self, time: Duration) {
+        self.took_us.push(u32::try_from(time.as_micros()).unwrap_or(u32::MAX));
+    }
+
+    /// Adds what another connection saw.
+    pub(super) fn add(&mut self, other: Self) {
+        self.took_us.extend(other.took_us);
+        self.errors += other.errors;
+        self.first_error = self.first_error.take().or(other.first_error);
     }
 }
 
@@ -81,11 +93,7 @@ pub(super) async fn drive(
     let deadline = tokio::time::Instant::from_std(until + PATIENCE);
     while !tasks.is_empty() {
         match tokio::time::timeout_at(deadline, tasks.join_next()).await {
-            Ok(Some(Ok(seen))) => {
-                all.took_us.extend(seen.took_us);
-                all.errors += seen.errors;
-                all.first_error = all.first_error.or(seen.first_error);
-            }
+            Ok(Some(Ok(seen))) => all.add(seen),
             Ok(Some(Err(failed))) => all.error(failed.to_string()),
             Ok(None) => break,
             Err(_) => {
@@ -118,8 +126,7 @@ async fn ask_until(
         match answer {
             Ok((200..300, _)) => {
                 if asked >= from && answered <= until {
-                    let took = u32::try_from((answered - asked).as_micros()).unwrap_or(u32::MAX);
-                    seen.took_us.push(took);
+                    seen.took(answered - asked);
                 }
             }
             Ok((status, body)) => seen.error(format!("{status} {}", String::from_utf8_lossy(&body))),
@@ -138,7 +145,7 @@ async fn ask_until(
     seen
 }
 
-fn figures(mut all: Seen, measured: Duration) -> Figures {
+pub(super) fn figures(mut all: Seen, measured: Duration) -> Figures {
     all.took_us.sort_unstable();
     let at = |share: f64| {
         #[expect(

@@ -74,15 +74,20 @@ where
     Ok(results.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Registers agents on a hub and pairs them.
-pub(super) async fn agents(address: SocketAddr, count: usize) -> anyhow::Result<Vec<Agent>> {
-    let agents: Vec<Agent> = each(address, count, |mut connection, number| async move {
+/// Registers agents on a hub.
+pub(super) async fn unpaired(address: SocketAddr, count: usize) -> anyhow::Result<Vec<Agent>> {
+    each(address, count, |mut connection, number| async move {
         let made =
             ask(&mut connection, "/agents", None, json!({ "name": format!("bench {number}") })).await?;
         Ok((connection, Agent { id: field(&made, "id")?, key: field(&made, "apiKey")? }))
     })
     .await
-    .context("cannot register agents")?;
+    .context("cannot register agents")
+}
+
+/// Registers agents on a hub and pairs them.
+pub(super) async fn agents(address: SocketAddr, count: usize) -> anyhow::Result<Vec<Agent>> {
+    let agents = unpaired(address, count).await?;
     let pairs = pairs(count);
     let known = Arc::new(agents.clone());
     each(address, pairs.len(), |mut connection, place| {

@@ -58,6 +58,15 @@ impl Process {
     /// Starts this binary with other arguments, in `folder`, and waits for its first answer.
     pub(super) async fn start(arguments: &[String], folder: &Path) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("cannot find the program itself")?;
+        Self::start_binary(&binary, arguments, folder).await
+    }
+
+    /// Starts a binary, which may be another version, in `folder`, and waits for its first answer.
+    pub(super) async fn start_binary(
+        binary: &Path,
+        arguments: &[String],
+        folder: &Path,
+    ) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
         // The user's settings must not change what is measured.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TANDEM_"))
@@ -67,7 +76,7 @@ impl Process {
         command.args(arguments).current_dir(folder).env("TANDEM_LOG", "error");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
         let started = Instant::now();
-        let mut child = command.spawn().context("cannot start the program a second time")?;
+        let mut child = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
         let address = tokio::time::timeout(START_MAX, listening(&mut child))
             .await
             .with_context(|| format!("it did not listen within {} s", START_MAX.as_secs()))??;

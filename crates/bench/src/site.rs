@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tandem_store::Database;
 
@@ -36,6 +36,8 @@ pub(super) struct Site {
     pub(super) address: SocketAddr,
     workload: Arc<Workload>,
     numbers: Arc<AtomicU64>,
+    /// How many new tasks were asked for.
+    created: AtomicU64,
     pub(super) home: Option<Home>,
 }
 
@@ -80,7 +82,8 @@ impl Site {
     }
 
     fn new(server: Server, address: SocketAddr, workload: Workload, home: Option<Home>) -> Self {
-        Self { server, address, workload: Arc::new(workload), numbers: Arc::default(), home }
+        let (numbers, created) = Default::default();
+        Self { server, address, workload: Arc::new(workload), numbers, created, home }
     }
 
     /// Measures one operation.
@@ -90,9 +93,34 @@ impl Site {
         connections: usize,
         span: Span,
     ) -> anyhow::Result<Figures> {
+        let mut figures = self.drive_nodes(&[self.address], operation, connections, span).await?;
+        Ok(figures.pop().unwrap_or_default())
+    }
+
+    /// Measures one operation on several nodes at once, which share the connections; the figures of each node.
+    pub(super) async fn drive_nodes(
+        &self,
+        nodes: &[SocketAddr],
+        operation: Operation,
+        connections: usize,
+        span: Span,
+    ) -> anyhow::Result<Vec<Figures>> {
         let (workload, server) = (Arc::clone(&self.workload), self.server);
         let maker: Maker = Arc::new(move |number| workload.request(server, operation, number));
-        drive(self.address, connections, span, &self.numbers, &maker).await
+        let before = self.numbers.load(Relaxed);
+        let share = |place: usize| connections / nodes.len() + usize::from(place < connections % nodes.len());
+        let each = nodes.iter().enumerate();
+        let each = each.map(|(place, node)| drive(*node, share(place), span, &self.numbers, &maker));
+        let figures = futures_util::future::try_join_all(each).await?;
+        if operation == Operation::CreateTask {
+            self.created.fetch_add(self.numbers.load(Relaxed) - before, Relaxed);
+        }
+        Ok(figures)
+    }
+
+    /// How many new tasks were asked for, beside the open ones.
+    pub(super) fn created(&self) -> u64 {
+        self.created.load(Relaxed)
     }
 
     /// Ends its process, and removes its data.
@@ -115,7 +143,17 @@ pub(super) fn is_postgres(url: &str) -> bool {
 
 /// Starts a hub on a data folder, without any limit on how often it is asked.
 pub(super) async fn start_hub(plan: &Plan, data: &Path) -> anyhow::Result<Process> {
-    let mut arguments: Vec<String> = ["serve", "--listen", "127.0.0.1:0", "--data"].map(Into::into).into();
+    Process::start(&hub_arguments(plan, data), data).await
+}
+
+/// The arguments of such a hub.
+pub(super) fn hub_arguments(plan: &Plan, data: &Path) -> Vec<String> {
+    hub_arguments_at(plan, data, "127.0.0.1:0")
+}
+
+/// The same for a hub that listens at a known address.
+pub(super) fn hub_arguments_at(plan: &Plan, data: &Path, address: &str) -> Vec<String> {
+    let mut arguments: Vec<String> = ["serve", "--listen", address, "--data"].map(Into::into).into();
     arguments.push(data.display().to_string());
     if let Some(database) = &plan.database {
         arguments.extend(["--database".into(), database.clone()]);
@@ -130,7 +168,7 @@ pub(super) async fn start_hub(plan: &Plan, data: &Path) -> anyhow::Result<Proces
     for setting in unlimited.into_iter().chain(plan.set.iter().map(String::as_str)) {
         arguments.extend(["--set".into(), setting.to_owned()]);
     }
-    Process::start(&arguments, data).await
+    arguments
 }
 
 /// The database of a hub that was started on a data folder.

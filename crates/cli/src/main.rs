@@ -70,13 +70,18 @@ enum Command {
     BenchBare(tandem_bench::bare::Arguments),
     #[cfg(not(feature = "bench"))]
     #[command(hide = true, disable_help_flag = true)]
-    Bench(NoBench),
+    Bench(NotBuilt),
+    #[cfg(feature = "torture")]
+    Torture(tandem_torture::Arguments),
+    #[cfg(not(feature = "torture"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Torture(NotBuilt),
 }
 
-/// Accepts all arguments of `tandem bench`, so that a build without it can explain what is missing.
-#[cfg(not(feature = "bench"))]
+/// Accepts all arguments of a command, so that a build without it can explain what is missing.
+#[cfg(not(all(feature = "bench", feature = "torture")))]
 #[derive(Debug, clap::Args)]
-struct NoBench {
+struct NotBuilt {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     _any: Vec<String>,
 }
@@ -153,6 +158,13 @@ fn run(command: Command, common: &Common) -> Outcome {
         Command::Bench(_) => {
             return Err(Failure::refused("this build has no benchmark")
                 .next("Build it with: cargo build --release --features bench"));
+        }
+        #[cfg(feature = "torture")]
+        Command::Torture(arguments) => tandem_torture::run(&arguments)?,
+        #[cfg(not(feature = "torture"))]
+        Command::Torture(_) => {
+            return Err(Failure::refused("this build has no fault tests")
+                .next("Build it with: cargo build --release --features torture"));
         }
     }
     Ok(())

@@ -28,6 +28,15 @@ pub(crate) struct Arguments {
     /// sqlite:PATH or postgres://user:password@host/name [default: SQLite in the data folder]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
+    /// nats://HOST if several nodes share the database, or none if they may hear of each other a second late
+    #[arg(long, value_name = "URL")]
+    bus: Option<String>,
+    /// Where other nodes reach this one [default: the address it listens on]
+    #[arg(long, value_name = "HOST:PORT")]
+    advertise: Option<String>,
+    /// A folder for files that all nodes mount [default: files are in the data folder]
+    #[arg(long, value_name = "FOLDER")]
+    shared_files: Option<String>,
     /// The public URL of this hub
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -51,11 +60,17 @@ Examples:
   tandem serve --listen 3001                       another port
   tandem serve --listen 0.0.0.0:8080 --public-url https://hub.example.com
   tandem serve --database postgres://tandem@db/tandem --set rate_limit_max=0
+  tandem serve --database postgres://tandem@db/tandem --bus nats://nats --advertise 10.0.0.5:3000
+                                                   one of several nodes; see docs/scaling.md
   tandem serve --example-config > tandem.toml      a settings file with all defaults
 
 Flags override TANDEM_* variables, which override tandem.toml.
 TANDEM_LOG sets the log level: info (default), debug, warn, tandem_server=debug, ...
 SIGTERM or Ctrl-C stops the hub after the current requests are answered.";
+
+/// How far the clock of a node is off, in milliseconds.
+#[cfg(feature = "torture")]
+const CLOCK_OFFSET: &str = "TANDEM_CLOCK_OFFSET_MS";
 
 impl Arguments {
     fn flags(&self) -> Vec<(String, String)> {
@@ -63,6 +78,9 @@ impl Arguments {
             ("listen", &self.listen),
             ("data", &self.data),
             ("database", &self.database),
+            ("bus", &self.bus),
+            ("advertise", &self.advertise),
+            ("shared_files", &self.shared_files),
             ("public_url", &self.public_url),
             ("admin_token", &self.admin_token),
         ];
@@ -76,6 +94,15 @@ impl Arguments {
     }
 }
 
+/// The clock of the hub. Only a build for fault tests can shift it.
+fn clock() -> Clock {
+    #[cfg(feature = "torture")]
+    if let Some(ms) = std::env::var(CLOCK_OFFSET).ok().and_then(|text| text.parse().ok()) {
+        return Clock::Shifted(ms);
+    }
+    Clock::System
+}
+
 /// Runs a hub until it receives SIGTERM or Ctrl-C.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.example_config {
@@ -84,6 +111,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut config = arguments.settings()?;
     tandem_server::logs::init();
     let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    #[cfg(feature = "torture")]
+    let variables = variables.filter(|name| name != CLOCK_OFFSET);
     for (name, meant) in Config::unknown_variables(variables) {
         let hint = match meant {
             Some(meant) => format!("did you mean {meant}?"),
@@ -94,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let too_few_files = descriptors::make_room(&mut config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let started = tandem_hub::start::open(config, Clock::System, Resolver::system()).await?;
+        let started = tandem_hub::start::open(config, clock(), Resolver::system()).await?;
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;

@@ -10,6 +10,8 @@ use tandem_core::Timestamp;
 pub enum Clock {
     /// The system clock.
     System,
+    /// The system clock, off by so many milliseconds: nodes whose clocks differ.
+    Shifted(i64),
     /// A clock set by a test, in milliseconds.
     Manual(Arc<AtomicI64>),
 }
@@ -21,6 +23,7 @@ impl Clock {
         match self {
             #[expect(clippy::disallowed_methods, reason = "everybody else asks here")]
             Self::System => Timestamp(jiff::Timestamp::now().as_millisecond()),
+            Self::Shifted(ms) => Self::System.now().plus_ms(*ms),
             Self::Manual(ms) => Timestamp(ms.load(Ordering::SeqCst)),
         }
     }

@@ -30,9 +30,9 @@ const SETTLE: Duration = Duration::from_secs(2);
 
 /// Percentiles in microseconds.
 #[derive(Debug, Clone, Copy, Serialize)]
-struct Spread {
-    p50_us: f64,
-    p99_us: f64,
+pub(crate) struct Spread {
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
 }
 
 fn spread(mut us: Vec<f64>) -> Spread {
@@ -140,9 +140,10 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let bare_agents = bare::agents(16);
 
     eprintln!("[3/6] one to one: {} events", arguments.events);
+    let address = bare_server.address;
     let bare_endpoint =
-        Endpoint { address: bare_server.address, post: "/job", socket: "/push-socket", greets: false };
-    let hub_endpoint = Endpoint { address: hub.address, post: "/tasks", socket: "/ws", greets: true };
+        Endpoint { address, socket_address: address, post: "/job", socket: "/push-socket", greets: false };
+    let hub_endpoint = Endpoint::hub(hub.address, hub.address);
     let echo = echo(bare_server.address, &bare_agents[0].key, arguments.events).await?;
     let (bare_to_frame, bare_after_answer) =
         one_to_one(&bare_endpoint, &bare_agents, arguments.events).await?;
@@ -169,11 +170,20 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
 }
 
 /// Where to send, and where to listen.
-struct Endpoint {
-    address: SocketAddr,
-    post: &'static str,
-    socket: &'static str,
-    greets: bool,
+pub(crate) struct Endpoint {
+    pub(crate) address: SocketAddr,
+    /// The address of the socket, which may be on another node.
+    pub(crate) socket_address: SocketAddr,
+    pub(crate) post: &'static str,
+    pub(crate) socket: &'static str,
+    pub(crate) greets: bool,
+}
+
+impl Endpoint {
+    /// Requests go to one node of a hub, and frames come from the same or another.
+    pub(crate) fn hub(address: SocketAddr, socket_address: SocketAddr) -> Self {
+        Self { address, socket_address, post: "/tasks", socket: "/ws", greets: true }
+    }
 }
 
 fn us(from: Instant, to: Instant) -> f64 {
@@ -198,9 +208,13 @@ async fn echo(address: SocketAddr, key: &str, count: usize) -> anyhow::Result<Sp
 }
 
 /// One agent sends, another listens: from request to frame, and from answer to frame.
-async fn one_to_one(endpoint: &Endpoint, agents: &[Agent], count: usize) -> anyhow::Result<(Spread, Spread)> {
+pub(crate) async fn one_to_one(
+    endpoint: &Endpoint,
+    agents: &[Agent],
+    count: usize,
+) -> anyhow::Result<(Spread, Spread)> {
     let (by, to) = (&agents[0], &agents[1]);
-    let mut socket = Socket::open(endpoint.address, endpoint.socket, &to.key).await?;
+    let mut socket = Socket::open(endpoint.socket_address, endpoint.socket, &to.key).await?;
     if endpoint.greets {
         socket.next().await?;
     }

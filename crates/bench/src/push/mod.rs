@@ -1,8 +1,8 @@
 //! `tandem bench push`: how fast an event arrives, compared with a bare socket in the same run, and what an open socket
 //! costs.
 
-mod measure;
-mod socket;
+pub(crate) mod measure;
+pub(crate) mod socket;
 
 use anyhow::bail;
 use clap::Args;

@@ -17,7 +17,7 @@ const FRAME_MAX: Duration = Duration::from_secs(20);
 const BUFFER_BYTES: usize = 1_024;
 
 /// An open socket.
-pub(super) struct Socket(WebSocketStream<TcpStream>);
+pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
     /// Opens a socket at a path.
@@ -33,7 +33,7 @@ impl Socket {
     }
 
     /// Opens a socket at the hub and reads its greeting.
-    pub(super) async fn greeted(address: SocketAddr, key: &str) -> anyhow::Result<Self> {
+    pub(crate) async fn greeted(address: SocketAddr, key: &str) -> anyhow::Result<Self> {
         let mut socket = Self::open(address, "/ws", key).await?;
         let hello = socket.next().await?;
         if !hello.contains("\"connected\"") {
@@ -64,7 +64,7 @@ impl Socket {
         Ok(self.0.send(Message::Text(text.into())).await?)
     }
 
-    pub(super) async fn close(mut self) {
+    pub(crate) async fn close(mut self) {
         // The other side may have closed it already.
         let _ = self.0.close(None).await;
     }

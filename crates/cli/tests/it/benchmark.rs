@@ -1,4 +1,4 @@
-//! The benchmark is no part of the product.
+//! The benchmark and the fault tests are no part of the product.
 
 use std::process::Command;
 
@@ -14,6 +14,16 @@ fn a_default_build_says_how_to_get_the_benchmark() {
     }
 }
 
+#[cfg(not(feature = "torture"))]
+#[test]
+fn a_default_build_says_how_to_get_the_fault_tests() {
+    let arguments = ["torture", "cluster", "--minutes", "1"];
+    let output = Command::new(env!("CARGO_BIN_EXE_tandem")).args(arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("cargo build --release --features torture"), "{said}");
+}
+
 #[test]
 fn a_default_build_has_none_of_its_dependencies() {
     let tree = |features: &[&str]| {
@@ -26,7 +36,9 @@ fn a_default_build_has_none_of_its_dependencies() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let (product, with_bench) = (tree(&[]), tree(&["--features", "bench"]));
-    let name = "tandem-bench ";
-    assert!(with_bench.contains(name) && !product.contains(name));
+    let product = tree(&[]);
+    for feature in ["bench", "torture"] {
+        let name = format!("tandem-{feature} ");
+        assert!(tree(&["--features", feature]).contains(&name) && !product.contains(&name), "{name}");
+    }
 }

@@ -143,10 +143,9 @@ fn each_crate_is_built_with_only_what_it_may() {
         "the server names the store"
     );
     for product in ["tandem-server", "tandem-hub"] {
-        assert!(
-            !built_with(&metadata, product).contains("tandem-bench"),
-            "{product} is built with the benchmark"
-        );
+        for harness in ["tandem-bench", "tandem-torture"] {
+            assert!(!built_with(&metadata, product).contains(harness), "{product} is built with {harness}");
+        }
     }
 }
 
