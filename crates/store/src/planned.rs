@@ -54,7 +54,10 @@ impl Runner<'_> {
                 // The connection had died while idle; the next attempt opens a new one.
                 Err(Error::Unreachable(_)) if !reconnected => reconnected = true,
                 // One of the jobs is at fault, or keeps losing. Each runs alone.
-                Err(Error::LostRace | Error::Taken(_) | Error::Failed(_) | Error::Panicked(_)) => {
+                Err(error @ (Error::LostRace | Error::Taken(_) | Error::Failed(_) | Error::Panicked(_))) => {
+                    if let Error::Failed(_) = error {
+                        tracing::warn!(%error, "a group of jobs failed; each runs alone");
+                    }
                     self.stats.group_rerun();
                     on_connection.append(&mut jobs);
                 }
@@ -160,6 +163,9 @@ impl Runner<'_> {
         // The connection may have died while idle; the next attempt opens a new one.
         if let Err(Error::Unreachable(_)) = outcome {
             outcome = self.read_group(&mut jobs, &mut ran);
+        }
+        if let Err(error @ Error::Failed(_)) = &outcome {
+            tracing::warn!(%error, "a group of reads failed; each runs alone");
         }
         let mut on_connection = Vec::new();
         for (job, run) in jobs.into_iter().zip(ran.runs) {

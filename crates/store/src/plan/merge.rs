@@ -2,9 +2,9 @@
 
 use super::text::{Action, Form, Lock, Text};
 
-/// The names of an SQL statement's parameters as columns of the rows they are given in.
+/// The parameters of a statement as columns of the rows they are given in. No query has a table of that name.
 fn with_columns(sql: &str) -> String {
-    sql.replace('?', "p.a")
+    sql.replace('?', "given.a")
 }
 
 /// `unnest` of one array for each parameter.
@@ -13,7 +13,7 @@ fn unnest(types: &[&str], more: &str) -> String {
         types.iter().enumerate().map(|(number, ty)| format!("${}::{ty}[]", number + 1)).collect();
     let names: Vec<String> = (1..=types.len()).map(|number| format!("a{number}")).collect();
     let ordinality = if more.is_empty() { "" } else { " with ordinality" };
-    format!("unnest({}){ordinality} as p({}{more})", arrays.join(", "), names.join(", "))
+    format!("unnest({}){ordinality} as given({}{more})", arrays.join(", "), names.join(", "))
 }
 
 fn lock_clause(lock: Option<&Lock>) -> String {
@@ -34,7 +34,7 @@ pub(crate) fn merged_read(text: &Text, types: &[&str], locks: bool) -> String {
         Action::Write(_) | Action::Other => String::new(),
     };
     format!(
-        "select p.n, q.* from {} cross join lateral ({}{lock}) as q",
+        "select given.n, found.* from {} cross join lateral ({}{lock}) as found",
         unnest(types, ", n"),
         with_columns(&text.sql),
     )

@@ -240,15 +240,15 @@ fn merged_statements_take_their_parameters_from_rows() {
     let (update, _) = write("update tasks set pushed_at = ?2\n where id = ?1 and pushed_at is null");
     assert_eq!(
         merged_write(&update, &["text", "int8"]).unwrap(),
-        "update tasks set pushed_at = p.a2\n  from unnest($1::text[], $2::int8[]) as p(a1, a2) where id = p.a1 and pushed_at is null"
+        "update tasks set pushed_at = given.a2\n  from unnest($1::text[], $2::int8[]) as given(a1, a2) where id = given.a1 and pushed_at is null"
     );
     let (insert, _) = write("insert into blocks (a, b) values (?1, ?2) on conflict (a) do nothing");
     assert_eq!(
         merged_write(&insert, &["text", "text"]).unwrap(),
-        "insert into blocks (a, b) select p.a1, p.a2 from unnest($1::text[], $2::text[]) as p(a1, a2) on conflict (a) do nothing"
+        "insert into blocks (a, b) select given.a1, given.a2 from unnest($1::text[], $2::text[]) as given(a1, a2) on conflict (a) do nothing"
     );
     assert!(
         merged_read(&read(TASK), &["text"], true)
-            .ends_with("where t.id = p.a1 /* lock t */ for update of t) as q")
+            .ends_with("where t.id = given.a1 /* lock t */ for update of t) as found")
     );
 }
