@@ -93,7 +93,7 @@ fn main() -> std::process::ExitCode {
         Ok(arguments) => arguments,
         // An AI tool takes some exit codes of its hooks for an order to stop. A line that this version does not know says
         // nothing.
-        Err(_) if std::env::args_os().nth(1).is_some_and(|command| command == "hook") && !asks_for_help() => {
+        Err(_) if is_hook(std::env::args_os().skip(1)) && !asks_for_help() => {
             return std::process::ExitCode::SUCCESS;
         }
         Err(error) => return wrong_usage(&error),
@@ -113,6 +113,18 @@ fn main() -> std::process::ExitCode {
             std::process::ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// Whether these arguments are those of `tandem hook`. Options of all commands can stand before its name.
+fn is_hook(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("--agent" | "--hub") => drop(arguments.next()),
+            Some(option) if option.starts_with('-') => {}
+            command => return command == Some("hook"),
+        }
+    }
+    false
 }
 
 fn asks_for_help() -> bool {

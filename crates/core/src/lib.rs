@@ -16,6 +16,7 @@ pub mod messages;
 pub mod moves;
 pub mod networks;
 pub mod pairing;
+pub mod peer_wakes;
 pub mod tasks;
 pub mod text;
 pub mod time;

@@ -45,11 +45,11 @@ impl Rung {
     }
 
     /// How long a report holds: until two reports are missing, and a little for the way. A hook runs only at the turns of a
-    /// tool, so it reports rarely.
+    /// tool, so it reports rarely: every four minutes while the tool is used.
     #[must_use]
     pub const fn report_holds_ms(self) -> i64 {
         match self {
-            Self::Hook => 3_600_000,
+            Self::Hook => 600_000,
             Self::Channel | Self::Runner | Self::LongPoll | Self::Pull => 75_000,
         }
     }

@@ -16,8 +16,8 @@ pub struct ReportReach {
     /// `channel`, `runner`, `hook`, `longPoll` or `pull`.
     #[schema(value_type = String, example = "channel")]
     pub rung: Rung,
-    /// Whether the program provides this rung from now on. A report holds for 75 seconds, that of a hook for an
-    /// hour; report every 30 seconds. Omitted: unchanged.
+    /// Whether the program provides this rung from now on. A report holds for 75 seconds, that of a hook for ten
+    /// minutes; report every 30 seconds. Omitted: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub provided: Option<bool>,

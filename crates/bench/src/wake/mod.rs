@@ -167,6 +167,8 @@ impl<'a> Scene<'a> {
 
     /// Creates a task; its id.
     async fn task(&self) -> anyhow::Result<String> {
+        // One agent may wake another only so often within an hour, and this one does nothing else.
+        let _ = std::fs::remove_file(self.home.join("state/tandem/target.d/wakes.json"));
         let body = json!({ "targetAgentId": self.target.id, "title": "Wake up" });
         let task = self.ask(Method::POST, "/tasks", &self.sender, &body).await?;
         Ok(task["id"].as_str().context("a task has no id")?.to_owned())

@@ -16,6 +16,7 @@ mod follow_task;
 mod hook;
 mod inbox;
 mod input;
+mod instruction_files;
 mod listen;
 mod login;
 mod logout;

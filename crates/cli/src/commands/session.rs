@@ -226,3 +226,12 @@ fn hub_of_profile(common: &Common, profile: &Profile, profiles: &Profiles) -> Ou
 pub(crate) fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
+
+/// Runs a future on this thread, and waits for nothing that it has left behind: looking up the name of a hub cannot be
+/// stopped, and takes long without a network.
+pub(crate) fn block_on_and_leave(work: impl Future<Output = Outcome>) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_background();
+    outcome
+}

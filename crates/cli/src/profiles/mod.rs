@@ -8,6 +8,7 @@
 
 mod files;
 mod state;
+mod wake_limit;
 mod wake_lock;
 
 use std::fs::File;
@@ -23,7 +24,8 @@ use crate::terminal::text;
 use crate::whole_files::{read_regular, remove_abandoned};
 pub(crate) use files::{create_private, read_secret, try_lock, write_secret};
 pub(crate) use state::State;
-pub(crate) use wake_lock::WakeLock;
+pub(crate) use wake_limit::WakeLimit;
+pub(crate) use wake_lock::{WakeLock, Woken};
 
 /// More than any profile has.
 const PROFILE_BYTES: usize = 4_096;
@@ -129,6 +131,16 @@ impl Profiles {
     /// Takes the right to wake an agent's model; `None` if another program on this machine has it.
     pub(crate) fn lock_wake(&self, name: &str) -> Option<WakeLock> {
         WakeLock::take(self.state_folder(name).join("wake.lock"))
+    }
+
+    /// What models of an agent were woken for, without taking the right to wake them.
+    pub(crate) fn woken(&self, name: &str) -> Option<Woken> {
+        Woken::read(&self.state_folder(name).join("wake.lock"))
+    }
+
+    /// How often other agents may wake an agent's model.
+    pub(crate) fn wake_limit(&self, name: &str) -> WakeLimit {
+        WakeLimit::at(self.state_folder(name).join("wakes.json"))
     }
 
     /// The names of all profiles, sorted.

@@ -2,12 +2,42 @@
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::files::try_lock;
+use crate::whole_files::read_regular;
 
-/// The lock, held until it is dropped. Its file contains the number of the last event that a model was woken for, so that
-/// another program does not wake for it again.
+/// More than the file has.
+const BYTES_MAX: u64 = 1_000;
+
+/// Up to which events models of this agent were woken, by any program on this machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Woken {
+    /// The number of the last event that a model was woken for.
+    pub(crate) up_to: i64,
+    /// The number of the last event of a wake to which a model was seen to react.
+    pub(crate) answered: i64,
+}
+
+impl Woken {
+    /// The same for a log that ends at a number: higher ones are from before the hub was restored.
+    pub(crate) fn at_most(self, log_end: i64) -> Self {
+        Self { up_to: self.up_to.min(log_end), answered: self.answered.min(log_end) }
+    }
+
+    /// What the file of a lock says. It is written in one piece, so no lock is needed to read it.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        let text = String::from_utf8(read_regular(path, BYTES_MAX).ok()?).ok()?;
+        let mut numbers = text.split_whitespace().map(str::parse);
+        let up_to = numbers.next()?.ok()?;
+        // An older version writes one number only, and knows of no answers.
+        let answered = numbers.next().unwrap_or(Ok(up_to)).ok()?;
+        Some(Self { up_to, answered })
+    }
+}
+
+/// The lock, held until it is dropped. Its file says what models were woken for, so that another program does not wake for
+/// it again.
 #[derive(Debug)]
 pub(crate) struct WakeLock {
     file: File,
@@ -21,15 +51,19 @@ impl WakeLock {
         Some(Self { file, path })
     }
 
-    /// The number of the last event that a model was woken for.
-    pub(crate) fn woken_for(&self) -> Option<i64> {
-        std::fs::read_to_string(&self.path).ok()?.trim().parse().ok()
+    /// What models were woken for; `None` if no program has noted anything yet.
+    pub(crate) fn woken(&self) -> Option<Woken> {
+        Woken::read(&self.path)
     }
 
-    /// Notes the number of the last event that a model is woken for.
-    pub(crate) fn set_woken_for(&self, cursor: i64) {
+    /// Notes what models were woken for.
+    pub(crate) fn set_woken(&self, woken: Woken) {
+        let text = format!("{:020} {:020}\n", woken.up_to, woken.answered);
         let mut file = &self.file;
-        // Without the number another program may wake once more, which does no harm.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{cursor}"));
+        // Without the numbers another program may wake once more, which does no harm.
+        let _ = file
+            .rewind()
+            .and_then(|()| file.write_all(text.as_bytes()))
+            .and_then(|()| file.set_len(text.len() as u64));
     }
 }

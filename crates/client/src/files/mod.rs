@@ -17,8 +17,8 @@ pub use download::{DownloadOptions, Downloaded, FileInfo};
 pub use new_file::NewFile;
 pub use upload::Upload;
 
-/// How long a transfer is repeated without any progress. More than a call: a network that is gone for a minute must
-/// not cost the work of an hour.
+/// How long a transfer is repeated without any progress if the network is gone. More than a call: a minute without a network
+/// must not cost the work of an hour.
 const PATIENCE: Duration = Duration::from_secs(3 * 60);
 /// Interrupted attempts of one transfer. A network may take bytes that never arrive, which looks like progress.
 const ATTEMPTS_MAX: u32 = 30;
@@ -27,6 +27,8 @@ const ATTEMPTS_MAX: u32 = 30;
 #[derive(Debug)]
 struct Attempts {
     patience: Duration,
+    /// How long the hub may ask to wait, all times together: as for any other call, because nothing is lost.
+    pauses_left: Duration,
     progress_at: Instant,
     backoff: Backoff,
     interrupted: u32,
@@ -36,11 +38,13 @@ struct Attempts {
 
 impl Attempts {
     fn new(client: &Client) -> Self {
-        let patience = client.patience();
+        let pauses_left = client.patience();
+        let patience = pauses_left;
         // A caller that wants no repetition gets none here either.
         let patience = if patience.is_zero() { patience } else { patience.max(PATIENCE) };
         Self {
             patience,
+            pauses_left,
             progress_at: Instant::now(),
             backoff: Backoff::default(),
             interrupted: 0,
@@ -72,6 +76,12 @@ impl Attempts {
         let Some(pause) = client.pause_after(&failure, true, &mut self.backoff) else { return Err(failure) };
         if self.interrupted > ATTEMPTS_MAX || self.progress_at.elapsed() + pause > self.patience {
             return Err(failure);
+        }
+        if let Error::Refused(_) = failure {
+            match self.pauses_left.checked_sub(pause) {
+                Some(left) => self.pauses_left = left,
+                None => return Err(failure),
+            }
         }
         tokio::time::sleep(pause).await;
         Ok(())

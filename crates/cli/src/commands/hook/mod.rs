@@ -7,18 +7,21 @@ mod news;
 mod shown;
 mod wait;
 
+use std::cell::RefCell;
 use std::io::Write as _;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use tandem_api::agents::ReportReach;
+use tandem_api::inbox::InboxItem;
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId};
 
-use super::session::block_on;
+use super::session::block_on_and_leave;
 use super::{Common, Session};
 use crate::exit::Outcome;
+use crate::profiles::WakeLimit;
 use crate::terminal::time;
 use input::Input;
 use news::{News, Wording};
@@ -63,6 +66,7 @@ struct Hook {
     me: AgentId,
     input: Input,
     shown: Shown,
+    limit: RefCell<WakeLimit>,
 }
 
 /// Runs `tandem hook`. No failure is reported: the tool would show it to its user at every step.
@@ -83,12 +87,13 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let folder = session.profiles.state_folder(&name);
     let me = profile.agent_id.clone();
     let shown = Shown::at(&folder, input.session_id.as_deref().unwrap_or_default());
+    let limit = RefCell::new(session.profiles.wake_limit(&name));
     session.client = session.client.with_patience(Duration::ZERO);
-    let hook = Hook { session, me, input, shown };
+    let hook = Hook { session, me, input, shown, limit };
     if arguments.wait {
         return wait::run(&hook, &name, arguments.max_wait);
     }
-    let _ = block_on(async {
+    let _ = block_on_and_leave(async {
         let _ = tokio::time::timeout(ANSWER_MAX, hook.tell()).await;
         Ok(())
     });
@@ -103,11 +108,15 @@ impl Hook {
         let mut candidates = self.shown.unseen(&inbox);
         if is_stop {
             // It makes the model go on, so only what may wake it counts.
-            candidates = news::waking(&self.session.client, &self.me, candidates).await?;
+            candidates = self.waking(candidates).await?.0;
         }
-        let news = self.shown.take(candidates, &inbox).await;
+        let taken = self.shown.take(candidates, &inbox).await;
+        let news = if is_stop { taken.waking() } else { taken.news };
         if news.is_empty() {
             return self.report(Vec::new()).await;
+        }
+        if is_stop {
+            self.note_wake(&news);
         }
         // In an answer to `Stop` the text stands where the user's own words stand: nothing of a peer belongs there.
         let wording = if is_stop { Wording::Fixed } else { Wording::WithTitles };
@@ -121,6 +130,26 @@ impl Hook {
         let mut out = std::io::stdout();
         writeln!(out, "{answer}").and_then(|()| out.flush())?;
         self.report(news.tasks()).await
+    }
+
+    /// Only what may wake the model: no replies, and nothing of an agent that has woken it too often, which is shown at the
+    /// next step of the model. Also returns whether there is something of such an agent.
+    async fn waking(&self, candidates: Vec<InboxItem>) -> Outcome<(Vec<InboxItem>, bool)> {
+        let (candidates, held) = self.within_limit(candidates);
+        Ok((news::waking(&self.session.client, &self.me, candidates).await?, !held.is_empty()))
+    }
+
+    /// What is from agents that may wake the model now, and the rest.
+    fn within_limit(&self, candidates: Vec<InboxItem>) -> (Vec<InboxItem>, Vec<InboxItem>) {
+        let now = time::now();
+        let mut limit = self.limit.borrow_mut();
+        limit.refresh(now);
+        candidates.into_iter().partition(|item| limit.wait_of(&item.from_agent_id, now).is_none())
+    }
+
+    /// Counts a wake for the agents that have caused it.
+    fn note_wake(&self, news: &News) {
+        self.limit.borrow_mut().note(news.0.iter().map(|item| &item.from_agent_id), time::now());
     }
 
     /// The name of the profile, for commands in the line.
@@ -139,6 +168,13 @@ impl Hook {
         if provided.is_some() {
             self.shown.reported();
         }
+        Ok(())
+    }
+
+    /// Reports that the rung is gone, until the next hook of another session reports it again.
+    async fn withdraw(&self) -> Outcome {
+        self.shown.forget_report();
+        self.session.client.report_reach(&ReportReach::provided(Rung::Hook, false)).await?;
         Ok(())
     }
 }

@@ -22,13 +22,28 @@ const BYTES_MAX: u64 = 1024 * 1024;
 /// How often, and how many times, the lock is tried.
 const LOCK_EVERY: Duration = Duration::from_millis(20);
 const LOCK_TRIES: usize = 10;
-/// How often the rung is reported. A report holds for an hour.
-const REPORT_EVERY: Duration = Duration::from_secs(15 * 60);
+/// How often the rung is reported. A report holds for ten minutes.
+const REPORT_EVERY: Duration = Duration::from_secs(4 * 60);
 
 /// The memory of one session.
 pub(super) struct Shown {
     folder: PathBuf,
     file: PathBuf,
+}
+
+/// What a session is shown now.
+pub(super) struct Taken {
+    pub(super) news: News,
+    /// Whether the session will remember it. Otherwise it is told again, so it must not start a turn: the turns would have no
+    /// end.
+    is_remembered: bool,
+}
+
+impl Taken {
+    /// What may start a turn of the model.
+    pub(super) fn waking(self) -> News {
+        if self.is_remembered { self.news } else { News::default() }
+    }
 }
 
 /// The items by kind and id, each with the state in which it was shown.
@@ -58,12 +73,12 @@ impl Shown {
 
     /// What of the candidates the session has still not been shown; from now on it has. What has left the inbox is
     /// forgotten, so that a task that comes again is news again.
-    pub(super) async fn take(&self, candidates: Vec<InboxItem>, inbox: &InboxView) -> News {
+    pub(super) async fn take(&self, candidates: Vec<InboxItem>, inbox: &InboxView) -> Taken {
         let there: BTreeSet<String> = inbox.items.iter().map(key).collect();
         let is_gone = |key: &String| !inbox.has_more && !there.contains(key);
         // Most hooks end here: nothing is new, and there is nothing to forget.
         if candidates.is_empty() && !self.read().keys().any(is_gone) {
-            return News::default();
+            return Taken { news: News::default(), is_remembered: true };
         }
         let _held = self.lock().await;
         let mut items = self.read();
@@ -74,10 +89,8 @@ impl Shown {
         while items.len() > ITEMS_MAX {
             items.pop_first();
         }
-        if items != before {
-            self.write(&items);
-        }
-        News(news)
+        let is_remembered = items == before || self.write(&items);
+        Taken { news: News(news), is_remembered }
     }
 
     /// Two hooks of one session can run at the same time. Each needs the lock for a moment only; one that was stopped
@@ -100,14 +113,12 @@ impl Shown {
             .unwrap_or_default()
     }
 
-    fn write(&self, items: &Items) {
+    /// Returns whether it was written.
+    fn write(&self, items: &Items) -> bool {
         if !self.file.exists() {
             self.forget_oldest();
         }
-        if let Ok(json) = serde_json::to_string(items) {
-            // What cannot be remembered is told again.
-            let _ = write_secret(&self.file, &json);
-        }
+        serde_json::to_string(items).is_ok_and(|json| write_secret(&self.file, &json).is_ok())
     }
 
     fn forget_oldest(&self) {
@@ -134,6 +145,11 @@ impl Shown {
     /// Remembers that the hub was told.
     pub(super) fn reported(&self) {
         let _ = create_private(&self.folder).and_then(|()| fs::write(self.report_file(), ""));
+    }
+
+    /// Notes that what the hub was told is no longer so.
+    pub(super) fn forget_report(&self) {
+        let _ = fs::remove_file(self.report_file());
     }
 
     fn report_file(&self) -> PathBuf {

@@ -12,10 +12,10 @@ use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
 
 use super::news::{self, Wording};
 use super::{ANSWER_MAX, Hook, News};
-use crate::commands::session::block_on;
+use crate::commands::session::block_on_and_leave;
 use crate::exit::Outcome;
 use crate::output;
-use crate::profiles::{Profiles, WakeLock};
+use crate::profiles::{Profiles, WakeLock, Woken};
 
 /// The exit code that wakes the tool.
 const WAKE: i32 = 2;
@@ -24,8 +24,11 @@ const LOCK_EVERY: Duration = Duration::from_millis(50);
 const LOCK_TRIES: usize = 4;
 /// How often the waiter looks whether its session is still there.
 const PARENT_EVERY: Duration = Duration::from_secs(1);
-/// How often the waiter looks whether the hub should hear again that it is there.
-const RENEW_EVERY: Duration = Duration::from_secs(5 * 60);
+/// How often the waiter looks whether the hub should hear again that it is there, and whether what was held back may wake the
+/// model now.
+const RENEW_EVERY: Duration = Duration::from_secs(60);
+/// Time limit of the last report. A tool that ends its hooks does not wait for long.
+const WITHDRAW_MAX: Duration = Duration::from_millis(500);
 /// Time limit of a look at the inbox. Nobody waits for it.
 const LOOK_MAX: Duration = Duration::from_secs(30);
 
@@ -42,13 +45,22 @@ async fn lock(profiles: &Profiles, name: &str) -> Option<WakeLock> {
 
 /// Waits, and ends the process with the exit code that wakes the tool.
 pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
-    let _ = block_on(async {
+    let _ = block_on_and_leave(async {
         // One waiter per agent and machine: several sessions must not start on the same task.
         let Some(lock) = lock(&hook.session.profiles, name).await else { return Ok(()) };
-        let Some((news, cursor)) = wait(hook, max_wait).await else { return Ok(()) };
-        // A bridge of this agent must not wake the model again for the same.
+        let (news, cursor) = match wait(hook, max_wait).await {
+            Waited::News(news, cursor) => (news, cursor),
+            Waited::InVain => return Ok(()),
+            Waited::SessionEnded => {
+                let _ = timeout(WITHDRAW_MAX, hook.withdraw()).await;
+                return Ok(());
+            }
+        };
+        hook.note_wake(&news);
+        // A bridge of this agent must not wake the model again for the same. The exit code starts a turn, so the wake is as
+        // good as answered.
         if let Some(cursor) = cursor {
-            lock.set_woken_for(cursor);
+            lock.set_woken(Woken { up_to: cursor, answered: cursor });
         }
         output::report!("{}", news.line(hook.name(), Wording::Fixed));
         // It must not delay the model for long.
@@ -58,49 +70,62 @@ pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
     Ok(())
 }
 
-/// What arrived, and the cursor up to which the log was read; `None` if nothing did before the session or the time was
-/// over.
-async fn wait(hook: &Hook, max_wait: Duration) -> Option<(News, Option<i64>)> {
+/// How a wait ended.
+enum Waited {
+    /// What arrived, and the cursor up to which the log was read.
+    News(News, Option<i64>),
+    /// The time is over, or nothing can arrive.
+    InVain,
+    /// The session of the tool is over, or the tool ends its hooks.
+    SessionEnded,
+}
+
+async fn wait(hook: &Hook, max_wait: Duration) -> Waited {
     let (parent, deadline) = (parent(), Instant::now() + max_wait);
+    let (mut ended, mut is_held) = (std::pin::pin!(ended()), false);
     let (mut look_at_parent, mut renew) = (interval(PARENT_EVERY), interval(RENEW_EVERY));
     // Without a cursor: what was there before is in the inbox, which is looked at when the stream is connected.
     let mut events = hook.session.client.follow(None);
     loop {
         let followed = tokio::select! {
-            followed = events.next() => followed,
+            followed = events.next() => Some(followed),
             _ = look_at_parent.tick() => match self::parent() == parent {
                 true => continue,
-                false => return None,
+                false => return Waited::SessionEnded,
             },
+            () = &mut ended => return Waited::SessionEnded,
             _ = renew.tick() => {
                 let _ = timeout(ANSWER_MAX, hook.report(Vec::new())).await;
-                continue;
+                None
             }
-            () = sleep_until(deadline) => return None,
+            () = sleep_until(deadline) => return Waited::InVain,
         };
         let is_worth_a_look = match followed {
-            Ok(Followed::Event(event)) => may_wake(&event),
-            Ok(Followed::Notice(Notice::Connected { .. })) => true,
-            Ok(Followed::Notice(_)) => false,
+            Some(Ok(Followed::Event(event))) => may_wake(&event),
+            Some(Ok(Followed::Notice(Notice::Connected { .. }))) => true,
+            Some(Ok(Followed::Notice(_))) => false,
             // The key is no longer valid; nothing will arrive.
-            Err(_) => return None,
+            Some(Err(_)) => return Waited::InVain,
+            None => is_held,
         };
-        if is_worth_a_look
-            && let Ok(Ok(news)) = timeout(LOOK_MAX, look(hook)).await
-            && !news.is_empty()
-        {
-            return Some((news, events.cursor()));
+        if !is_worth_a_look {
+            continue;
+        }
+        if let Ok(Ok((news, held))) = timeout(LOOK_MAX, look(hook)).await {
+            is_held = held;
+            if !news.is_empty() {
+                return Waited::News(news, events.cursor());
+            }
         }
     }
 }
 
-/// What is new in the inbox and may wake the model.
-async fn look(hook: &Hook) -> Outcome<News> {
-    let client = &hook.session.client;
+/// What is new in the inbox and may wake the model, and whether something was held back.
+async fn look(hook: &Hook) -> Outcome<(News, bool)> {
     let _ = hook.report(Vec::new()).await;
-    let inbox = news::inbox(client).await?;
-    let candidates = news::waking(client, &hook.me, hook.shown.unseen(&inbox)).await?;
-    Ok(hook.shown.take(candidates, &inbox).await)
+    let inbox = news::inbox(&hook.session.client).await?;
+    let (candidates, is_held) = hook.waking(hook.shown.unseen(&inbox)).await?;
+    Ok((hook.shown.take(candidates, &inbox).await.waking(), is_held))
 }
 
 fn may_wake(event: &StreamEvent) -> bool {
@@ -113,6 +138,22 @@ fn may_wake(event: &StreamEvent) -> bool {
                 | EventKind::BroadcastCreated
         )
     )
+}
+
+/// Returns when the tool tells this process to end.
+#[cfg(unix)]
+async fn ended() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => drop(terminate.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Other systems have no such signal.
+#[cfg(not(unix))]
+async fn ended() {
+    std::future::pending().await
 }
 
 /// The process that started this one; another one after its end.

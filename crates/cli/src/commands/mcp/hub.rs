@@ -12,7 +12,7 @@ use tandem_core::pairing::CODE_LIFETIME_SECONDS;
 use tandem_seal::PublicKey;
 
 use crate::commands::Session;
-use crate::profiles::{Profile, Profiles, WakeLock};
+use crate::profiles::{Profile, Profiles, WakeLimit, WakeLock, Woken};
 
 /// Connections whose keys are pinned while a pairing code is open.
 const OFFERED_MAX: usize = 10;
@@ -78,6 +78,16 @@ impl Hub {
             Some(named) => self.profiles.lock_wake(&named.name).map(Some),
             None => Some(None),
         }
+    }
+
+    /// What models of this agent were woken for by any program of this machine, as far as is known.
+    pub(super) fn woken(&self) -> Option<Woken> {
+        self.profiles.woken(&self.profile.as_ref()?.name)
+    }
+
+    /// How often other agents may wake the model.
+    pub(super) fn wake_limit(&self) -> WakeLimit {
+        self.profile.as_ref().map(|named| self.profiles.wake_limit(&named.name)).unwrap_or_default()
     }
 
     /// Pins the key of a new connection, as `tandem pair` does: if the hub swaps it later, that is a changed key.

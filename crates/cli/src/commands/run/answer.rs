@@ -34,7 +34,7 @@ impl Runner {
         is_first: bool,
     ) -> Outcome<Next> {
         // The hub keeps idempotency keys for a day by its own clock, which can jump; the thread stays.
-        let is_said = !is_first && self.is_said(view, entry, result.kind).await?;
+        let is_said = !is_first && self.is_said(view, entry, result).await?;
         if !is_said {
             self.send_files(view, entry, result).await?;
         }

@@ -11,6 +11,7 @@ use tandem_client::{Client, DownloadOptions, Error, is_encrypted};
 use tandem_core::{AgentId, FileId};
 
 use super::super::file::plain_name;
+use super::super::instruction_files::is_read_as_instructions;
 use super::super::task_view::file_of;
 use super::leavings::OUT;
 use super::task::new_key;
@@ -153,12 +154,4 @@ fn remove(path: &Path) {
         let _ = std::process::Command::new("chmod").args(["-R", "u+rwx", "--"]).arg(path).output();
         let _ = fs::remove_dir_all(path);
     }
-}
-
-/// Whether an AI tool takes a file of this name for instructions of its owner.
-fn is_read_as_instructions(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let known = ["claude", "gemini", "agents", "agent", "copilot-instructions"];
-    name.starts_with('.')
-        || known.iter().any(|stem| name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.')))
 }

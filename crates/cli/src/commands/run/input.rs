@@ -10,6 +10,8 @@ use super::folder::FileIn;
 
 /// Messages that a worker is given, the newest ones.
 const MESSAGES_MAX: usize = 2_000;
+/// Bytes of their contents.
+const BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// The thread of a task.
 #[derive(Debug)]
@@ -22,13 +24,15 @@ impl Thread {
     pub(super) async fn read(client: &Client, task: &TaskView) -> Result<Self, Error> {
         let mut query = PageQuery { limit: Some(1_000), cursor: None };
         let (mut messages, mut pages): (Vec<MessageView>, _) = (Vec::new(), Pages::default());
+        let mut bytes = 0;
         loop {
             let page = client.messages(&task.id, &query).await?;
             let next = pages.after(&page)?;
+            bytes += page.items.iter().map(|message| message.content.as_str().len()).sum::<usize>();
             // Each page is in order, and the next one is older.
             messages.splice(0..0, page.items);
             match next {
-                Some(next) if messages.len() < MESSAGES_MAX => query.cursor = Some(next),
+                Some(next) if messages.len() < MESSAGES_MAX && bytes < BYTES_MAX => query.cursor = Some(next),
                 _ => return Ok(Self { messages }),
             }
         }

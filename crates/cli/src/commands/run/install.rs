@@ -1,6 +1,7 @@
 //! `tandem run --install`: a service of the user that runs the same command line, by systemd or launchd.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::super::{Common, Session};
 use crate::exit::{Failure, Outcome};
@@ -11,12 +12,27 @@ struct Unit {
     text: String,
     enable: String,
     disable: String,
+    /// What else has to be known.
+    hint: Option<&'static str>,
+}
+
+/// Variables that say where profiles are. A service does not get those of a shell.
+const PLACES: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+
+/// The variables of the service: where programs are, and where profiles are if that is not the usual place.
+fn variables() -> Vec<(&'static str, String)> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let set = |name: &'static str| {
+        let value = std::env::var(name).ok().filter(|value| Path::new(value).is_absolute())?;
+        Some((name, value))
+    };
+    std::iter::once(("PATH", path)).chain(PLACES.into_iter().filter_map(set)).collect()
 }
 
 /// Writes the service, or only prints it.
-pub(super) fn run(common: &Common, print: bool) -> Outcome {
+pub(super) fn run(common: &Common, print: bool, grace: Duration) -> Outcome {
     let (session, name) = profile(common)?;
-    let unit = unit(&name, &command_line(&name)?)?;
+    let unit = unit(&name, &command_line(&name)?, grace)?;
     session.terminal.line(unit.text.trim_end())?;
     if print {
         return Ok(());
@@ -26,13 +42,16 @@ pub(super) fn run(common: &Common, print: bool) -> Outcome {
     }
     std::fs::write(&unit.path, &unit.text)?;
     session.terminal.note(&format!("\nWrote {}.\nEnable it: {}", unit.path.display(), unit.enable));
+    if let Some(hint) = unit.hint {
+        session.terminal.note(hint);
+    }
     Ok(())
 }
 
 /// Removes the service.
 pub(super) fn remove(common: &Common) -> Outcome {
     let (session, name) = profile(common)?;
-    let unit = unit(&name, &[])?;
+    let unit = unit(&name, &[], Duration::ZERO)?;
     match std::fs::remove_file(&unit.path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(Failure::not_found(format!("there is no service {}", unit.path.display())))
@@ -78,44 +97,55 @@ fn home() -> Outcome<PathBuf> {
 }
 
 #[cfg(target_os = "macos")]
-fn unit(profile: &str, command: &[String]) -> Outcome<Unit> {
+fn unit(profile: &str, command: &[String], grace: Duration) -> Outcome<Unit> {
     let label = format!("dev.tandem.run.{profile}");
     let path = home()?.join("Library/LaunchAgents").join(format!("{label}.plist"));
     let shown = path.display().to_string();
     Ok(Unit {
-        text: launchd(&label, command, &std::env::current_dir()?),
+        text: launchd(&label, command, &std::env::current_dir()?, stop_seconds(grace)),
         enable: format!("launchctl load -w {}", quoted(&shown)),
         disable: format!("launchctl remove {}", quoted(&label)),
+        hint: None,
         path,
     })
 }
 
 #[cfg(not(target_os = "macos"))]
-fn unit(profile: &str, command: &[String]) -> Outcome<Unit> {
+fn unit(profile: &str, command: &[String], grace: Duration) -> Outcome<Unit> {
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let config = config.map_or_else(|| home().map(|home| home.join(".config")), Ok)?;
     let name = format!("tandem-run-{profile}.service");
     Ok(Unit {
         path: config.join("systemd/user").join(&name),
-        text: systemd(profile, command, &std::env::current_dir()?),
+        text: systemd(profile, command, &std::env::current_dir()?, stop_seconds(grace)),
         enable: format!("systemctl --user daemon-reload && systemctl --user enable --now {}", quoted(&name)),
         disable: format!("systemctl --user disable --now {}", quoted(&name)),
+        hint: Some(
+            "It runs while you are logged in. To let it run from the start of the machine: loginctl enable-linger",
+        ),
     })
+}
+
+/// How long the system waits for the end of the runner before it kills it: longer than the runner needs.
+fn stop_seconds(grace: Duration) -> u64 {
+    grace.as_secs().saturating_add(30)
 }
 
 /// A user unit of systemd.
 #[cfg_attr(target_os = "macos", expect(dead_code, reason = "macOS has launchd"))]
-fn systemd(profile: &str, command: &[String], folder: &Path) -> String {
+fn systemd(profile: &str, command: &[String], folder: &Path, stop_seconds: u64) -> String {
     let words: Vec<String> = command.iter().map(|word| in_unit(word, true)).collect();
-    let path = std::env::var("PATH").unwrap_or_default();
+    let variables = variables().into_iter();
+    let variables: String = variables
+        .map(|(name, value)| format!("Environment={}\n", in_unit(&format!("{name}={value}"), false)))
+        .collect();
     format!(
         "[Unit]\nDescription=Tandem runner of {}\nAfter=network-online.target\n\n[Service]\nExecStart={}\n\
-         WorkingDirectory={}\nEnvironment={}\nRestart=always\nRestartSec=5\nKillMode=mixed\nTimeoutStopSec=60\n\n\
+         WorkingDirectory={}\n{variables}Restart=always\nRestartSec=5\nKillMode=mixed\nTimeoutStopSec={stop_seconds}\n\n\
          [Install]\nWantedBy=default.target\n",
         profile.replace('%', "%%"),
         words.join(" "),
         folder.display().to_string().replace('%', "%%"),
-        in_unit(&format!("PATH={path}"), false),
     )
 }
 
@@ -129,20 +159,22 @@ fn in_unit(word: &str, is_command: bool) -> String {
 
 /// A launch agent of macOS.
 #[cfg_attr(not(target_os = "macos"), expect(dead_code, reason = "only macOS has launchd"))]
-fn launchd(label: &str, command: &[String], folder: &Path) -> String {
+fn launchd(label: &str, command: &[String], folder: &Path, stop_seconds: u64) -> String {
     let xml = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let words: String = command.iter().map(|word| format!("    <string>{}</string>\n", xml(word))).collect();
-    let path = std::env::var("PATH").unwrap_or_default();
+    let variables = variables().into_iter();
+    let variables: String = variables
+        .map(|(name, value)| format!("    <key>{name}</key>\n    <string>{}</string>\n", xml(&value)))
+        .collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
          \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n  \
          <key>Label</key>\n  <string>{}</string>\n  <key>ProgramArguments</key>\n  <array>\n{words}  </array>\n  \
-         <key>WorkingDirectory</key>\n  <string>{}</string>\n  <key>EnvironmentVariables</key>\n  <dict>\n    \
-         <key>PATH</key>\n    <string>{}</string>\n  </dict>\n  <key>KeepAlive</key>\n  <true/>\n  \
-         <key>RunAtLoad</key>\n  <true/>\n</dict>\n</plist>\n",
+         <key>WorkingDirectory</key>\n  <string>{}</string>\n  <key>EnvironmentVariables</key>\n  <dict>\n\
+         {variables}  </dict>\n  <key>KeepAlive</key>\n  <true/>\n  \
+         <key>RunAtLoad</key>\n  <true/>\n  <key>ExitTimeOut</key>\n  <integer>{stop_seconds}</integer>\n</dict>\n</plist>\n",
         xml(label),
         xml(&folder.display().to_string()),
-        xml(&path),
     )
 }
 

@@ -10,6 +10,9 @@ use tandem_core::{MessageId, TaskId};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::write_secret;
 
+/// Ends of runners that cost a task no try.
+const INTERRUPTIONS_MAX: u32 = 5;
+
 /// A task of the runner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,6 +21,9 @@ pub(super) struct Entry {
     pub(super) attempt: i64,
     /// How often a worker was started for it since it last needed one.
     pub(super) tries: u32,
+    /// How often a runner was killed while a worker ran, since it last needed one.
+    #[serde(default)]
+    pub(super) interruptions: u32,
     /// The idempotency key of what the present run delivers.
     pub(super) key: String,
     /// The newest message that the worker was given.
@@ -76,6 +82,23 @@ pub(super) enum ResultKind {
     Completed,
     Failed,
     Question,
+}
+
+impl Entry {
+    /// The entry after the end of a runner that was killed while its worker ran. That is not the worker's fault, so it costs
+    /// no try; unless it happens again and again, because then the worker may be what brings the machine down.
+    pub(super) fn interrupted(mut self) -> Self {
+        if self.interruptions < INTERRUPTIONS_MAX {
+            self.interruptions += 1;
+            self.tries = self.tries.saturating_sub(1);
+        }
+        Self { phase: Phase::Taken, ..self }
+    }
+
+    /// The entry of a task that needs a worker anew.
+    pub(super) fn anew(self) -> Self {
+        Self { tries: 0, interruptions: 0, phase: Phase::Taken, ..self }
+    }
 }
 
 impl WorkResult {

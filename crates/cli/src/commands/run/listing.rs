@@ -12,22 +12,23 @@ use crate::exit::Outcome;
 /// The tasks to look at: unfinished ones first, then submitted ones by priority and age.
 pub(super) async fn list(runner: &Runner) -> Outcome<Vec<TaskId>> {
     let mut tasks: Vec<TaskId> = runner.journal.all().into_iter().map(|entry| entry.task).collect();
-    let working = pages(runner, Status::Working).await?;
-    tasks.extend(working.into_iter().filter(|task| runner.is_ours(task)).map(|task| task.id));
+    let own = |task: TaskView| runner.is_ours(&task).then_some(task.id);
+    tasks.extend(pages(runner, Status::Working, own).await?);
+    let about =
+        |task: TaskView| Some((task.initiator_agent_id, (task.priority.rank(), task.created_at, task.id)));
     let (mut submitted, mut asked) = (Vec::new(), HashMap::new());
-    for task in pages(runner, Status::Submitted).await? {
-        let from = &task.initiator_agent_id;
+    for (from, task) in pages(runner, Status::Submitted, about).await? {
         // Each sender once, however many tasks there are.
-        let is_allowed = match asked.get(from) {
+        let is_allowed = match asked.get(&from) {
             Some(is_allowed) => *is_allowed,
             None => {
-                let is_allowed = runner.sources.allow(&runner.session, from).await?;
-                asked.insert(from.clone(), is_allowed);
+                let is_allowed = runner.sources.allow(&runner.session, &from).await?;
+                asked.insert(from, is_allowed);
                 is_allowed
             }
         };
         if is_allowed {
-            submitted.push((task.priority.rank(), task.created_at, task.id));
+            submitted.push(task);
         }
     }
     submitted.sort();
@@ -35,7 +36,12 @@ pub(super) async fn list(runner: &Runner) -> Outcome<Vec<TaskId>> {
     Ok(tasks)
 }
 
-async fn pages(runner: &Runner, status: Status) -> Outcome<Vec<TaskView>> {
+/// What is needed of all tasks with a status. Their texts are not kept: there can be many, and each can be long.
+async fn pages<T>(
+    runner: &Runner,
+    status: Status,
+    needed: impl Fn(TaskView) -> Option<T>,
+) -> Outcome<Vec<T>> {
     let mut query = TasksQuery {
         status: Some(status),
         role: Some(PartyRole::Target),
@@ -46,7 +52,7 @@ async fn pages(runner: &Runner, status: Status) -> Outcome<Vec<TaskView>> {
     loop {
         let page = runner.client.tasks(&query).await?;
         let next = pages.after(&page)?;
-        all.extend(page.items);
+        all.extend(page.items.into_iter().filter_map(&needed));
         match next {
             Some(next) => query.cursor = Some(next),
             None => return Ok(all),

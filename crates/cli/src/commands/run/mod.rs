@@ -100,9 +100,7 @@ pub(crate) struct Arguments {
 /// What a runner needs to know of its arguments.
 #[derive(Debug)]
 struct Options {
-    command: Vec<OsString>,
-    /// Whether the command gets a prompt instead of JSON.
-    recipe: bool,
+    command: CommandLine,
     concurrency: usize,
     timeout: Duration,
     output_max: usize,
@@ -110,6 +108,24 @@ struct Options {
     tries: u32,
     share_errors: bool,
     grace: Duration,
+}
+
+/// What is started for each task.
+#[derive(Debug)]
+struct CommandLine {
+    /// With a recipe, the command gets a prompt instead of JSON.
+    recipe: Option<Recipe>,
+    /// The command; with a recipe, more arguments for it.
+    words: Vec<OsString>,
+}
+
+impl CommandLine {
+    /// Program and arguments. Those of a recipe can change with the owner's configuration of the tool.
+    fn current(&self) -> Vec<OsString> {
+        let mut command = self.recipe.map(Recipe::command).unwrap_or_default();
+        command.extend(self.words.iter().cloned());
+        command
+    }
 }
 
 /// Why a worker is ended before its time.
@@ -140,7 +156,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     if arguments.remove {
         return install::remove(common);
     }
-    let command = command_line(arguments)?;
+    let command_line = command_line(arguments)?;
+    let command = command_line.current();
     if arguments.print && !arguments.install {
         if arguments.recipe.is_none() {
             return Err(Failure::usage("--print belongs to --install or --recipe"));
@@ -156,26 +173,26 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     }
     check_command(&command)?;
     if arguments.install {
-        return install::run(common, arguments.print);
+        return install::run(common, arguments.print, arguments.grace);
     }
     let session = Session::open(common)?;
     let local = tokio::task::LocalSet::new();
-    block_on(local.run_until(Box::pin(serve::run(session, arguments, command))))
+    block_on(local.run_until(Box::pin(serve::run(session, arguments, command_line))))
 }
 
-fn command_line(arguments: &Arguments) -> Outcome<Vec<OsString>> {
-    let mut command = arguments.recipe.map(Recipe::command).unwrap_or_default();
-    command.extend(arguments.command.iter().cloned());
+fn command_line(arguments: &Arguments) -> Outcome<CommandLine> {
+    let (recipe, mut words) = (arguments.recipe, arguments.command.clone());
     // A worker starts in a folder of its own, in which ./review.sh would be another file.
-    if let Some(program) = command.first_mut().filter(|program| Path::new(program).components().count() > 1) {
+    let program = words.first_mut().filter(|_| recipe.is_none());
+    if let Some(program) = program.filter(|program| Path::new(program).components().count() > 1) {
         *program = std::path::absolute(&*program)?.into_os_string();
     }
-    if command.is_empty() {
+    if recipe.is_none() && words.is_empty() {
         return Err(Failure::usage("there is no command to start").next(
             "Give it after --, such as `tandem run --from ada -- ./review.sh`, or use --recipe TOOL.",
         ));
     }
-    Ok(command)
+    Ok(CommandLine { recipe, words })
 }
 
 /// Refuses a command that does not exist, before a task is taken.

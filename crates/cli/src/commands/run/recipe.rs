@@ -5,6 +5,12 @@ use std::ffi::OsString;
 use clap::ValueEnum;
 use tandem_server::mcp::fence;
 
+use super::super::setup::detect::codex_file;
+use crate::whole_files::read_regular;
+
+/// More than any configuration has.
+const CONFIG_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// A tool that can work on a task without a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Recipe {
@@ -14,16 +20,44 @@ pub(super) enum Recipe {
 }
 
 impl Recipe {
-    /// The command. It reads its prompt from standard input, uses no tool that needs a permission, and prints its answer.
+    /// The command. It reads its prompt from standard input, uses no tool that needs a permission, and prints its answer. It
+    /// starts none of the owner's MCP servers: a worker has no need of the bridge, and sees only its own task.
     pub(super) fn command(self) -> Vec<OsString> {
         let words: &[&str] = match self {
-            // Without the user's MCP servers: a worker has no need of the bridge, and sees only its own task.
             Self::Claude => &["claude", "-p", "--output-format", "text", "--strict-mcp-config"],
-            Self::Codex => &["codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", "-"],
-            Self::Gemini => &["gemini", "--skip-trust", "-p", "Do what the text on standard input asks for."],
+            Self::Codex => &["codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only"],
+            Self::Gemini => &[
+                "gemini",
+                "--skip-trust",
+                // Only a server of this name would be allowed.
+                "--allowed-mcp-server-names=none-for-tandem-workers",
+                "-p",
+                "Do what the text on standard input asks for.",
+            ],
         };
-        words.iter().map(OsString::from).collect()
+        let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        if self == Self::Codex {
+            words.extend(
+                codex_servers()
+                    .into_iter()
+                    .flat_map(|name| ["-c".into(), format!("mcp_servers.{name}.enabled=false").into()]),
+            );
+            words.push("-".into());
+        }
+        words
     }
+}
+
+/// The MCP servers in the owner's configuration of Codex. Each has to be switched off by its name: Codex adds what the
+/// command line says to its file, and takes a name that is not there for an error.
+fn codex_servers() -> Vec<String> {
+    let text = codex_file().and_then(|file| read_regular(&file, CONFIG_BYTES_MAX).ok());
+    let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
+    let table = text.and_then(|text| toml::from_str::<toml::Table>(&text).ok()).unwrap_or_default();
+    let servers = table.get("mcp_servers").and_then(toml::Value::as_table);
+    // Others are no names for Codex either.
+    let is_name = |name: &&String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    servers.into_iter().flat_map(toml::Table::keys).filter(is_name).cloned().collect()
 }
 
 /// The prompt of a task: who speaks, what is data, and how to answer.

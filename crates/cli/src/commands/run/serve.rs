@@ -1,7 +1,6 @@
 //! The runner's loop: follows the events of the agent, finds tasks, and works on some of them at a time.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,12 +18,12 @@ use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
 
 use super::super::Session;
 use super::super::events::notice_line;
-use super::journal::{Journal, Phase};
+use super::journal::{Entry, Journal, Phase};
 use super::listing::list;
 use super::queue::Queue;
 use super::sources::Sources;
 use super::task::{Control, Runner, new_key};
-use super::{Arguments, Options, Stop, folder, processes};
+use super::{Arguments, CommandLine, Options, Stop, folder, processes};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::profiles::{create_private, try_lock, write_secret};
 use crate::terminal::text;
@@ -44,7 +43,7 @@ const LAST_MAX: Duration = Duration::from_secs(8);
 const GOODBYE_MAX: Duration = Duration::from_secs(2);
 
 /// Runs until it is stopped.
-pub(super) async fn run(session: Session, arguments: &Arguments, command: Vec<OsString>) -> Outcome {
+pub(super) async fn run(session: Session, arguments: &Arguments, command: CommandLine) -> Outcome {
     let Some(profile) = session.profile.clone() else {
         return Err(Failure::usage("a runner needs a profile, and TANDEM_KEY has none")
             .next("Log in with `tandem login`, then give --agent NAME."));
@@ -112,7 +111,9 @@ fn runner_id(file: &std::path::Path) -> Outcome<SessionKey> {
 /// Ends the workers of a runner that was killed, so that none works beside its successor.
 async fn end_left_overs(runner: &Runner) {
     runner.journal.tidy();
-    for entry in runner.journal.all() {
+    let all = runner.journal.all().into_iter();
+    let started: Vec<Entry> = all.filter(|entry| matches!(entry.phase, Phase::Started { .. })).collect();
+    for entry in &started {
         if let Phase::Started { worker: Some(worker) } = &entry.phase {
             processes::end_left_over(worker);
         }
@@ -124,13 +125,16 @@ async fn end_left_overs(runner: &Runner) {
     } else {
         processes::end_strays(&[processes::mark(&runner.id)]).await;
     }
+    for entry in started {
+        // One that cannot be written down costs a try.
+        let _ = runner.journal.save(&entry.interrupted());
+    }
 }
 
 impl Options {
-    fn new(arguments: &Arguments, command: Vec<OsString>) -> Self {
+    fn new(arguments: &Arguments, command: CommandLine) -> Self {
         Self {
             command,
-            recipe: arguments.recipe.is_some(),
             concurrency: usize::from(arguments.concurrency),
             timeout: arguments.timeout,
             output_max: arguments.output_max,

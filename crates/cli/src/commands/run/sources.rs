@@ -90,9 +90,15 @@ impl Remembered {
     fn load(session: &Session) -> Outcome<Self> {
         let name = session.profile.as_ref().map_or("", |profile| &profile.name);
         let file = session.profiles.state_folder(name).join("run/from.json");
+        let unreadable = |why: &dyn std::fmt::Display| {
+            Failure::refused(format!("cannot read whom --from meant before ({}): {why}", file.display()))
+                .next("Remove the file if all agents still have the names that you give.")
+        };
         let ids = match std::fs::read(&file) {
-            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
-            Err(_) => BTreeMap::new(),
+            // Without it, a name could mean another agent by now.
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|why| unreadable(&why))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(unreadable(&error)),
         };
         Ok(Self { file, ids })
     }

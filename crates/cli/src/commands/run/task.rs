@@ -5,17 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tandem_api::actor::Actor;
+use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PatchTask, TaskView};
 use tandem_client::Client;
 use tandem_core::approval::Approval;
+use tandem_core::messages::Kind;
 use tandem_core::text::SessionKey;
 use tandem_core::{AgentId, Status, TaskId};
 use tokio::sync::{Notify, watch};
 
 use super::super::Session;
+use super::super::task_view::file_of;
 use super::folder::discard;
 use super::input::Thread;
 use super::journal::{Entry, Journal, Phase, ResultKind, WorkResult};
+use super::output::cut;
 use super::sources::Sources;
 use super::{Options, Stop};
 use crate::exit::{Exit, Failure, Outcome};
@@ -26,6 +30,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 /// Failures in a row that are not the network's, after which other tasks come first.
 const FAILURES_MAX: u32 = 5;
+/// The result of a task that was taken before its sender was taken off the owner's list. It could not be given back, so it
+/// would otherwise stay at work for ever.
+const NO_LONGER: &str = "The owner of this agent no longer lets it work on tasks of your agent.";
 
 /// What all tasks of a runner share.
 #[derive(Debug)]
@@ -165,11 +172,11 @@ impl Runner {
             return self.answer_watched(&view, &entry, result, control).await;
         }
         if !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
-            return Ok(Next::Done);
+            return self.turn_away(&view, entry).await;
         }
         let entry = match entry.phase {
             // The initiator has set it working: there is something to do again.
-            Phase::Waiting => Entry { tries: 0, phase: Phase::Taken, ..entry },
+            Phase::Waiting => entry.anew(),
             _ => entry,
         };
         if entry.tries >= self.options.tries {
@@ -178,6 +185,14 @@ impl Runner {
             return self.ready(&view, entry, result).await;
         }
         self.run_worker(&view, entry, control).await
+    }
+
+    /// Ends a task of a sender that the owner has taken off the list.
+    async fn turn_away(&self, view: &TaskView, entry: Entry) -> Outcome<Next> {
+        // Its key may be that of a question, and an earlier result may be in the thread.
+        let seen = Thread::read(&self.client, view).await?.newest();
+        let entry = Entry { key: new_key()?, seen, ..entry };
+        self.ready(view, entry, WorkResult::failed(NO_LONGER)).await
     }
 
     /// Writes a result down and delivers it. One that cannot be written down is delivered all the same: without it the
@@ -208,9 +223,9 @@ impl Runner {
             return Ok(Next::Done);
         }
         if !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
-            return Ok(Next::Done);
+            return self.turn_away(&view, entry).await;
         }
-        self.journal.save(&Entry { tries: 0, phase: Phase::Taken, ..entry })?;
+        self.journal.save(&entry.anew())?;
         let change = PatchTask {
             status: Some(Status::Working),
             expected_status: Some(view.status),
@@ -221,19 +236,26 @@ impl Runner {
     }
 
     /// Whether what is to be delivered is in the thread already: the answer to an earlier delivery was lost.
-    pub(super) async fn is_said(&self, view: &TaskView, entry: &Entry, kind: ResultKind) -> Outcome<bool> {
-        let wanted = match kind {
-            ResultKind::Question => tandem_core::messages::Kind::Message,
-            ResultKind::Completed | ResultKind::Failed => tandem_core::messages::Kind::Reply,
+    pub(super) async fn is_said(&self, view: &TaskView, entry: &Entry, result: &WorkResult) -> Outcome<bool> {
+        let wanted = match result.kind {
+            ResultKind::Question => Kind::Message,
+            ResultKind::Completed | ResultKind::Failed => Kind::Reply,
         };
         let thread = Thread::read(&self.client, view).await?;
-        let is_own = |sender: &Actor| *sender == Actor::Agent(self.me.clone());
-        let mut later = thread.after(entry.seen.as_ref()).iter();
-        Ok(later.any(|message| {
+        let is_candidate = |message: &&MessageView| {
             message.kind == wanted
-                && is_own(&message.sender_agent_id)
-                && super::super::task_view::file_of(message).is_none()
-        }))
+                && message.sender_agent_id == Actor::Agent(self.me.clone())
+                && file_of(message).is_none()
+        };
+        let mut later = thread.after(entry.seen.as_ref()).iter().filter(is_candidate);
+        if result.kind != ResultKind::Question {
+            // A task has one result at a time.
+            return Ok(later.next().is_some());
+        }
+        // The agent may have said something else meanwhile, by another program.
+        let said = self.client.open_messages(view, later.cloned().collect()).await;
+        let question = cut(view, &result.text);
+        Ok(said.iter().any(|one| one.view.content.as_str().trim() == question.trim()))
     }
 
     /// Forgets a task that has ended, or that is another agent's now.
@@ -258,6 +280,7 @@ impl Entry {
             task: view.id.clone(),
             attempt: view.attempt,
             tries: 0,
+            interruptions: 0,
             key: new_key()?,
             seen: None,
             phase,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tandem_api::agents::ReportReach;
 use tandem_api::tasks::{Heartbeat, TaskView};
-use tandem_client::Trust;
+use tandem_client::{Trust, is_encrypted};
 use tandem_core::text::Reason;
 use tandem_core::wake::Rung;
 use tandem_core::{Status, TaskId};
@@ -97,7 +97,7 @@ impl Runner {
     /// What is started for a task.
     fn job(&self, view: &TaskView, title: &str, folder: &Folder, json: Vec<u8>) -> Job {
         Job {
-            command: self.options.command.clone(),
+            command: self.options.command.current(),
             variables: vec![
                 (processes::RUNNER, self.id.to_string()),
                 ("TANDEM_TASK_ID", view.id.to_string()),
@@ -109,7 +109,7 @@ impl Runner {
             ],
             marks: vec![processes::mark(&self.id), format!("TANDEM_TASK_ID={}", view.id)],
             folder: folder.0.clone(),
-            input: if self.options.recipe { recipe::prompt(&json) } else { json },
+            input: if self.options.command.recipe.is_some() { recipe::prompt(&json) } else { json },
             time_max: self.options.timeout,
             output_max: self.options.output_max,
         }
@@ -138,6 +138,7 @@ impl Runner {
         let mut beat = interval(every.max(HEARTBEAT_MIN));
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let client = self.client.clone().with_patience(Duration::ZERO);
+        let is_plain = matches!(is_encrypted(view), Ok(false));
         loop {
             tokio::select! {
                 _ = beat.tick() => {}
@@ -152,7 +153,8 @@ impl Runner {
             let progress = said.borrow_and_update().clone();
             let heartbeat = Heartbeat {
                 progress: progress.percent.and_then(|percent| percent.try_into().ok()),
-                note: progress.note.and_then(|note| Reason::try_from(note).ok()),
+                // The hub stores it readable.
+                note: progress.note.filter(|_| is_plain).and_then(|note| Reason::try_from(note).ok()),
             };
             let is_refused = match client.heartbeat(&view.id, &heartbeat).await {
                 Ok(_) => false,

@@ -115,3 +115,8 @@ pub(super) fn own_path() -> Outcome<PathBuf> {
     };
     Ok(on_path("tandem").filter(same).unwrap_or(own))
 }
+
+/// The file with the MCP servers that this user has in Codex.
+pub(in crate::commands) fn codex_file() -> Option<PathBuf> {
+    Machine::of_user().ok()?.file(Tool::Codex, Scope::User)
+}

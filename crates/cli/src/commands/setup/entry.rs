@@ -139,6 +139,16 @@ pub(super) fn read(entry: &Value) -> Found {
     }
 }
 
+/// The API key in an entry.
+pub(super) fn key(entry: &Value) -> Option<String> {
+    authorization(entry)?.strip_prefix("Bearer ").map(|key| key.trim().to_owned())
+}
+
+fn authorization(entry: &Value) -> Option<&str> {
+    let header = |headers: &str| entry[headers]["Authorization"].as_str();
+    header("headers").or(header("http_headers"))
+}
+
 /// What tells an entry from one of someone else. It has no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -156,9 +166,7 @@ impl Identity {
             return Some(Self::Program { command: command.to_owned(), args });
         }
         let url = entry["url"].as_str().or(entry["serverUrl"].as_str())?.to_owned();
-        let header = |headers: &str| entry[headers]["Authorization"].as_str();
-        let key = header("headers").or(header("http_headers")).unwrap_or_default();
-        let hash = digest(&SHA256, key.as_bytes());
+        let hash = digest(&SHA256, authorization(entry).unwrap_or_default().as_bytes());
         Some(Self::Address {
             url,
             key_hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),

@@ -1,9 +1,12 @@
 //! `tandem setup status`: compares the tools' files with what setup has written.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
+use tandem_api::error::Code;
+use tandem_client::Client;
 
 use super::detect::{Machine, Scope, is_program, own_path};
 use super::edit_json::{self, Dialect};
@@ -13,9 +16,13 @@ use super::record::{Item, Record};
 use super::tools::{ENTRY, Format, Tool};
 use super::{edit_toml, hooks};
 use crate::commands::Common;
+use crate::commands::session::block_on_and_leave;
 use crate::exit::{Failure, Outcome};
-use crate::profiles::Profiles;
+use crate::profiles::{Profile, Profiles};
 use crate::terminal::{Terminal, text};
+
+/// Time limit for the hubs' answers.
+const ANSWER_MAX: Duration = Duration::from_secs(3);
 
 /// What can be wrong. The names are part of the JSON output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -29,6 +36,7 @@ enum Kind {
     Unreadable,
     ProfileMissing,
     Exposed,
+    DeadKey,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,6 +59,9 @@ struct Row {
     file: Option<PathBuf>,
     hooks: bool,
     findings: Vec<Finding>,
+    /// The API key in the file, if the tool calls the hub itself.
+    #[serde(skip)]
+    key_in_file: Option<String>,
 }
 
 impl Row {
@@ -83,6 +94,7 @@ pub(super) fn run(common: &Common) -> Outcome {
     for item in elsewhere {
         rows.extend(row(&machine, &profiles, &record, item.tool, item.scope, item.file.as_deref()));
     }
+    check_keys(&mut rows, &profiles)?;
     let problems: usize = rows.iter().map(|row| row.findings.len()).sum();
     let view = serde_json::json!({ "tools": rows, "ok": problems == 0 });
     terminal.result(&view, |terminal| print(terminal, &rows))?;
@@ -113,6 +125,7 @@ fn row(
         file: file.map(Path::to_owned),
         hooks: false,
         findings: Vec::new(),
+        key_in_file: None,
     };
     if let Some(file) = file {
         check_entry(&mut row, file, item);
@@ -161,6 +174,7 @@ fn check_entry(row: &mut Row, file: &Path, item: Option<&Item>) {
         None | Some(Found::Foreign(_)) => {}
         Some(Found::Direct { .. }) => {
             row.set_up = item.is_some();
+            row.key_in_file = servers.get(ENTRY).filter(|_| row.set_up).and_then(entry::key);
             if let (Some(_), Some(mode)) = (item.filter(|item| item.direct), source.closed_mode()) {
                 let detail = "the file has the API key, and others can read it";
                 let fix = format!("chmod {mode:o} {}, then `tandem rotate`", file.display());
@@ -237,6 +251,48 @@ fn check_hooks(row: &mut Row, machine: &Machine, record: &Record) {
         row.find(Kind::Missing, "the hooks are gone from the file", again);
     } else if !hooks::complete(&value, &wanted) {
         row.find(Kind::StalePath, "the hooks are not as setup writes them", again);
+    }
+}
+
+/// Asks the hubs whether they still take the keys that the tools use. A hub that does not answer in time is not waited for.
+fn check_keys(rows: &mut [Row], profiles: &Profiles) -> Outcome {
+    let profile_of = |row: &Row| profiles.load(row.agent.as_deref()?).ok().flatten();
+    let profiles: Vec<Option<Profile>> =
+        rows.iter().map(|row| profile_of(row).filter(|_| row.set_up)).collect();
+    let client_of = |(row, profile): (&Row, &Option<Profile>)| {
+        let profile = profile.as_ref()?;
+        let key = row.key_in_file.as_ref().unwrap_or(&profile.api_key);
+        Some(Client::new(profile.hub_url().ok()?).ok()?.with_key(key).with_patience(Duration::ZERO))
+    };
+    let clients: Vec<Option<Client>> = rows.iter().zip(&profiles).map(client_of).collect();
+    let mut refused = Vec::new();
+    block_on_and_leave(async {
+        let asked: Vec<_> = clients.into_iter().map(|client| tokio::spawn(is_refused(client))).collect();
+        for answer in asked {
+            refused.push(answer.await.ok().flatten());
+        }
+        Ok(())
+    })?;
+    for ((row, profile), is_refused) in rows.iter_mut().zip(&profiles).zip(refused) {
+        let Some(profile) = profile else { continue };
+        let is_other = row.key_in_file.as_ref().is_some_and(|key| *key != profile.api_key);
+        if is_other && is_refused != Some(false) {
+            let fix = format!("tandem setup --tool {} --name {} --http", row.tool.facts().id, profile.name);
+            row.find(Kind::DeadKey, "the file has an API key that was replaced", fix);
+        } else if is_refused == Some(true) {
+            row.find(Kind::DeadKey, "the hub refuses the API key", profile.login_command());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a hub refuses the key of a client, if it says anything.
+async fn is_refused(client: Option<Client>) -> Option<bool> {
+    let client = client?;
+    let answered = tokio::time::timeout(ANSWER_MAX, client.profile()).await.ok()?;
+    match answered {
+        Ok(_) => Some(false),
+        Err(error) => (error.code() == Some(Code::Unauthorized)).then_some(true),
     }
 }
 

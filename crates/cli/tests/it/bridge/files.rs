@@ -99,6 +99,45 @@ async fn files_are_read_and_written_below_the_folder_only(#[values(Db::Sqlite, D
     assert_eq!(left, 2, "nothing unfinished is left behind");
 }
 
+/// A tool would obey such a file at its next start, whoever has written it.
+#[tokio::test]
+async fn files_that_steer_ai_tools_are_not_written() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let task = ada.task(&bob).await;
+    let work = cli.home.join("work");
+    std::fs::create_dir_all(work.join("sub")).unwrap();
+    std::fs::write(work.join("AGENTS.md"), "mine").unwrap();
+    let mut tool = Tool::old(&cli, "ada", "test", &["--folder", work.to_str().unwrap()]).await;
+    let sent = tool.call("upload_file", json!({ "taskId": task, "path": "AGENTS.md" })).await;
+    let down =
+        |path: &str| json!({ "taskId": task, "fileId": sent["fileId"], "path": path, "overwrite": true });
+    for path in [
+        "CLAUDE.md",
+        "sub/CLAUDE.md",
+        "./sub/claude.local.md",
+        "AGENTS.md",
+        "AGENTS.override.md",
+        "Gemini.MD",
+        "CLAUDE\u{200d}.md",
+        "AGENT\u{17f}.md",
+        "CLAUDE.md.",
+        "copilot-instructions.md",
+        "rust.instructions.md",
+        "opencode.json",
+        "mcp.json",
+        work.join("QWEN.md").to_str().unwrap(),
+    ] {
+        let why = tool.refused("download_file", down(path)).await;
+        assert!(why.contains("AI tools read as instructions"), "{path}: {why}");
+    }
+    assert_eq!(std::fs::read_to_string(work.join("AGENTS.md")).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(&work).unwrap().count(), 2);
+    for path in ["agents.csv", "claude-notes.md", "my-agents.md", "sub/report.md", "package.json"] {
+        assert_eq!(tool.call("download_file", down(path)).await["path"], path);
+    }
+}
+
 #[tokio::test]
 async fn the_home_folder_and_what_contains_it_are_no_working_folder() {
     let hub = Harness::start(Db::Sqlite).await;

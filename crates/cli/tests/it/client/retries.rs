@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use serde_json::json;
 use tandem_api::error::Code;
-use tandem_client::Error;
+use tandem_client::{Error, Upload};
 use tokio::net::TcpListener;
 
 use super::server::{Answer, Server, json_answer};
 use super::{client_at, wire};
+use crate::backup::Shelf;
 
 fn refusal(status: &str, headers: &str, code: &str) -> Answer {
     json_answer(status, headers, json!({ "error": "not now", "code": code }))
@@ -67,6 +68,31 @@ async fn a_call_gives_up_in_time() {
     let server = Server::start(&[Answer::Close]).await;
     server.client().with_patience(Duration::ZERO).health().await.unwrap_err();
     assert_eq!(server.count(), 1);
+}
+
+/// The hub takes nothing of an upload that it refuses, so a long pause is the caller's business, as with any other call.
+#[rstest]
+#[tokio::test]
+async fn a_transfer_waits_for_the_hub_as_long_as_other_calls(
+    #[values("429 Too Many", "503 Unavailable")] status: &str,
+) {
+    let code = if status.starts_with("429") { "rate_limited" } else { "unavailable" };
+    let server = Server::start(&[refusal(status, "retry-after: 60\r\n", code)]).await;
+    let shelf = Shelf::new();
+    let path = shelf.file("a.txt");
+    std::fs::write(&path, "a").unwrap();
+    let file = Upload { path, filename: "a.txt".into(), mime_type: "text/plain".into() };
+    let started = Instant::now();
+    let error = server.client().upload(&"task_1".parse().unwrap(), &file, |_| {}).await.unwrap_err();
+    assert_eq!(error.code().map(|code| code.to_string()), Some(code.to_owned()));
+    // Only heads of requests have a key; pieces of the body may count as well.
+    let count = |server: &Server| server.keys().iter().filter(|key| !key.is_empty()).count();
+    assert!(started.elapsed() < Duration::from_secs(5) && count(&server) == 1);
+    // Short ones are waited for, as long as they fit together.
+    let server = Server::start(&[refusal(status, "retry-after: 1\r\n", code)]).await;
+    let client = server.client().with_patience(Duration::from_millis(2_500));
+    client.upload(&"task_1".parse().unwrap(), &file, |_| {}).await.unwrap_err();
+    assert_eq!(count(&server), 3);
 }
 
 /// The lost answer would have held the key, and a second agent would be there.

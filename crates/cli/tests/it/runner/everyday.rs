@@ -252,3 +252,18 @@ async fn progress_is_reported_while_it_runs(#[values(Db::Sqlite, Db::Postgres)] 
     }
     assert!(!runner.log().contains("cannot"), "{}", runner.log());
 }
+
+/// The hub stores the note readable, so it gets none.
+#[rstest]
+#[tokio::test]
+async fn progress_of_an_encrypted_task_has_no_words(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = encrypted_pair(&hub).await;
+    let script = "echo '::progress 40 secret' >&2; while [ ! -e $HOME/go ]; do sleep 0.05; done; echo done";
+    let _runner = Runner::start(&cli, &[], script);
+    let task = cli.task(&["--encrypt"]).await;
+    eventually(async || (view(&cli, &task).await["progress"] == 40).then_some(())).await;
+    assert!(view(&cli, &task).await["progressNote"].is_null());
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    until(&cli, &task, "completed").await;
+}

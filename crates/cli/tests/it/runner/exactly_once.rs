@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use super::{Runner, journal, lines, until, until_lines, until_ready, view};
+use super::{Runner, agent_of, journal, lines, until, until_lines, until_ready, view};
 use crate::client::relay::{Mode, Relay};
 use crate::command::Cli;
 use crate::harness::{Db, Harness, eventually};
@@ -107,4 +107,74 @@ async fn a_lost_answer_to_taking_a_task_is_no_second_run(#[values(Db::Sqlite, Db
         assert_eq!(done["messages"].as_array().unwrap().len(), 1);
     }
     assert_eq!(lines(&cli, "pids").len(), 5);
+}
+
+/// The owner's model or another program says something in the name of the agent before the question could be delivered.
+#[rstest]
+#[tokio::test]
+async fn a_question_is_not_taken_for_another_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let relay = Relay::start(hub.client.address).await;
+    let address = go_through(&cli, &hub, &relay);
+    let through = ["--hub", address.as_str()];
+    let script =
+        "echo $$ >> $HOME/pids; while [ ! -e $HOME/go ]; do sleep 0.02; done; echo 'Which one?'; exit 10";
+    let runner = Runner::start(&cli, &through, script);
+    let task = cli.task(&[]).await;
+    until_lines(&cli, "pids", 1).await;
+    relay.set(Mode::Down);
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    until_ready(&cli, &task).await;
+    runner.kill().await;
+    let bob = agent_of(&cli, &hub.client, "bob");
+    let path = format!("/tasks/{task}/messages");
+    bob.post(&path, serde_json::json!({ "content": "I am at it." })).await.ok(201);
+    relay.set(Mode::Pass);
+    let saved = std::fs::read_to_string(journal(&cli, &task)).unwrap();
+    for round in 0..2 {
+        let runner = Runner::start(&cli, &through, script);
+        let waits =
+            async || std::fs::read_to_string(journal(&cli, &task)).ok()?.contains("waiting").then_some(());
+        eventually(waits).await;
+        let asked = until(&cli, &task, "input-required").await;
+        let said = asked["messages"].as_array().unwrap().iter();
+        let said: Vec<&str> = said.map(|message| message["content"].as_str().unwrap()).collect();
+        assert_eq!(said, ["I am at it.", "Which one?"], "round {round}");
+        runner.kill().await;
+        // The question has arrived, but the runner does not know, and the hub has forgotten its key. A day passes.
+        hub.advance_ms(25 * 3_600_000);
+        std::fs::write(journal(&cli, &task), &saved).unwrap();
+    }
+    assert_eq!(lines(&cli, "pids").len(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_killed_runner_costs_no_try(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let once = ["--tries", "1"];
+    let task = cli.task(&[]).await;
+    for run in 1..3 {
+        let runner = Runner::start(&cli, &once, SCRIPT);
+        until_lines(&cli, "pids", run).await;
+        let started =
+            async || std::fs::read_to_string(journal(&cli, &task)).ok()?.contains("\"pid\"").then_some(());
+        eventually(started).await;
+        runner.kill().await;
+    }
+    // A worker that brings its runner down every time is not started for ever.
+    let entry = std::fs::read_to_string(journal(&cli, &task)).unwrap();
+    assert!(entry.contains("\"interruptions\":1"), "{entry}");
+    let last = entry.replace("\"interruptions\":1", "\"interruptions\":5");
+    std::fs::write(journal(&cli, &task), last).unwrap();
+    let runner = Runner::start(&cli, &once, SCRIPT);
+    let failed = until(&cli, &task, "failed").await;
+    assert_eq!(failed["result"], "The worker ended 1 times without a result.");
+    runner.kill().await;
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    let task = cli.task(&[]).await;
+    let _runner = Runner::start(&cli, &once, SCRIPT);
+    until(&cli, &task, "completed").await;
 }

@@ -7,6 +7,7 @@ mod exactly_once;
 mod hostile;
 mod keys;
 mod service;
+mod whose;
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -2,7 +2,6 @@
 
 use rstest::rstest;
 
-use super::{Runner, until};
 use crate::command::Cli;
 use crate::harness::{Db, Harness};
 
@@ -25,6 +24,15 @@ async fn a_service_is_shown_written_and_removed(#[values(Db::Sqlite)] db: Db) {
     assert_eq!(std::fs::read_to_string(&file).unwrap().trim_end(), written.stdout.trim_end());
     assert_eq!(shown, written.stdout);
     assert!(written.stderr.contains("systemctl --user enable --now tandem-run-bob.service"), "{written:?}");
+    assert!(written.stderr.contains("loginctl enable-linger"), "{written:?}");
+    // Without them it would look for its profile elsewhere.
+    for (variable, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")] {
+        let line = format!("Environment=\"{variable}={}\"\n", cli.home.join(folder).display());
+        assert!(shown.contains(&line), "{shown}");
+    }
+    assert!(shown.contains("TimeoutStopSec=60\n"), "{shown}");
+    let patient = run(&["--install", "--print", "--grace", "10m"]).await.stdout;
+    assert!(patient.contains("TimeoutStopSec=630\n"), "the system kills it after its grace: {patient}");
     cli.ok(&["run", "--agent", "bob", "--remove"]).await;
     assert!(!file.exists());
     cli.run(&["run", "--agent", "bob", "--remove"]).await.failed(3, "no service");
@@ -41,6 +49,28 @@ async fn recipes_are_command_lines(#[values(Db::Sqlite)] db: Db) {
         let shown = cli.ok(&["run", "--recipe", tool, "--print", "--", "--model", "x y"]).await.stdout;
         assert!(shown.starts_with(expected) && shown.ends_with("--model 'x y'\n"), "{shown}");
     }
+}
+
+/// A worker must not start a second bridge of its own agent.
+#[rstest]
+#[tokio::test]
+async fn recipes_start_no_servers_of_the_owner(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let print = async |tool: &str| cli.ok(&["run", "--recipe", tool, "--print"]).await.stdout;
+    assert!(print("claude").await.contains(" --strict-mcp-config"));
+    assert!(print("gemini").await.contains(" --allowed-mcp-server-names=none-for-tandem-workers "));
+    // Codex takes the name of a server that it does not know for an error.
+    assert!(!print("codex").await.contains(" -c "));
+    let file = cli.home.join(".codex/config.toml");
+    std::fs::create_dir(cli.home.join(".codex")).unwrap();
+    let text = "model = \"x\"\n[mcp_servers.tandem]\ncommand = \"tandem\"\n[mcp_servers.other-1]\nurl = \"http://x\"\n";
+    std::fs::write(&file, text).unwrap();
+    let off = "-c mcp_servers.other-1.enabled=false -c mcp_servers.tandem.enabled=false -\n";
+    let shown = print("codex").await;
+    assert!(shown.ends_with(off), "{shown}");
+    std::fs::write(&file, "[mcp_servers").unwrap();
+    assert!(!print("codex").await.contains(" -c "), "Codex itself says what is wrong with the file");
 }
 
 #[rstest]
@@ -91,23 +121,6 @@ async fn files_are_neither_instructions_nor_from_elsewhere(#[values(Db::Sqlite)]
     assert!(names.len() == 1 && names[0].ends_with("-CLAUDE.txt"), "{names:?}");
     let files = cli.ok(&["file", "list", task]).await.stdout;
     assert!(!files.contains("key.txt"), "{files}");
-}
-
-/// Agents choose their names: another one that takes over a name does not get its tasks run.
-#[rstest]
-#[tokio::test]
-async fn a_name_goes_on_meaning_the_same_agent(#[values(Db::Sqlite)] db: Db) {
-    let hub = Harness::start(db).await;
-    let cli = Cli::pair(&hub).await;
-    let runner = Runner::start(&cli, &[], "echo done");
-    let task = cli.task(&[]).await;
-    until(&cli, &task, "completed").await;
-    runner.kill().await;
-    cli.ok(&["profile", "set", "--name", "Somebody", "--agent", "ada"]).await;
-    let runner = Runner::start(&cli, &[], "echo done");
-    let task = cli.task(&[]).await;
-    until(&cli, &task, "completed").await;
-    drop(runner);
 }
 
 #[rstest]

@@ -1,9 +1,11 @@
 //! `tandem setup status`: every way in which the tools' files can differ from what was set up.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{home, home_with, profile, read, write};
 use crate::command::Cli;
+use crate::harness::{Db, Harness};
 
 /// The kinds of findings of a tool.
 async fn kinds(cli: &Cli, tool: &str) -> Vec<String> {
@@ -137,4 +139,30 @@ async fn an_entry_of_a_project_waits_for_approval() {
     std::fs::remove_file(cli.home.join(".claude.json")).unwrap();
     write(&work.join(".claude/settings.local.json"), "{\"enableAllProjectMcpServers\": true}");
     assert!(kinds(&cli, "claude").await.is_empty());
+}
+
+/// The tool would be refused at every call, and nobody would say so.
+#[rstest]
+#[tokio::test]
+async fn a_key_that_the_hub_refuses_is_dead(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::new(&hub);
+    cli.register("ada").await;
+    let http = ["setup", "--tool", "cursor", "--name", "ada", "--http", "--yes"];
+    cli.ok(&http).await;
+    assert!(kinds(&cli, "cursor").await.is_empty());
+    cli.ok(&["rotate"]).await;
+    assert_eq!(kinds(&cli, "cursor").await, ["deadKey"]);
+    let ran = cli.run(&["setup", "status"]).await;
+    assert!(ran.stdout.contains("Fix: tandem setup --tool cursor --name ada --http"), "{ran:?}");
+    cli.ok(&http).await;
+    assert!(kinds(&cli, "cursor").await.is_empty());
+    // The agent is gone, and nobody has told this machine: neither the key in the file nor the bridge's works.
+    let ada = crate::runner::agent_of(&cli, &hub.client, "ada");
+    ada.delete("/agents/me").await;
+    assert_eq!(kinds(&cli, "cursor").await, ["deadKey"]);
+    cli.ok(&["setup", "--tool", "cursor", "--name", "ada", "--yes"]).await;
+    assert_eq!(kinds(&cli, "cursor").await, ["deadKey"]);
+    let ran = cli.run(&["setup", "status"]).await;
+    assert!(ran.stdout.contains("Fix: tandem login --hub "), "{ran:?}");
 }

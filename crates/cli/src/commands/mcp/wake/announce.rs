@@ -13,12 +13,17 @@ use tandem_server::mcp::shared::fence;
 use tokio::time::Instant;
 
 use super::super::titles::title_of;
-use super::pending::{Kind, News, Way};
+use super::pending::{Clock, Kind, News, Way};
 use super::{Wakes, codex};
-use crate::profiles::WakeLock;
+use crate::profiles::{WakeLock, Woken};
+use crate::terminal::time;
 
 /// News that come together are announced together.
 const PAUSE: Duration = Duration::from_millis(300);
+/// How much longer a bridge waits that has not seen its model react to a wake. One of another session that has comes first.
+const UNSURE_PAUSE: Duration = Duration::from_millis(300);
+/// How long it leaves each of the news to others: longer than the pause of one that is sure.
+const UNSURE_AGE: Duration = Duration::from_millis(400);
 /// Titles that are shown.
 const TITLES_MAX: usize = 3;
 /// Items of the inbox that are looked at before the model is woken again.
@@ -41,12 +46,18 @@ impl Wakes {
                 () = self.changed.notified() => {}
                 () = until(look_at) => {}
             }
+            self.note_answer();
             self.give_up_ignored().await;
+            self.take_up_postponed().await;
             if !self.is_due() {
                 continue;
             }
-            tokio::time::sleep(PAUSE).await;
-            if let Some(begun) = self.begin() {
+            let (pause, age_min) = match self.state().works {
+                true => (PAUSE, Duration::ZERO),
+                false => (PAUSE + UNSURE_PAUSE, UNSURE_AGE),
+            };
+            tokio::time::sleep(pause).await;
+            if let Some(begun) = self.begin(age_min) {
                 self.wake(&begun).await;
             }
         }
@@ -57,7 +68,7 @@ impl Wakes {
     }
 
     /// Takes the news, unless another process of this agent wakes its own model for them.
-    fn begin(&self) -> Option<Begun> {
+    fn begin(&self, age_min: Duration) -> Option<Begun> {
         let now = Instant::now();
         let mut state = self.state();
         if !state.is_due(now) {
@@ -68,20 +79,22 @@ impl Wakes {
             state.lock_is_taken(now);
             return None;
         };
-        let stored = lock.as_ref().and_then(WakeLock::woken_for);
-        let woken_for = match state.log_end.take() {
-            Some(end) => stored.map(|stored| stored.min(end)),
+        let stored = lock.as_ref().and_then(WakeLock::woken);
+        let woken = match state.log_end.take() {
+            Some(end) => stored.map(|stored| stored.at_most(end)),
             None => stored,
         };
-        let news = state.take_news(woken_for, now);
-        let newest = news.iter().map(|one| one.cursor).max().max(woken_for);
-        if let (Some(lock), Some(newest)) = (&lock, newest.filter(|newest| Some(*newest) != stored)) {
-            lock.set_woken_for(newest);
+        let clock = Clock { now, time: time::now(), reaction: self.reaction, age_min };
+        let news = state.take_news(woken, clock);
+        let newest = news.iter().map(|one| one.cursor).max().max(woken.map(|woken| woken.up_to));
+        let noted = newest.map(|up_to| Woken { up_to, ..woken.unwrap_or_default() });
+        if let (Some(lock), Some(noted)) = (&lock, noted.filter(|noted| Some(*noted) != stored)) {
+            lock.set_woken(noted);
         }
         if news.is_empty() {
             return None;
         }
-        let (number, tasks) = state.begin_wake(&news, now);
+        let (number, tasks) = state.begin_wake(&news, clock);
         Some(Begun { way, news, number, tasks })
     }
 
@@ -128,11 +141,51 @@ impl Wakes {
             // What was observed before is no longer so.
             let _ = client.report_reach(&ReportReach::provided(Rung::Channel, false)).await;
         }
-        if ignored.again.is_empty() {
+        let mut again = self.still_waiting(ignored.again).await;
+        // The model of another session may have reacted.
+        let answered = self.answered_anywhere();
+        again.retain(|news| news.cursor > answered);
+        self.state().put_back(again);
+    }
+
+    /// Takes up news that were postponed, if they still wait: another bridge has woken its model for them and got no
+    /// answer, or their sender may wake the model again.
+    async fn take_up_postponed(&self) {
+        let due = self.state().due_postponed(Instant::now());
+        let waiting = self.still_waiting(due).await;
+        if waiting.is_empty() {
             return;
         }
+        let answered = self.answered_anywhere();
+        self.state().take_up(waiting, answered);
+    }
+
+    /// Up to which event a model of this agent has reacted to a wake, in any session.
+    fn answered_anywhere(&self) -> i64 {
+        self.hub.woken().map_or(0, |woken| woken.answered)
+    }
+
+    /// Tells the other bridges of this agent that the model has answered a wake, so that they wake nobody for it.
+    fn note_answer(&self) {
+        let Some(answered) = self.state().answered else { return };
+        // It is tried again when something happens next.
+        let Some(lock) = self.hub.lock_wake() else { return };
+        if let Some(lock) = lock {
+            let woken = lock.woken().unwrap_or_default();
+            if answered > woken.answered {
+                lock.set_woken(Woken { up_to: woken.up_to.max(answered), answered });
+            }
+        }
+        self.state().answered.take_if(|noted| *noted == answered);
+    }
+
+    /// The news that are still in the inbox.
+    async fn still_waiting<T: AsRef<News>>(&self, news: Vec<T>) -> Vec<T> {
+        if news.is_empty() {
+            return news;
+        }
         let query = PageQuery { limit: Some(INBOX_MAX), cursor: None };
-        let inbox = client.inbox(&query).await;
+        let inbox = self.hub.client().with_patience(Duration::ZERO).inbox(&query).await;
         let still_waits = |news: &News| match (&inbox, &news.task) {
             // Without an answer of the hub nothing is known.
             (Err(_), _) => true,
@@ -140,8 +193,7 @@ impl Wakes {
             (Ok(inbox), Some(task)) => inbox.items.iter().any(|item| item.task_id.as_ref() == Some(task)),
             (Ok(inbox), None) => inbox.items.iter().any(|item| item.kind == InboxKind::Broadcast),
         };
-        let again = ignored.again.into_iter().filter(still_waits).collect();
-        self.state().put_back(again);
+        news.into_iter().filter(|one| still_waits(one.as_ref())).collect()
     }
 }
 

@@ -67,7 +67,14 @@ impl Wakes {
         if kind == Kind::Message && !self.may_wake(event).await {
             return;
         }
-        self.state().add(News { kind, task: event.task_id.clone(), cursor: event.cursor, tries: 0 });
+        self.state().add(News {
+            kind,
+            task: event.task_id.clone(),
+            from: event.from_agent_id.clone(),
+            cursor: event.cursor,
+            arrived: tokio::time::Instant::now(),
+            tries: 0,
+        });
         self.changed.notify_one();
     }
 

@@ -25,6 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::hub::Hub;
+use crate::profiles::WakeLock;
 use pending::{State, Way};
 
 /// The experimental capability of channels.
@@ -55,10 +56,11 @@ pub(super) struct Wakes {
 impl Wakes {
     /// Starts to follow the agent's events.
     pub(super) fn start(hub: Arc<Hub>, reaction: Duration, closing: CancellationToken) -> Arc<Self> {
+        let state = State::new(hub.wake_limit());
         let wakes = Arc::new(Self {
             hub,
             reaction,
-            state: Mutex::default(),
+            state: Mutex::new(state),
             changed: Notify::new(),
             connected: Notify::new(),
             inbox: watch::Sender::new(0),
@@ -138,10 +140,14 @@ impl Wakes {
     /// the model from news that get the same numbers again.
     fn correct_lock(&self, log_end: i64) {
         match self.hub.lock_wake() {
-            Some(Some(lock)) if lock.woken_for().is_some_and(|stored| stored > log_end) => {
-                lock.set_woken_for(log_end);
+            Some(lock) => {
+                let woken = lock.as_ref().and_then(WakeLock::woken);
+                if let (Some(lock), Some(woken)) = (lock, woken)
+                    && woken != woken.at_most(log_end)
+                {
+                    lock.set_woken(woken.at_most(log_end));
+                }
             }
-            Some(_) => {}
             // Another program has the lock at the moment.
             None => self.state().log_end = Some(log_end),
         }

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::service::Peer;
-use tandem_core::TaskId;
+use tandem_core::{AgentId, TaskId, Timestamp};
 use tokio::time::Instant;
+
+use crate::profiles::{WakeLimit, Woken};
 
 /// News that a model was not woken for yet. Older ones are in its inbox all the same.
 const NEWS_MAX: usize = 100;
@@ -41,9 +43,50 @@ pub(super) enum Kind {
 pub(super) struct News {
     pub(super) kind: Kind,
     pub(super) task: Option<TaskId>,
+    /// The agent that caused it.
+    pub(super) from: Option<AgentId>,
     pub(super) cursor: i64,
+    pub(super) arrived: Instant,
     /// How often a model was woken for it.
     pub(super) tries: u8,
+}
+
+impl AsRef<Self> for News {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// News for which the model is not woken yet.
+#[derive(Debug)]
+pub(super) struct Postponed {
+    news: News,
+    until: Instant,
+    why: Why,
+}
+
+impl AsRef<News> for Postponed {
+    fn as_ref(&self) -> &News {
+        &self.news
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// Another bridge of this agent wakes its own model, which may not react.
+    OtherBridge,
+    /// The sender has woken the model too often.
+    Limit,
+}
+
+/// What time it is, and how long a model may take to react.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    pub(super) now: Instant,
+    pub(super) time: Timestamp,
+    pub(super) reaction: Duration,
+    /// How long news are left to bridges that are surer of their model.
+    pub(super) age_min: Duration,
 }
 
 /// The last wake.
@@ -82,7 +125,12 @@ pub(super) struct State {
     pub(super) way: Option<Way>,
     pub(super) subscriber: Option<Peer<RoleServer>>,
     news: VecDeque<News>,
+    postponed: VecDeque<Postponed>,
+    /// How often other agents may wake the model.
+    limit: WakeLimit,
     wake: Option<Wake>,
+    /// The last event of a wake that the model has answered, until other bridges can read that.
+    pub(super) answered: Option<i64>,
     wakes: u64,
     /// The tasks of the wakes of the last hour.
     woken: VecDeque<(Instant, TaskId)>,
@@ -103,6 +151,10 @@ pub(super) struct State {
 }
 
 impl State {
+    pub(super) fn new(limit: WakeLimit) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
     /// Adds something that may wake the model, unless the model has seen it.
     pub(super) fn add(&mut self, news: News) {
         if self.way.is_none() || news.cursor <= self.shown_to {
@@ -116,7 +168,9 @@ impl State {
 
     /// Removes the news about a task, which the model looks at.
     pub(super) fn forget_task(&mut self, task: &str) {
-        self.news.retain(|news| news.task.as_ref().map(TaskId::as_str) != Some(task));
+        let is_other = |news: &News| news.task.as_ref().map(TaskId::as_str) != Some(task);
+        self.news.retain(is_other);
+        self.postponed.retain(|one| is_other(&one.news));
     }
 
     /// Notes that the model was shown all news up to an event.
@@ -124,6 +178,7 @@ impl State {
         self.reported = Some(cursor);
         self.shown_to = cursor;
         self.news.retain(|news| news.cursor > cursor);
+        self.postponed.retain(|one| one.news.cursor > cursor);
     }
 
     /// Notes that the log ends at a number that was passed before: the hub was restored and gives numbers out again.
@@ -131,7 +186,8 @@ impl State {
         self.shown_to = self.shown_to.min(to);
         self.reported = None;
         self.news.retain(|news| news.cursor <= to);
-        self.wake = None;
+        self.postponed.retain(|one| one.news.cursor <= to);
+        (self.wake, self.answered) = (None, None);
     }
 
     /// Whether the model is to be woken now.
@@ -149,7 +205,8 @@ impl State {
         let ignored_at = unanswered.and_then(|wake| Some(wake.sent_at? + reaction));
         let is_blocked = unanswered.is_some() || self.showing > 0 || self.news.is_empty();
         let retry_at = self.retry_at.filter(|_| !is_blocked);
-        ignored_at.or(retry_at)
+        let postponed_until = self.postponed.iter().map(|one| one.until).min();
+        [ignored_at, retry_at, postponed_until].into_iter().flatten().min()
     }
 
     /// Notes that another program has the lock. If it keeps the lock, it does the waking itself.
@@ -162,24 +219,63 @@ impl State {
         }
     }
 
-    /// Takes the news that may wake the model now. The others are in its inbox all the same.
-    pub(super) fn take_news(&mut self, woken_for: Option<i64>, now: Instant) -> Vec<News> {
+    /// Takes the news that may wake the model now. The others are in its inbox all the same; some are postponed.
+    pub(super) fn take_news(&mut self, woken: Option<Woken>, clock: Clock) -> Vec<News> {
         (self.lock_tries, self.retry_at) = (0, None);
-        while self.woken.front().is_some_and(|(at, _)| now.duration_since(*at) >= HOUR) {
+        while self.woken.front().is_some_and(|(at, _)| clock.now.duration_since(*at) >= HOUR) {
             self.woken.pop_front();
         }
-        let woken = &self.woken;
-        let is_allowed = |news: &News| {
-            let is_new = news.tries > 0 || woken_for.is_none_or(|woken_for| news.cursor > woken_for);
-            let wakes = woken.iter().filter(|(_, task)| Some(task) == news.task.as_ref()).count();
-            is_new && (news.task.is_none() || wakes < TASK_WAKES_MAX)
-        };
-        self.news.drain(..).filter(is_allowed).collect()
+        self.limit.refresh(clock.time);
+        let mut taken = Vec::new();
+        for news in std::mem::take(&mut self.news) {
+            if clock.now.duration_since(news.arrived) < clock.age_min {
+                self.retry_at = Some(clock.now + clock.age_min);
+                self.news.push_back(news);
+                continue;
+            }
+            let wakes = self.woken.iter().filter(|(_, task)| Some(task) == news.task.as_ref()).count();
+            if news.task.is_some() && wakes >= TASK_WAKES_MAX {
+                continue;
+            }
+            let by_other = woken.filter(|woken| news.tries == 0 && news.cursor <= woken.up_to);
+            let wait = news.from.as_ref().and_then(|from| self.limit.wait_of(from, clock.time));
+            match (by_other, wait) {
+                (Some(woken), _) if news.cursor <= woken.answered => {}
+                (Some(_), _) => self.postpone(news, clock.now + clock.reaction, Why::OtherBridge),
+                (None, Some(wait)) => self.postpone(news, clock.now + wait, Why::Limit),
+                (None, None) => taken.push(news),
+            }
+        }
+        taken
+    }
+
+    fn postpone(&mut self, news: News, until: Instant, why: Why) {
+        if self.postponed.len() == NEWS_MAX {
+            self.postponed.pop_front();
+        }
+        self.postponed.push_back(Postponed { news, until, why });
+    }
+
+    /// Takes out the postponed news whose time has come.
+    pub(super) fn due_postponed(&mut self, now: Instant) -> Vec<Postponed> {
+        let (due, rest) = std::mem::take(&mut self.postponed).into_iter().partition(|one| one.until <= now);
+        self.postponed = rest;
+        Vec::from(due)
+    }
+
+    /// Puts postponed news back among the others, unless another bridge has had an answer up to this event.
+    pub(super) fn take_up(&mut self, postponed: Vec<Postponed>, answered: i64) {
+        let is_open = |one: &Postponed| one.why == Why::Limit || one.news.cursor > answered;
+        let mut news: Vec<News> = postponed.into_iter().filter(is_open).map(|one| one.news).collect();
+        news.iter_mut().for_each(|news| news.tries += 1);
+        news.retain(|news| news.tries < TRIES_MAX);
+        self.put_back(news);
     }
 
     /// Notes that the model is woken for news. Returns the number of the wake and the tasks that it names.
-    pub(super) fn begin_wake(&mut self, news: &[News], now: Instant) -> (u64, Vec<TaskId>) {
-        let tasks = tasks_of(news);
+    pub(super) fn begin_wake(&mut self, news: &[News], clock: Clock) -> (u64, Vec<TaskId>) {
+        let (tasks, now) = (tasks_of(news), clock.now);
+        self.limit.note(news.iter().filter_map(|one| one.from.as_ref()), clock.time);
         for task in &tasks {
             if self.woken.len() == REMEMBERED_MAX {
                 self.woken.pop_front();
@@ -220,8 +316,11 @@ impl State {
         let (seen, unseen) = std::mem::take(&mut wake.tasks).into_iter().partition(is_seen);
         wake.tasks = unseen;
         let seen: Vec<TaskId> = seen;
-        wake.is_answered |= !seen.is_empty();
-        if seen.is_empty() || answers != Some(wake.number) {
+        let number = wake.number;
+        if !seen.is_empty() {
+            self.answer_wake();
+        }
+        if seen.is_empty() || answers != Some(number) {
             return Vec::new();
         }
         self.works = true;
@@ -232,6 +331,7 @@ impl State {
     pub(super) fn answer_wake(&mut self) {
         if let Some(wake) = &mut self.wake {
             wake.is_answered = true;
+            self.answered = wake.news.iter().map(|news| news.cursor).max().max(self.answered);
         }
     }
 

@@ -2,6 +2,7 @@
 //! `./check tools` installs and runs them; the ordinary run leaves this module out.
 
 mod waking;
+mod workers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};

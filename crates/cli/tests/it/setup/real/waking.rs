@@ -19,14 +19,14 @@ const ANSWER: &str = "The answer is 42.";
 
 impl Offline {
     /// Runs a command that must succeed.
-    async fn ok(&self, arguments: &[&str]) -> Ran {
+    pub(super) async fn ok(&self, arguments: &[&str]) -> Ran {
         let ran = self.tandem(arguments).await;
         assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
         ran
     }
 
     /// Sets a tool up with hooks or without, and connects its agent with bob.
-    async fn connect(&self, tool: &str, more: &[&str]) {
+    pub(super) async fn connect(&self, tool: &str, more: &[&str]) {
         let agent = format!("ada-{tool}");
         self.ok(&[&["setup", "--tool", tool, "--name", &agent, "--yes"], more].concat()).await;
         self.ok(&["register", "bob"]).await;
@@ -35,7 +35,7 @@ impl Offline {
     }
 
     /// Starts a stand-in for a model. It prints a line when it ends a turn.
-    fn model(&self, script: &str, port: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
+    pub(super) fn model(&self, script: &str, port: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(script);
         let mut command = self.command(Path::new("node"), &[script.to_str().unwrap(), port]);
         let mut model = command.stdout(Stdio::piped()).spawn().unwrap();
