@@ -51,7 +51,7 @@ impl CommitEffects {
                     self.bus.end(&agent, crate::bus::EndReason::KeyEnded);
                 }
                 Effect::WebhookChanged(agent) => self.receivers.changed(&agent),
-                Effect::WebhookDue(agent) => self.receivers.wake(&agent),
+                Effect::WebhookDue(agent) => self.receivers.wake_due(&agent),
                 Effect::FilesRemoved(files) => {
                     if self.removed_files.try_send(files).is_err() {
                         tracing::warn!("too many files to remove at once; the sweep will remove the rest");

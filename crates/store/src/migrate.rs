@@ -18,6 +18,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (11, "wake", include_str!("../migrations/0011_wake.sql")),
     (12, "sign_ins", include_str!("../migrations/0012_sign_ins.sql")),
     (13, "asked", include_str!("../migrations/0013_asked.sql")),
+    (16, "webhook_work", include_str!("../migrations/0016_webhook_work.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes
@@ -81,7 +82,9 @@ fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
     let done: Vec<i64> = rows.into_iter().map(|mut row| row.take()).collect::<Result<_, _>>()?;
     for (version, name, sql) in MIGRATIONS.iter().filter(|migration| !done.contains(&migration.0)) {
         let sql = match conn {
-            Conn::Sqlite(_) => sql.replace("/* sqlite: without rowid */", "without rowid"),
+            Conn::Sqlite(_) => {
+                sql.replace("/* sqlite: without rowid */", "without rowid").replace("-- sqlite: ", "")
+            }
             Conn::Postgres(_) => sql.replace("-- postgres: ", ""),
         };
         conn.batch(&sql)?;

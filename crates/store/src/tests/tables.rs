@@ -123,6 +123,7 @@ fn an_event_and_the_cursors(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
             ("events_fetched", 4.into()),
             ("tasks_ended", 7.into()),
             ("tasks_completed", 6.into()),
+            ("webhook_cursor", Value::Null),
         ],
     );
     let cursors = Cursors { last: 5, events_acked: 2, updates_acked: 3, fetched: 4 };
@@ -337,6 +338,7 @@ fn a_delivery(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         error: text("error"),
         took_ms: Some(6),
         created_at: Timestamp(7),
+        replays: 0,
     };
     place.run(|tx| webhooks::insert(tx, &delivery));
     let expect = |place: &mut Place, now: &Delivery| {
@@ -358,6 +360,7 @@ fn a_delivery(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
                 ("error", now.error.as_ref().into()),
                 ("took_ms", now.took_ms.into()),
                 ("created_at", 7.into()),
+                ("replays", now.replays.into()),
             ],
         );
         assert_eq!(place.run(|tx| webhooks::find_delivery(tx, &now.agent, &now.id)).as_ref(), Some(now));

@@ -139,13 +139,12 @@ impl Harness {
         self.clock.fetch_add(ms, Ordering::SeqCst);
     }
 
-    /// Waits until the timer has come by and handled what was due. While nobody asks the hub anything, only the
-    /// timer reads: once before it handles something, and once more at its next look.
+    /// Waits until the timer has come by and handled what was due: it looks once before it handles something, and once
+    /// more afterwards.
     pub async fn timer_has_looked(&self) {
-        let figures = || self.hub.db.store().stats().figures();
-        let reads = || figures().iter().find(|(name, _)| *name == "reads").unwrap().1;
-        let before = reads();
-        eventually(async || (reads() >= before + 3).then_some(())).await;
+        let checks = || self.hub.metrics.timer_checks.get();
+        let before = checks();
+        eventually(async || (checks() >= before + 3).then_some(())).await;
     }
 
     pub async fn agent(&self, name: &str) -> Agent {
