@@ -9,6 +9,7 @@ pub mod agents;
 pub mod approvals;
 pub mod blocks;
 pub mod challenge;
+pub mod cluster;
 pub mod connections;
 pub mod deadlines;
 mod error;

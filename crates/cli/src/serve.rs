@@ -28,6 +28,15 @@ pub(crate) struct Arguments {
     /// sqlite:PATH or postgres://user:password@host/name [default: SQLite in the data folder]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
+    /// nats://HOST if several nodes share the database, or none if they may hear of each other a second late
+    #[arg(long, value_name = "URL")]
+    bus: Option<String>,
+    /// Where other nodes reach this one [default: the address it listens on]
+    #[arg(long, value_name = "HOST:PORT")]
+    advertise: Option<String>,
+    /// A folder for files that all nodes mount [default: files are in the data folder]
+    #[arg(long, value_name = "FOLDER")]
+    shared_files: Option<String>,
     /// The public URL of this hub
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -51,6 +60,8 @@ Examples:
   tandem serve --listen 3001                       another port
   tandem serve --listen 0.0.0.0:8080 --public-url https://hub.example.com
   tandem serve --database postgres://tandem@db/tandem --set rate_limit_max=0
+  tandem serve --database postgres://tandem@db/tandem --bus nats://nats --advertise 10.0.0.5:3000
+                                                   one of several nodes; see docs/scaling.md
   tandem serve --example-config > tandem.toml      a settings file with all defaults
 
 Flags override TANDEM_* variables, which override tandem.toml.
@@ -63,6 +74,9 @@ impl Arguments {
             ("listen", &self.listen),
             ("data", &self.data),
             ("database", &self.database),
+            ("bus", &self.bus),
+            ("advertise", &self.advertise),
+            ("shared_files", &self.shared_files),
             ("public_url", &self.public_url),
             ("admin_token", &self.admin_token),
         ];

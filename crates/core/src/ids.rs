@@ -31,6 +31,9 @@ pub enum Message {}
 /// Marks network ids.
 #[derive(Debug)]
 pub enum Network {}
+/// Marks ids of nodes: processes that share a database.
+#[derive(Debug)]
+pub enum Node {}
 
 /// Id of an agent.
 pub type AgentId = Id<Agent>;
@@ -44,6 +47,8 @@ pub type FileId = Id<File>;
 pub type MessageId = Id<Message>;
 /// Id of a network.
 pub type NetworkId = Id<Network>;
+/// Id of a node.
+pub type NodeId = Id<Node>;
 /// Id of a task; the client may choose it.
 pub type TaskId = Id<crate::tasks::Task>;
 

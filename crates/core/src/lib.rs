@@ -23,7 +23,9 @@ pub mod wake;
 pub mod webhooks;
 
 pub use approval::{Approval, Rule};
-pub use ids::{AgentId, ConnectionId, DeliveryId, FileId, Id, IdSource, MessageId, NetworkId, Now, TaskId};
+pub use ids::{
+    AgentId, ConnectionId, DeliveryId, FileId, Id, IdSource, MessageId, NetworkId, NodeId, Now, TaskId,
+};
 pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
 pub use tasks::Task;
 pub use time::Timestamp;

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod check;
+mod nodes;
 mod redact;
 mod sources;
 
@@ -15,6 +16,7 @@ use tandem_core::tasks::MESSAGES_DEFAULT;
 use toml::Table;
 
 pub use addresses::{AddressRanges, Origins};
+pub use nodes::{BusKind, redact_bus};
 pub use redact::redact_database;
 use sources::{defaults, parse_error, read_file, set, suggestion};
 
@@ -27,10 +29,20 @@ const UPLOAD_MB: usize = 80;
 const MEMORY_BUDGET_MB_MIN: usize = 2 * UPLOAD_MB;
 
 /// Settings that have no value by default.
-const OPTIONAL: [&str; 4] = ["database", "public_url", "admin_token", "check_in_seconds"];
+const OPTIONAL: [&str; 8] = [
+    "database",
+    "bus",
+    "bus_credentials",
+    "advertise",
+    "shared_files",
+    "public_url",
+    "admin_token",
+    "check_in_seconds",
+];
 
 /// Settings with a flag of their own.
-const FLAGS: [&str; 5] = ["listen", "data", "database", "public-url", "admin-token"];
+const FLAGS: [&str; 8] =
+    ["listen", "data", "database", "bus", "advertise", "shared-files", "public-url", "admin-token"];
 
 /// All settings. `tandem.example.toml` describes each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +55,15 @@ pub struct Config {
     pub data: PathBuf,
     /// `sqlite:PATH` or `postgres://…`; SQLite in the data folder by default.
     pub database: Option<String>,
+    /// `nats://…` for several nodes on one PostgreSQL database, or `none` for several nodes that look at the database
+    /// every second; a node without it is alone.
+    pub bus: Option<String>,
+    /// A file with the credentials or the nkey seed for NATS.
+    pub bus_credentials: Option<PathBuf>,
+    /// Host and port where other nodes reach this one; by default the address it listens on.
+    pub advertise: Option<String>,
+    /// A folder for files that all nodes mount.
+    pub shared_files: Option<PathBuf>,
     /// The public URL of this hub.
     pub public_url: Option<String>,
     /// The operator's token; by default it is generated and stored in the data folder.
@@ -119,6 +140,10 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 3000)),
             data: PathBuf::from("./tandem-data"),
             database: None,
+            bus: None,
+            bus_credentials: None,
+            advertise: None,
+            shared_files: None,
             public_url: None,
             admin_token: None,
             behind_proxy: false,
@@ -243,7 +268,8 @@ impl Config {
         let unknown = |name: String| {
             let rest = name.strip_prefix("TANDEM_")?.to_lowercase();
             if known.contains(&rest)
-                || ["log", "config", "hub", "key", "agent", "test_postgres"].contains(&rest.as_str())
+                || ["log", "config", "hub", "key", "agent", "test_postgres", "test_nats", "test_cluster"]
+                    .contains(&rest.as_str())
             {
                 return None;
             }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tandem_app::keys::{hex, random_hex};
+use tandem_core::NodeId;
 use tandem_store::{Database, Store, dump};
 
 use crate::config::{Config, redact_database};
@@ -169,6 +170,27 @@ pub(crate) fn load_or_create_token(path: &Path) -> std::io::Result<String> {
     let token = format!("tda_{}", random_hex::<24>());
     write_private(path, &format!("{token}\n"))?;
     Ok(token)
+}
+
+/// The id of this process, which also holds its leases. A process that is started again has the same id, so it goes on
+/// with what the one before had when it was killed.
+pub(crate) fn node_id(folder: &Path, database: &Database) -> Result<NodeId, Error> {
+    // One process at a time uses a data folder, and one process at a time uses a SQLite database.
+    let path = folder.join("node-id");
+    let failed = |cause| Error::Folder { path: path.clone(), cause };
+    let parse = |text: &str| text.parse().map_err(|error| failed(std::io::Error::other(error)));
+    if matches!(database, Database::Sqlite(_)) {
+        return parse("sqlite");
+    }
+    match std::fs::read_to_string(&path) {
+        Ok(text) if text.trim().len() >= 16 => return parse(text.trim()),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let id = format!("node_{}", random_hex::<12>());
+    write_private(&path, &format!("{id}\n")).map_err(failed)?;
+    parse(&id)
 }
 
 /// What the folder says about its hub.

@@ -68,7 +68,7 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
     let store = opened.await.map_err(|panic| tandem_store::Error::Panicked(panic.to_string()))??;
     let files = Files::of(config)?;
     folder::check(config, &store).await?;
-    files.claim(&store).await?;
+    files.claim(&store, false).await?;
     let swept = housekeeping::remove_expired(&store, now, &mut Pacing::unpaced()).await?;
     let remove_old = housekeeping::remove_old(&store, now, config, &mut Pacing::unpaced()).await?;
     let files =

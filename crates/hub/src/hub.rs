@@ -8,6 +8,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
 use crate::caller::Caller;
+use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::db::{Db, UseCase};
 use crate::files::Files;
@@ -37,6 +38,8 @@ pub struct HubParts {
     pub config: Config,
     /// Keys, tickets and challenges.
     pub access: Access,
+    /// This node and the others on the same database.
+    pub cluster: Cluster,
     /// Rate limits.
     pub rates: Rates,
     /// Memory held for clients.

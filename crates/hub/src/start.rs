@@ -1,7 +1,7 @@
 //! Starts a hub: data folder and lock, operator's token, store, background workers.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tandem_api::system::Database as Kind;
@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
 use crate::clock::Clock;
+use crate::cluster::{self, Cluster, Membership};
 use crate::config::Config;
 use crate::db::Db;
 use crate::effects::CommitEffects;
@@ -87,6 +88,9 @@ pub enum Error {
     /// The files cannot be stored where the settings say.
     #[error(transparent)]
     Files(#[from] files::Error),
+    /// The node does not fit to another one that runs.
+    #[error("cannot start: {0}")]
+    Cluster(cluster::Refusal),
     /// The first query failed.
     #[error("cannot start: {0}")]
     App(#[from] tandem_app::Error),
@@ -113,27 +117,6 @@ pub struct Started {
     _locks: Vec<File>,
 }
 
-/// Who holds the leases of this process. A process that is started again has the same name, so it goes on with what
-/// the one before had when it was killed.
-fn lease_holder(folder: &Path, database: &Database) -> Result<String, Error> {
-    // One process at a time uses a SQLite database.
-    if matches!(database, Database::Sqlite(_)) {
-        return Ok("sqlite".into());
-    }
-    // One process at a time uses a data folder.
-    let path = folder.join("node-id");
-    let failed = |cause| Error::Folder { path: path.clone(), cause };
-    match std::fs::read_to_string(&path) {
-        Ok(text) if text.trim().len() >= 16 => return Ok(text.trim().to_owned()),
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(failed(error)),
-    }
-    let id = format!("node_{}", tandem_app::keys::random_hex::<12>());
-    folder::write_private(&path, &format!("{id}\n")).map_err(failed)?;
-    Ok(id)
-}
-
 /// Opens everything that a hub needs. `resolver` resolves the hosts of webhooks.
 pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<Started, Error> {
     let (database, kind) = database(&config)?;
@@ -143,7 +126,15 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     checked.unwrap_or_else(|panic| Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))))?;
     let mut new_folder = folder::create(&config.data)?;
     let locks = folder::lock_new(&config, &database, &mut new_folder)?;
-    let holder = lease_holder(&config.data, &database)?;
+    let membership = Membership {
+        id: folder::node_id(&config.data, &database)?,
+        bus: config.bus_kind().as_str(),
+        files: config.files_place(),
+        advertise: config.advertise.clone(),
+        is_shared: kind == Kind::Postgres,
+        started_at: clock.now(),
+    };
+    let holder = membership.id.to_string();
     let (token, token_file) = token(&config)?;
     folder::make_database_private(&database)?;
     let now = clock.now();
@@ -160,11 +151,14 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
     };
     folder::claim(&config, &store).await?;
-    files.claim(&store).await?;
     let db = Db::new(store, clock.clone());
+    let cluster = Cluster::new(membership, db.clone()).await?;
+    cluster.join().await?.map_err(Error::Cluster)?;
+    files.claim(db.store(), cluster.is_first().await?).await?;
     let allowed = Allowed { http: config.webhook_allow_http, private: config.webhook_allow_private };
     let hub = Arc::new(HubParts {
         access: Access::new(effects.keys, db.clone(), &config, &token).await?,
+        cluster,
         rates: Rates::default(),
         budget: Budget::new(config.budget_bytes()),
         liveness: Liveness::new(effects.bus, clock),
@@ -226,6 +220,7 @@ impl Started {
         };
         let ending = vec![
             tokio::spawn(webhooks::dispatch(dispatcher, pacing.clone())),
+            tokio::spawn(cluster::renew(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone())),
             tokio::spawn(files::sweep(Arc::clone(&hub.files), hub.db.clone(), started_at, pacing.clone())),
@@ -252,6 +247,9 @@ impl Workers {
             }
             if let Err(error) = self.hub.write_presence().await {
                 tracing::warn!(%error, "could not store the presence of agents");
+            }
+            if let Err(error) = self.hub.cluster.leave().await {
+                tracing::warn!(%error, "could not remove this node's row; it runs out within 20 seconds");
             }
         };
         if timeout_at(deadline, stopped).await.is_err() {

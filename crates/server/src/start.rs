@@ -67,6 +67,9 @@ impl Server {
     /// Serves until `stop` resolves and all open requests are answered.
     pub async fn run(self, listener: TcpListener, stop: impl Future<Output = ()>) {
         let hub = Arc::clone(&self.started.hub);
+        if let Ok(address) = listener.local_addr() {
+            hub.cluster.listens_on(address);
+        }
         let workers = self.started.start_workers();
         let idle = tokio::spawn(end_idle_sessions(Arc::clone(&hub), Arc::clone(&self.sessions)));
         let router = rest::router(Arc::clone(&hub), &self.sessions, self.mcp_extension);

@@ -54,8 +54,9 @@ pub const TABLES: &[Table] = &[
     FILES,
 ];
 
-/// Tables that a backup leaves out: people sign in again after a restore, so that no session that ended comes back.
-pub const LEFT_OUT: &[&str] = &["browser_sessions", "sign_ins", "setup_codes"];
+/// Tables that a backup leaves out: people sign in again after a restore, so that no session that ended comes back;
+/// and which nodes run and who is connected to them is true for a moment only.
+pub const LEFT_OUT: &[&str] = &["browser_sessions", "sign_ins", "setup_codes", "nodes", "presences"];
 
 /// What is known of files; a backup writes it last, when it knows which bytes there were.
 pub const FILES: Table = table("files", &["id"]);

@@ -33,6 +33,7 @@ pub mod idempotency;
 pub mod inbox;
 pub mod messages;
 pub mod networks;
+pub mod nodes;
 pub mod pairing;
 pub mod retention;
 pub mod sign_ins;

@@ -18,6 +18,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (11, "wake", include_str!("../migrations/0011_wake.sql")),
     (12, "sign_ins", include_str!("../migrations/0012_sign_ins.sql")),
     (13, "asked", include_str!("../migrations/0013_asked.sql")),
+    (14, "nodes", include_str!("../migrations/0014_nodes.sql")),
     (16, "webhook_work", include_str!("../migrations/0016_webhook_work.sql")),
 ];
 

@@ -66,11 +66,11 @@ impl BlockingFiles {
         }
     }
 
-    /// Checks that the bucket is empty.
+    /// Checks that the bucket or the shared folder is empty.
     pub(super) fn refuse_occupied(&self) -> Result<(), Error> {
-        match self.runtime.block_on(self.files.occupied_bucket()).map_err(start::Error::from)? {
-            Some(bucket) => Err(Error::Refused(format!(
-                "{bucket} is not empty: choose another files_bucket or files_prefix. Nothing was changed"
+        match self.runtime.block_on(self.files.occupied()).map_err(start::Error::from)? {
+            Some(place) => Err(Error::Refused(format!(
+                "{place} is not empty: choose another files_bucket, files_prefix or shared_files. Nothing was changed"
             ))),
             None => Ok(()),
         }

@@ -54,7 +54,8 @@ impl Config {
             let why = format!("must be from {MEMORY_BUDGET_MB_MIN} to 1000000");
             return refuse("memory_budget_mb", &why);
         }
-        self.check_files()
+        self.check_files()?;
+        self.check_nodes()
     }
 
     fn check_files(&self) -> Result<(), Error> {

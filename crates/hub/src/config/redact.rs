@@ -6,12 +6,13 @@ use super::Config;
 const HIDDEN: &str = "(hidden)";
 
 impl Config {
-    /// The settings for the operator, without the token and the database password.
+    /// The settings for the operator, without the token and the passwords of the database and the bus.
     #[must_use]
     pub fn redacted(&self) -> serde_json::Value {
         let mut shown = self.clone();
         shown.admin_token = shown.admin_token.map(|_| HIDDEN.into());
         shown.database = shown.database.as_deref().map(redact_database);
+        shown.bus = shown.bus.as_deref().map(super::redact_bus);
         serde_json::to_value(&shown).unwrap_or_default()
     }
 }

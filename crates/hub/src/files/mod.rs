@@ -1,9 +1,10 @@
-//! Stored files, in the data folder or in a bucket. The bytes are stored before a row refers to them and deleted
+//! Stored files, in the data folder, in a folder that all nodes share, or in a bucket. The bytes are stored before a row refers to them and deleted
 //! after the row is gone; a sweep removes what a crash leaves in between. Uploads arrive in the data folder first,
 //! where they are counted and checked.
 
 mod bucket;
 mod in_flight;
+mod shared;
 mod sweep;
 
 use std::io::{ErrorKind, SeekFrom};
@@ -63,6 +64,14 @@ pub enum Error {
         /// The cause.
         cause: Box<Error>,
     },
+    /// The shared folder cannot be used at the start.
+    #[error("cannot keep files in the shared folder {folder}: {cause}")]
+    Shared {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// The agent has no room for these bytes.
     #[error("the agent's files have reached their quota of {0} bytes")]
     Quota(i64),
@@ -79,8 +88,10 @@ pub type ByteStream = BoxStream<'static, std::io::Result<Bytes>>;
 /// The stored files of a hub.
 #[derive(Debug)]
 pub struct Files {
-    /// Folder for uploads and, without a bucket, for all files.
+    /// Folder for uploads.
     root: PathBuf,
+    /// Folder for all files, unless they are in a bucket: the same, or one that all nodes share.
+    kept: PathBuf,
     bucket: Option<Arc<Bucket>>,
     /// Permits for uploads in memory.
     pub in_memory: Arc<Semaphore>,
@@ -110,8 +121,10 @@ impl Files {
             "" => None,
             _ => Some(Arc::new(Bucket::of(config).map_err(unusable)?)),
         };
+        let root = config.data.join("files");
         Ok(Self {
-            root: config.data.join("files"),
+            kept: config.shared_files.clone().unwrap_or_else(|| root.clone()),
+            root,
             bucket,
             in_memory: Arc::new(Semaphore::new(IN_MEMORY_MAX)),
             in_flight: InFlight::default(),
@@ -124,28 +137,38 @@ impl Files {
         if !self.full.load(Relaxed) {
             return Ok(());
         }
-        let path = self.root.join(UPLOADS_DIR).join(PROBE_NAME);
-        let written = async {
-            make_folder(&path).await?;
-            fs::write(&path, vec![0; CHUNK_BYTES]).await
+        let mut checked = probe(&self.root).await;
+        if checked.is_ok() && self.is_shared() {
+            checked = probe(&self.kept).await;
         }
-        .await;
-        // If this fails, the sweep removes it.
-        let _ = fs::remove_file(&path).await;
-        self.full.store(written.as_ref().is_err_and(is_full), Relaxed);
-        Ok(written?)
+        self.full.store(checked.as_ref().is_err_and(is_full), Relaxed);
+        Ok(checked?)
     }
 
-    /// Checks that the bucket can be used and belongs to the hub of this database.
-    pub(crate) async fn claim(&self, store: &Store) -> Result<(), Error> {
-        let Some(bucket) = &self.bucket else { return Ok(()) };
+    /// Whether the files are in a folder that all nodes share.
+    fn is_shared(&self) -> bool {
+        self.bucket.is_none() && self.kept != self.root
+    }
+
+    /// Checks that the bucket or the shared folder can be used and belongs to the hub of this database. `is_first` says
+    /// that no other node runs.
+    pub(crate) async fn claim(&self, store: &Store, is_first: bool) -> Result<(), Error> {
+        if self.bucket.is_none() && !self.is_shared() {
+            return Ok(());
+        }
         let owner = hub_secret(store, "files").await?;
+        let Some(bucket) = &self.bucket else {
+            return shared::claim(&self.kept, &hex(&owner), is_first).await;
+        };
         bucket.claim(&hex(&owner)).await.map_err(unusable(bucket))
     }
 
-    /// The bucket, if it is configured and not empty.
-    pub(crate) async fn occupied_bucket(&self) -> Result<Option<String>, Error> {
-        let Some(bucket) = &self.bucket else { return Ok(None) };
+    /// The bucket or the shared folder, if it is configured and not empty.
+    pub(crate) async fn occupied(&self) -> Result<Option<String>, Error> {
+        let Some(bucket) = &self.bucket else {
+            let occupied = self.is_shared() && !shared::is_empty(&self.kept)?;
+            return Ok(occupied.then(|| format!("the shared folder {}", self.kept.display())));
+        };
         let is_empty = bucket.is_empty().await.map_err(unusable(bucket))?;
         Ok((!is_empty).then(|| bucket.to_string()))
     }
@@ -157,7 +180,7 @@ impl Files {
     /// Where a file is stored, for messages.
     pub(crate) fn location(&self, id: &FileId) -> String {
         match &self.bucket {
-            None => self.root.join(name(id)).display().to_string(),
+            None => self.kept.join(name(id)).display().to_string(),
             Some(bucket) => format!("{bucket}/{}", name(id)),
         }
     }
@@ -194,7 +217,14 @@ impl Files {
     async fn store_upload(&self, mut upload: Upload) -> Result<(), Error> {
         upload.file.flush().await?;
         let name = name(&upload.id);
-        let Some(bucket) = &self.bucket else { return upload.persist(&self.root.join(name)).await };
+        let Some(bucket) = &self.bucket else {
+            if !self.is_shared() {
+                return upload.persist(&self.kept.join(name)).await;
+            }
+            let (arriving, end) =
+                (self.kept.join(UPLOADS_DIR).join(upload.id.as_str()), self.kept.join(name));
+            return shared::copy(&upload.path, &arriving, &end).await;
+        };
         let bucket = Arc::clone(bucket);
         // Run to completion, even if the request is dropped: a partial upload would remain in the bucket.
         let put = tokio::spawn(async move {
@@ -209,7 +239,7 @@ impl Files {
         if let Some(bucket) = &self.bucket {
             return bucket.read(&name(id), part).await;
         }
-        let mut file = match File::open(self.root.join(name(id))).await {
+        let mut file = match File::open(self.kept.join(name(id))).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(Error::Missing),
             opened => opened?,
         };
@@ -245,7 +275,7 @@ impl Files {
         }
         let mut removed = 0;
         for id in ids {
-            match fs::remove_file(self.root.join(name(id))).await {
+            match fs::remove_file(self.kept.join(name(id))).await {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     tracing::warn!(%error, file = id.as_str(), "could not delete a file");
                 }
@@ -268,6 +298,19 @@ fn note_full<T>(full: &AtomicBool, result: Result<T, Error>) -> Result<T, Error>
 fn unusable(bucket: &Bucket) -> impl FnOnce(Error) -> Error {
     let place = bucket.to_string();
     |cause| Error::Unusable { place, cause: Box::new(cause) }
+}
+
+/// Writes a file below this folder and removes it, to learn whether there is room.
+async fn probe(root: &Path) -> std::io::Result<()> {
+    let path = root.join(UPLOADS_DIR).join(PROBE_NAME);
+    let written = async {
+        make_folder(&path).await?;
+        fs::write(&path, vec![0; CHUNK_BYTES]).await
+    }
+    .await;
+    // If this fails, the sweep removes it.
+    let _ = fs::remove_file(&path).await;
+    written
 }
 
 async fn make_folder(file: &Path) -> std::io::Result<()> {

@@ -32,12 +32,12 @@ pub(crate) fn orphan_cutoff(now: Timestamp) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(since_1970)
 }
 
-/// Sweeps all files. A data folder is swept once, because only this hub uses it; files older than the start are old.
-/// A bucket is swept regularly, by its own clock.
+/// Sweeps all files. A data folder is swept once, because only this process uses it; files older than the start are old.
+/// A bucket and a shared folder are swept regularly, by their own clock.
 pub(crate) async fn sweep(files: Arc<Files>, db: Db, started: SystemTime, mut pacing: Pacing) {
     let mut tick = tokio::time::interval(SWEEP_EVERY);
     while pacing.tick(&mut tick).await {
-        let in_folder = files.bucket.is_none();
+        let in_folder = files.bucket.is_none() && !files.is_shared();
         let until = if in_folder { started } else { orphan_cutoff(db.time()) };
         match remove_orphans(&files, db.store(), until, &mut pacing).await {
             Ok(0) => {}
@@ -76,14 +76,17 @@ pub(crate) async fn remove_orphans(
     pacing: &mut Pacing,
 ) -> Result<u64, Error> {
     let mut removed = 0;
-    for (name, since) in entries(&files.root, UPLOADS_DIR).await? {
-        if since < until {
-            removed += u64::from(fs::remove_file(files.root.join(name)).await.is_ok());
+    let shared = files.is_shared().then_some(&files.kept);
+    for root in [Some(&files.root), shared].into_iter().flatten() {
+        for (name, since) in entries(root, UPLOADS_DIR).await? {
+            if since < until {
+                removed += u64::from(fs::remove_file(root.join(name)).await.is_ok());
+            }
         }
     }
     let mut kept = match &files.bucket {
         Some(bucket) => bucket.list(),
-        None => in_folders(&files.root).await?,
+        None => in_folders(&files.kept).await?,
     };
     let mut batch = Vec::new();
     while let Some((found, since)) = kept.try_next().await? {

@@ -1,0 +1,136 @@
+//! Several nodes on one database: who takes part.
+
+use tandem_core::{NodeId, Timestamp};
+pub use tandem_store::nodes::Node;
+use tandem_store::{Tx, nodes};
+
+use crate::Error;
+
+/// How long a node counts as running after it last renewed its row.
+pub const NODE_LIFE_MS: i64 = 20_000;
+/// How long the row of a node that is gone is kept, for whoever looks into the database.
+const NODE_KEPT_MS: i64 = 3_600_000;
+/// Nodes of one hub.
+const NODES_MAX: i64 = 1_000;
+
+/// Why a node may not take part.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// This node has no bus, and another one runs.
+    #[error(
+        "another node of this hub is running ({other}); start all nodes with --bus nats://HOST, or all of them with \
+         --bus none if one node may hear of another's changes a second late"
+    )]
+    NoBus {
+        /// The other node.
+        other: String,
+    },
+    /// The other node wants to be alone.
+    #[error(
+        "another node of this hub is running without --bus ({other}); restart it with the same --bus as this one"
+    )]
+    OtherHasNoBus {
+        /// The other node.
+        other: String,
+    },
+    /// One node uses NATS and the other does not.
+    #[error(
+        "another node of this hub is running with another --bus ({other}): the bus of this one is {own}, that of the \
+         other is {theirs}; all nodes need the same"
+    )]
+    OtherBus {
+        /// The other node.
+        other: String,
+        /// The kind of this node's bus.
+        own: String,
+        /// The kind of the other's bus.
+        theirs: String,
+    },
+    /// The files of this node are in its own folder.
+    #[error(
+        "another node of this hub is running ({other}), and files in the data folder of one node are not on the \
+         others; name a folder that all nodes mount with --shared-files, or a bucket with the setting files_bucket"
+    )]
+    OwnFiles {
+        /// The other node.
+        other: String,
+    },
+    /// The other node stores files elsewhere.
+    #[error(
+        "another node of this hub stores files elsewhere ({other}): here {own}, there {theirs}; all nodes need the \
+         same files_bucket, or the same folder as --shared-files"
+    )]
+    OtherFiles {
+        /// The other node.
+        other: String,
+        /// Where this node stores them.
+        own: String,
+        /// Where the other one does.
+        theirs: String,
+    },
+}
+
+/// Takes part, or says why not and until when the row of the other node lasts. The time is real time, also in tests.
+pub fn join(tx: &mut Tx<'_>, node: &Node, now: Timestamp) -> Result<Result<(), (Refusal, Timestamp)>, Error> {
+    nodes::lock(tx)?;
+    for other in nodes::list(tx, now, NODES_MAX)? {
+        if other.id != node.id
+            && let Some(refusal) = refusal(node, &other)
+        {
+            return Ok(Err((refusal, other.until)));
+        }
+    }
+    nodes::sweep(tx, Timestamp(now.0 - NODE_KEPT_MS))?;
+    // What an earlier process of this node said about agents is no longer true.
+    nodes::remove(tx, &node.id)?;
+    nodes::put(tx, node)?;
+    Ok(Ok(()))
+}
+
+fn refusal(node: &Node, other: &Node) -> Option<Refusal> {
+    let name = match other.advertise.as_str() {
+        "" => other.id.to_string(),
+        address => format!("{} at {address}", other.id),
+    };
+    if node.bus.is_empty() {
+        return Some(Refusal::NoBus { other: name });
+    }
+    if other.bus.is_empty() {
+        return Some(Refusal::OtherHasNoBus { other: name });
+    }
+    if node.bus != other.bus {
+        return Some(Refusal::OtherBus { other: name, own: node.bus.clone(), theirs: other.bus.clone() });
+    }
+    if node.files == "own" {
+        return Some(Refusal::OwnFiles { other: name });
+    }
+    if node.files != other.files {
+        return Some(Refusal::OtherFiles {
+            other: name,
+            own: node.files.clone(),
+            theirs: other.files.clone(),
+        });
+    }
+    None
+}
+
+/// Renews a node's row and returns all nodes that run.
+pub fn renew(tx: &mut Tx<'_>, node: &Node, now: Timestamp) -> Result<Vec<Node>, Error> {
+    nodes::put(tx, node)?;
+    Ok(nodes::list(tx, now, NODES_MAX)?)
+}
+
+/// Removes a node that stops.
+pub fn leave(tx: &mut Tx<'_>, id: &NodeId) -> Result<(), Error> {
+    Ok(nodes::remove(tx, id)?)
+}
+
+/// A node that runs.
+pub fn node(tx: &mut Tx<'_>, id: &NodeId, now: Timestamp) -> Result<Option<Node>, Error> {
+    Ok(nodes::find(tx, id, now)?)
+}
+
+/// All nodes that run, by their ids.
+pub fn nodes(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Node>, Error> {
+    Ok(nodes::list(tx, now, NODES_MAX)?)
+}

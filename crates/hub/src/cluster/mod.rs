@@ -1,0 +1,222 @@
+//! The nodes of a hub: processes that share one PostgreSQL database.
+//!
+//! Each node has a row in the database that it renews. A row that is not renewed runs out, and the node counts as gone.
+//! These times are real time also in tests that move the hub's clock: a node lives in real time.
+
+mod renew;
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tandem_app::cluster::{self, NODE_LIFE_MS};
+pub use tandem_app::cluster::{Node, Refusal};
+use tandem_core::{NodeId, Timestamp};
+
+use crate::clock::Clock;
+use crate::db::Db;
+use crate::keys::hub_secret;
+pub(crate) use renew::renew;
+
+/// How old the list of nodes may be.
+const LIST_AGE: Duration = Duration::from_secs(1);
+/// How old the list of nodes may be for somebody who does not find a node in it, which may have started just now.
+const MISS_AGE: Duration = Duration::from_millis(100);
+/// Pause before a node asks again whether another one that is in its way still runs.
+const JOIN_PAUSE: Duration = Duration::from_millis(500);
+
+/// What a node is started with.
+#[derive(Debug, Clone)]
+pub(crate) struct Membership {
+    pub(crate) id: NodeId,
+    /// `nats`, `none`, or empty for a node that wants to be alone.
+    pub(crate) bus: &'static str,
+    /// Where it stores files: `own`, `shared`, or the name of a bucket after `bucket:`.
+    pub(crate) files: String,
+    /// Where other nodes reach it, if the settings say so.
+    pub(crate) advertise: Option<String>,
+    /// Whether other processes can use the same database.
+    pub(crate) is_shared: bool,
+    pub(crate) started_at: Timestamp,
+}
+
+/// This node, and what it knows of the others.
+#[derive(Debug)]
+pub struct Cluster {
+    membership: Membership,
+    advertise: Mutex<String>,
+    secret: Vec<u8>,
+    db: Db,
+    clock: Clock,
+    /// The nodes that ran when somebody last looked.
+    known: Mutex<Known>,
+    /// One look at a time.
+    looking: tokio::sync::Mutex<()>,
+    live: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    nodes: Arc<[Node]>,
+    read_at: Option<Instant>,
+}
+
+impl Cluster {
+    pub(crate) async fn new(membership: Membership, db: Db) -> Result<Self, tandem_app::Error> {
+        Ok(Self {
+            secret: hub_secret(db.store(), "cluster").await?,
+            advertise: Mutex::new(membership.advertise.clone().unwrap_or_default()),
+            membership,
+            db,
+            clock: Clock::System,
+            known: Mutex::default(),
+            looking: tokio::sync::Mutex::default(),
+            live: AtomicUsize::new(1),
+        })
+    }
+
+    /// The id of this node. It stays when the node is started again.
+    #[must_use]
+    pub fn id(&self) -> &NodeId {
+        &self.membership.id
+    }
+
+    /// A secret that only the nodes of this hub know, because it is in their database.
+    #[must_use]
+    pub fn secret(&self) -> &[u8] {
+        &self.secret
+    }
+
+    /// Whether other nodes may run beside this one. If not, everything in memory is the only copy.
+    #[must_use]
+    pub fn is_clustered(&self) -> bool {
+        !self.membership.bus.is_empty()
+    }
+
+    /// How many nodes ran at the last look, with this one.
+    #[must_use]
+    pub fn live_nodes(&self) -> usize {
+        self.live.load(Relaxed).max(1)
+    }
+
+    /// Where other nodes reach this one.
+    #[must_use]
+    pub fn advertise(&self) -> String {
+        self.own_advertise().clone()
+    }
+
+    fn own_advertise(&self) -> MutexGuard<'_, String> {
+        self.advertise.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says where this node listens. Other nodes reach it there unless the settings name another address.
+    pub fn listens_on(&self, address: SocketAddr) {
+        if self.membership.advertise.is_none() {
+            *self.own_advertise() = address.to_string();
+        }
+    }
+
+    /// A node that runs.
+    pub async fn node(&self, id: &NodeId) -> Result<Option<Node>, crate::Error> {
+        if !self.membership.is_shared {
+            return Ok((id == self.id()).then(|| self.own_row(String::new())));
+        }
+        let find = |nodes: &[Node]| nodes.iter().find(|node| node.id == *id).cloned();
+        if let Some(node) = find(&self.nodes_read_within(LIST_AGE).await?) {
+            return Ok(Some(node));
+        }
+        Ok(find(&self.nodes_read_within(MISS_AGE).await?))
+    }
+
+    /// All nodes that run, by their ids.
+    pub async fn nodes(&self) -> Result<Arc<[Node]>, crate::Error> {
+        if !self.membership.is_shared {
+            return Ok(Arc::new([self.own_row(String::new())]));
+        }
+        self.nodes_read_within(LIST_AGE).await
+    }
+
+    async fn nodes_read_within(&self, age: Duration) -> Result<Arc<[Node]>, crate::Error> {
+        if let Some(nodes) = self.known_within(age) {
+            return Ok(nodes);
+        }
+        let _turn = self.looking.lock().await;
+        if let Some(nodes) = self.known_within(age) {
+            return Ok(nodes);
+        }
+        let now = self.clock.now();
+        let nodes = self.db.read(move |tx, _| cluster::nodes(tx, now)).await?;
+        Ok(self.learn(nodes))
+    }
+
+    fn known_within(&self, age: Duration) -> Option<Arc<[Node]>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = known.read_at.is_some_and(|at| at.elapsed() <= age);
+        is_new.then(|| Arc::clone(&known.nodes))
+    }
+
+    fn learn(&self, nodes: Vec<Node>) -> Arc<[Node]> {
+        let nodes: Arc<[Node]> = nodes.into();
+        self.live.store(nodes.len(), Relaxed);
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) =
+            Known { nodes: Arc::clone(&nodes), read_at: Some(Instant::now()) };
+        nodes
+    }
+
+    fn own_row(&self, figures: String) -> Node {
+        let membership = &self.membership;
+        Node {
+            id: membership.id.clone(),
+            advertise: self.advertise(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            bus: membership.bus.into(),
+            files: membership.files.clone(),
+            started_at: membership.started_at,
+            until: self.clock.now().plus_ms(NODE_LIFE_MS),
+            figures,
+        }
+    }
+
+    /// Takes part. If another node is in the way, waits until that one has shown that it runs, or its row has run out
+    /// because it was killed.
+    pub(crate) async fn join(&self) -> Result<Result<(), Refusal>, tandem_app::Error> {
+        if !self.membership.is_shared {
+            return Ok(Ok(()));
+        }
+        let mut first_seen = None;
+        loop {
+            let (node, now) = (self.own_row(String::new()), self.clock.now());
+            let (refusal, until) = match self.db.write(move |tx, _| cluster::join(tx, &node, now)).await? {
+                Ok(()) => return Ok(Ok(())),
+                Err(refused) => refused,
+            };
+            match first_seen {
+                None => {
+                    tracing::warn!("another node of this hub may be running: waiting for a sign of it");
+                    first_seen = Some(until);
+                }
+                Some(seen) if seen != until => return Ok(Err(refusal)),
+                Some(_) => {}
+            }
+            tokio::time::sleep(JOIN_PAUSE).await;
+        }
+    }
+
+    /// Whether no node runs that started before this one.
+    pub(crate) async fn is_first(&self) -> Result<bool, tandem_app::Error> {
+        let now = self.clock.now();
+        let nodes = self.db.read(move |tx, _| cluster::nodes(tx, now)).await?;
+        let own = (self.membership.started_at, self.id());
+        Ok(nodes.iter().all(|node| (node.started_at, &node.id) >= own))
+    }
+
+    /// Leaves, because the process stops.
+    pub(crate) async fn leave(&self) -> Result<(), tandem_app::Error> {
+        if !self.membership.is_shared {
+            return Ok(());
+        }
+        let id = self.id().clone();
+        self.db.write(move |tx, _| cluster::leave(tx, &id)).await
+    }
+}

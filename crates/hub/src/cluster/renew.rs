@@ -1,0 +1,44 @@
+//! Renews the row of this node while it runs.
+
+use std::time::Duration;
+
+use tandem_app::cluster;
+
+use crate::housekeeping::Pacing;
+use crate::hub::Hub;
+
+/// Interval of renewals. A row lasts four of them.
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+
+/// Renews this node's row until the hub stops, and learns which other nodes run.
+pub(crate) async fn renew(hub: Hub, mut pacing: Pacing) {
+    if !hub.cluster.membership.is_shared {
+        return;
+    }
+    let mut tick = tokio::time::interval(RENEW_EVERY);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut failing = false;
+    while pacing.tick(&mut tick).await {
+        let renewed = renew_once(&hub).await;
+        if let Err(error) = &renewed
+            && !failing
+        {
+            tracing::warn!(%error, "could not renew this node's row; other nodes take it for gone after 20 seconds");
+        }
+        failing = renewed.is_err();
+    }
+}
+
+async fn renew_once(hub: &Hub) -> Result<(), tandem_app::Error> {
+    let cluster = &hub.cluster;
+    let (node, now) = (cluster.own_row(figures(hub)), cluster.clock.now());
+    let nodes = cluster.db.write(move |tx, _| cluster::renew(tx, &node, now)).await?;
+    cluster.learn(nodes);
+    Ok(())
+}
+
+/// The counters of this node.
+fn figures(hub: &Hub) -> String {
+    let (sockets, streams) = hub.liveness.bus.open();
+    serde_json::json!({ "sockets": sockets, "streams": streams }).to_string()
+}
