@@ -161,7 +161,7 @@ pub fn storage_error(error: stored::Error) -> Error {
     }
     tracing::error!(%error, "cannot store or read a file");
     match error {
-        stored::Error::Bucket(_) | stored::Error::Unusable { .. } => {
+        stored::Error::Bucket(_) | stored::Error::Unusable { .. } | stored::Error::Shared { .. } => {
             Error::new(Code::Unavailable, "file storage is not available; try again shortly").retry_after(5)
         }
         stored::Error::Disk(error) if stored::is_full(&error) => Error::storage_full(),
