@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 
 use rstest::rstest;
 use serde_json::json;
@@ -13,6 +14,8 @@ use crate::harness::{Client, Db, Place};
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    /// Reads the log all the time: a hub whose log nobody reads stops when the pipe is full.
+    log: Option<JoinHandle<String>>,
     pub client: Client,
     pub greeting: String,
 }
@@ -33,6 +36,13 @@ pub fn command(place: &Place) -> Command {
 impl Process {
     pub fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
+        let log = child.stderr.take().map(|mut stderr| {
+            std::thread::spawn(move || {
+                let mut log = Vec::new();
+                stderr.read_to_end(&mut log).unwrap();
+                String::from_utf8_lossy(&log).into_owned()
+            })
+        });
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut greeting = String::new();
         let mut address = None;
@@ -48,11 +58,9 @@ impl Process {
             }
         }
         let Some(address) = address else {
-            let mut error = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-            panic!("the hub did not start: {error}");
+            panic!("the hub did not start: {:?}", log.map(JoinHandle::join));
         };
-        Self { child, client: Client { address }, greeting }
+        Self { child, log, client: Client { address }, greeting }
     }
 
     pub fn pid(&self) -> u32 {
@@ -67,8 +75,7 @@ impl Process {
 
     /// Waits for the end; gives how it ended and what stood in the log.
     pub fn end(mut self) -> (ExitStatus, String) {
-        let mut log = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        let log = self.log.take().unwrap().join().unwrap();
         (self.child.wait().unwrap(), log)
     }
 }
