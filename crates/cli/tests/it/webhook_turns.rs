@@ -241,10 +241,10 @@ async fn a_node_delivers_what_another_one_left_behind_on_postgres() {
         tasks::create(tx, &by, &task, &defaults, now).map(drop)
     }))
     .await;
-    assert_eq!(receiver.wait_for(1).await[0].json()["type"], "task.created");
+    assert_eq!(receiver.wait_for(1).await[0].json()["event"], "task.created");
     let agent = to.clone();
     write(Arc::new(move |tx, now| webhooks::ping(tx, &agent, now).map(drop))).await;
-    assert_eq!(receiver.wait_for(2).await[1].json()["type"], "ping");
+    assert_eq!(receiver.wait_for(2).await[1].json()["event"], "ping");
     tokio::task::spawn_blocking(move || drop(other)).await.unwrap();
 }
 

@@ -49,7 +49,12 @@ async fn load(with: &Dispatcher) {
     loop {
         match load_page(with, &after).await {
             Ok(Some(last)) => after = last.to_string(),
-            Ok(None) => return,
+            // What was left when the hub was down does not wait for the next check.
+            Ok(None) => {
+                add_due(with, None).await;
+                add_behind(with, None).await;
+                return;
+            }
             Err(error) => {
                 tracing::warn!(%error, "could not load the webhooks; trying again");
                 sleep(STORE_PAUSE).await;
