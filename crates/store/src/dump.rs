@@ -75,7 +75,7 @@ pub fn tables_in(database: &Database) -> Result<Vec<String>, Error> {
     tables_of(&mut Conn::open(database, Mode::Read)?)
 }
 
-fn tables_of(conn: &mut Conn) -> Result<Vec<String>, Error> {
+pub(crate) fn tables_of(conn: &mut Conn) -> Result<Vec<String>, Error> {
     // The one question that each database is asked in its own words.
     let sql = match conn {
         Conn::Sqlite(_) => "select name from sqlite_master where type = 'table' and name not like 'sqlite%'",
