@@ -1,6 +1,7 @@
 //! Starts a hub for a test and speaks to it as a foreign client would: JSON over HTTP.
 
 mod client;
+mod nodes;
 mod place;
 mod socket;
 
@@ -20,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 pub use client::{Client, Reply};
+pub use nodes::Nodes;
 pub use place::{Db, Place};
 pub use socket::Socket;
 
