@@ -24,6 +24,7 @@ mod crash;
 mod credits;
 mod dashboard;
 mod deadlines;
+mod deploy;
 mod encryption;
 mod events;
 mod files;
