@@ -61,6 +61,7 @@ mod store_effects;
 mod tasks;
 mod tidy;
 mod updates;
+mod upgrade;
 mod wake;
 mod walks;
 mod webhook_names;
