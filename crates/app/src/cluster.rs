@@ -1,7 +1,7 @@
 //! Several nodes on one database: who takes part.
 
-use tandem_core::{NodeId, Timestamp};
-pub use tandem_store::nodes::Node;
+use tandem_core::{AgentId, NodeId, Timestamp};
+pub use tandem_store::nodes::{Node, Watched};
 use tandem_store::{Tx, nodes};
 
 use crate::Error;
@@ -133,4 +133,9 @@ pub fn node(tx: &mut Tx<'_>, id: &NodeId, now: Timestamp) -> Result<Option<Node>
 /// All nodes that run, by their ids.
 pub fn nodes(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Node>, Error> {
     Ok(nodes::list(tx, now, NODES_MAX)?)
+}
+
+/// The last event and the key of each of these agents, where they still exist.
+pub fn watch(tx: &mut Tx<'_>, agents: &[AgentId]) -> Result<Vec<(AgentId, Watched)>, Error> {
+    Ok(nodes::watch(tx, agents)?.into_iter().map(|watched| (watched.agent.clone(), watched)).collect())
 }

@@ -40,6 +40,14 @@ pub fn random_hex<const N: usize>() -> String {
     hex(&bytes)
 }
 
+/// A random number from 0 to 255, to spread what many processes do at once.
+#[must_use]
+pub fn random_byte() -> u8 {
+    let mut byte = [0];
+    fill_random(&mut byte);
+    byte[0]
+}
+
 /// SHA-256 of a key or another secret.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> KeyHash {

@@ -16,6 +16,7 @@ use tandem_core::tasks::MESSAGES_DEFAULT;
 use toml::Table;
 
 pub use addresses::{AddressRanges, Origins};
+pub(crate) use nodes::BusCredentials;
 pub use nodes::{BusKind, redact_bus};
 pub use redact::redact_database;
 use sources::{defaults, parse_error, read_file, set, suggestion};

@@ -1,8 +1,9 @@
 //! The key cache and the hub's own secrets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 
 use tandem_app::challenge::Challenges;
 use tandem_app::keys::{self, KeyHash};
@@ -12,6 +13,7 @@ use tandem_core::AgentId;
 use tandem_store::{Store, Tx};
 use tokio::sync::Semaphore;
 
+use crate::bus::{Bus, EndReason, Trust};
 use crate::caller::Caller;
 use crate::config::Config;
 use crate::db::Db;
@@ -22,18 +24,26 @@ const CACHED_KEYS_MAX: usize = 100_000;
 /// A callback for an agent whose key has ended.
 type KeyEndHook = Box<dyn Fn(&AgentId) + Send + Sync>;
 
+/// The agent of a key, and when the database said so.
+#[derive(Debug)]
+struct Owner {
+    agent: AgentId,
+    read_at: Instant,
+}
+
 #[derive(Debug, Default)]
 struct CacheState {
-    owners: HashMap<KeyHash, AgentId>,
+    owners: HashMap<KeyHash, Owner>,
     /// Number of removals, to detect a race with a query.
     removals: u64,
     /// Number of cache misses.
     misses: u64,
 }
 
-/// Maps key hashes to agents, so that a known key needs no query.
-#[derive(Default)]
+/// Maps key hashes to agents, so that a known key needs no query. Beside other nodes, an entry is believed only as long
+/// as this node would have heard of the end of the key.
 pub(crate) struct KeyCache {
+    trust: Arc<Trust>,
     known: RwLock<CacheState>,
     end_hooks: RwLock<Vec<KeyEndHook>>,
 }
@@ -45,15 +55,40 @@ impl fmt::Debug for KeyCache {
 }
 
 impl KeyCache {
+    pub(crate) fn new(trust: Arc<Trust>) -> Self {
+        Self { trust, known: RwLock::default(), end_hooks: RwLock::default() }
+    }
+
     /// Refuses a caller whose key has ended. Called in a transaction: an ended key leaves the cache with the commit that
     /// ended it, so a key in the cache needs no query unless this transaction itself has ended one.
     pub(crate) fn check(&self, tx: &mut Tx<'_>, agent: &AgentId, hash: &KeyHash) -> Result<(), Error> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).owners.get(hash) == Some(agent);
+        let known = self.get(hash).as_ref() == Some(agent);
         if known && !tx.has_ended_keys() { Ok(()) } else { agents::check_key(tx, agent, hash) }
     }
 
     fn get(&self, hash: &KeyHash) -> Option<AgentId> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).owners.get(hash).cloned()
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let owner = known.owners.get(hash).filter(|owner| self.trust.covers(owner.read_at));
+        owner.map(|owner| owner.agent.clone())
+    }
+
+    /// The agent of a key, however long ago the database said so.
+    fn get_old(&self, hash: &KeyHash) -> Option<AgentId> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.owners.get(hash).map(|owner| owner.agent.clone())
+    }
+
+    /// Those of these agents whose cached keys are not the ones that the database has.
+    pub(crate) fn ended_among<'a>(
+        &self,
+        agents: &[AgentId],
+        current: impl Fn(&AgentId) -> Option<&'a [u8]>,
+    ) -> Vec<AgentId> {
+        let agents: HashSet<&AgentId> = agents.iter().collect();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let cached = known.owners.iter().filter(|(_, owner)| agents.contains(&owner.agent));
+        let ended = cached.filter(|(hash, owner)| current(&owner.agent) != Some(hash.as_slice()));
+        ended.map(|(_, owner)| owner.agent.clone()).collect()
     }
 
     /// The state of the cache before a query; pass it to [`Self::remember`] afterwards.
@@ -65,7 +100,7 @@ impl KeyCache {
 
     /// Caches a key that was read from the database, unless any key has ended since the query started: it could be
     /// this one.
-    fn remember(&self, hash: KeyHash, agent: AgentId, state: u64) {
+    fn remember(&self, hash: KeyHash, agent: AgentId, state: u64, read_at: Instant) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.removals != state {
             return;
@@ -73,13 +108,13 @@ impl KeyCache {
         if known.owners.len() >= CACHED_KEYS_MAX {
             known.owners.clear();
         }
-        known.owners.insert(hash, agent);
+        known.owners.insert(hash, Owner { agent, read_at });
     }
 
     /// Removes an agent's keys from the cache and notifies everything that was opened with them.
     pub(crate) fn end(&self, agent: &AgentId) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.owners.retain(|_, owner| owner != agent);
+        known.owners.retain(|_, owner| owner.agent != *agent);
         known.removals += 1;
         drop(known);
         for hook in self.end_hooks.read().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -92,6 +127,7 @@ impl KeyCache {
 #[derive(Debug)]
 pub struct Access {
     cache: Arc<KeyCache>,
+    bus: Arc<Bus>,
     db: Db,
     /// The turn of [`Self::look_up_in_turn`].
     turns: Semaphore,
@@ -110,6 +146,7 @@ impl Access {
 
     pub(crate) async fn new(
         cache: Arc<KeyCache>,
+        bus: Arc<Bus>,
         db: Db,
         config: &Config,
         admin_token: &str,
@@ -118,6 +155,7 @@ impl Access {
         let ticket = hub_secret(db.store(), "ticket").await?;
         Ok(Self {
             cache,
+            bus,
             turns: Semaphore::new(1),
             admin_token: keys::sha256(admin_token.as_bytes()),
             challenges: Challenges::new(&challenge, config.pow_difficulty),
@@ -145,12 +183,25 @@ impl Access {
 
     /// The agent of this key, from the database.
     pub async fn look_up(&self, hash: KeyHash) -> Result<Option<AgentId>, crate::Error> {
-        let state = self.cache.state();
-        let found = self.db.store().read(move |tx| agents::by_key(tx, &hash)).await?;
-        if let Some(agent) = &found {
-            self.cache.remember(hash, agent.clone(), state);
+        let (state, read_at) = (self.cache.state(), Instant::now());
+        let found = self.db.store().read(move |tx| agents::by_key(tx, &hash)).await;
+        match &found {
+            Ok(Some(agent)) => self.cache.remember(hash, agent.clone(), state, read_at),
+            // Another node has ended the key, and this one did not hear of it.
+            Ok(None) | Err(Error::Suspended) => {
+                if let Some(agent) = self.cache.get_old(&hash) {
+                    self.end(&agent);
+                }
+            }
+            Err(_) => {}
         }
-        Ok(found)
+        Ok(found?)
+    }
+
+    /// Ends an agent's keys on this node, with everything that was opened with them.
+    fn end(&self, agent: &AgentId) {
+        self.cache.end(agent);
+        self.bus.end(agent, EndReason::KeyEnded);
     }
 
     /// The same, for an address that has used up its requests: one such look-up at a time in the whole hub, in the order

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tandem_api::system::Database as Kind;
+use tandem_app::keys;
 use tandem_core::FileId;
 use tandem_store::{Database, Options, Store};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -13,9 +14,10 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
+use crate::bus::{self, Inbox, Trust};
 use crate::clock::Clock;
 use crate::cluster::{self, Cluster, Membership};
-use crate::config::Config;
+use crate::config::{BusCredentials, Config};
 use crate::db::Db;
 use crate::effects::CommitEffects;
 use crate::files::{self, Files};
@@ -91,6 +93,9 @@ pub enum Error {
     /// The node does not fit to another one that runs.
     #[error("cannot start: {0}")]
     Cluster(cluster::Refusal),
+    /// A setting is wrong.
+    #[error(transparent)]
+    Config(#[from] crate::config::Error),
     /// The first query failed.
     #[error("cannot start: {0}")]
     App(#[from] tandem_app::Error),
@@ -111,16 +116,26 @@ pub struct Started {
     pub hub: Hub,
     /// Where a newly generated operator's token is stored; `None` if it already existed.
     pub token_file: Option<PathBuf>,
+    bus: BusParts,
     removed_files: mpsc::Receiver<Vec<FileId>>,
     /// Removed again if the hub is dropped before its workers start.
     new_folder: NewFolder,
     _locks: Vec<File>,
 }
 
+/// What the workers of the bus need.
+#[derive(Debug)]
+struct BusParts {
+    inbox: Inbox,
+    trust: Arc<Trust>,
+    credentials: Option<BusCredentials>,
+}
+
 /// Opens everything that a hub needs. `resolver` resolves the hosts of webhooks.
 pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<Started, Error> {
     let (database, kind) = database(&config)?;
     let files = Files::of(&config)?;
+    let credentials = BusCredentials::read(&config)?;
     let (settings, place) = (config.clone(), database.clone());
     let checked = tokio::task::spawn_blocking(move || folder::refuse_foreign(&settings, &place)).await;
     checked.unwrap_or_else(|panic| Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))))?;
@@ -138,7 +153,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     let (token, token_file) = token(&config)?;
     folder::make_database_private(&database)?;
     let now = clock.now();
-    let (effects, removed_files) = CommitEffects::new(now);
+    let (effects, removed_files) = CommitEffects::new(&config.bus_kind(), now);
     let hook = effects.clone();
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
@@ -155,16 +170,18 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     let cluster = Cluster::new(membership, db.clone()).await?;
     cluster.join().await?.map_err(Error::Cluster)?;
     files.claim(db.store(), cluster.is_first().await?).await?;
+    let CommitEffects { inbox, trust, history, .. } = effects;
+    let rates = Rates::new(keys::sha256(cluster.secret()), Arc::clone(&trust), cluster.live());
     let allowed = Allowed { http: config.webhook_allow_http, private: config.webhook_allow_private };
     let hub = Arc::new(HubParts {
-        access: Access::new(effects.keys, db.clone(), &config, &token).await?,
+        access: Access::new(inbox.keys.clone(), Arc::clone(&inbox.bus), db.clone(), &config, &token).await?,
         cluster,
-        rates: Rates::default(),
+        rates,
         budget: Budget::new(config.budget_bytes()),
-        liveness: Liveness::new(effects.bus, clock),
+        liveness: Liveness::new(Arc::clone(&inbox.bus), clock),
         marks: Arc::default(),
         webhooks: Arc::new(Webhooks {
-            receivers: effects.receivers,
+            receivers: Arc::clone(&inbox.receivers),
             resolver,
             allowed,
             holder,
@@ -172,13 +189,14 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         }),
         files: Arc::new(files),
         metrics: Arc::default(),
-        history: effects.history,
+        history,
         totals: Totals::new(kind, now),
         writing: TaskTracker::new(),
         db,
         config,
     });
-    Ok(Started { hub, token_file, removed_files, new_folder, _locks: locks })
+    let bus = BusParts { inbox, trust, credentials };
+    Ok(Started { hub, token_file, bus, removed_files, new_folder, _locks: locks })
 }
 
 /// The operator's token, and where it is stored unless it is a setting.
@@ -208,6 +226,7 @@ impl Started {
     pub fn start_workers(self) -> Workers {
         self.new_folder.keep();
         let hub = self.hub;
+        let BusParts { inbox, trust, credentials } = self.bus;
         let (running, stopped) = watch::channel(());
         let pacing = Pacing::background(stopped);
         #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
@@ -220,6 +239,8 @@ impl Started {
         };
         let ending = vec![
             tokio::spawn(webhooks::dispatch(dispatcher, pacing.clone())),
+            tokio::spawn(bus::poll(hub.db.clone(), inbox.clone(), Arc::clone(&trust), pacing.clone())),
+            tokio::spawn(bus::run_nats(Arc::clone(&hub), inbox, trust, credentials, pacing.clone())),
             tokio::spawn(cluster::renew(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone())),

@@ -1,8 +1,9 @@
 //! The processes that share this database, and which agents are connected to each.
 
-use tandem_core::{NodeId, Timestamp};
+use tandem_core::{AgentId, NodeId, Timestamp};
 
-use crate::table::{columns, insert, sql, update};
+use crate::query::Query;
+use crate::table::{columns, insert, select_list, sql, update};
 use crate::{Error, Tx};
 
 /// A process that shares this database.
@@ -70,4 +71,59 @@ pub fn remove(tx: &mut Tx<'_>, id: &NodeId) -> Result<(), Error> {
 /// Removes the nodes whose rows ran out before a moment.
 pub fn sweep(tx: &mut Tx<'_>, before: Timestamp) -> Result<(), Error> {
     tx.send("delete from nodes where until <= ?1", &[before.into()])
+}
+
+/// What a node that does not hear of other nodes' commits looks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// The agent.
+    pub agent: AgentId,
+    /// The number of the last event in its log.
+    pub last_seq: i64,
+    key_hash: Vec<u8>,
+    suspended: bool,
+}
+
+impl Watched {
+    /// The hash of the agent's key, if it is valid.
+    #[must_use]
+    pub fn key(&self) -> Option<&[u8]> {
+        (!self.suspended).then_some(&self.key_hash)
+    }
+}
+
+columns! {
+    "a", watched: Watched {
+        agent: id,
+        last_seq: "m.last_seq",
+        key_hash,
+        suspended,
+    }
+}
+
+/// The last event and the key of each of these agents; nothing of deleted ones.
+pub fn watch(tx: &mut Tx<'_>, agents: &[AgentId]) -> Result<Vec<Watched>, Error> {
+    if agents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Query::default();
+    query.push("select ").push(&select_list::<Watched>());
+    query.push(
+        " from agents a join mailboxes m on m.agent_id = a.id where a.deleted_at is null and a.id in (",
+    );
+    bind_all(&mut query, agents);
+    query.push(")");
+    tx.list(&query.sql, &query.params)
+}
+
+/// Adds these ids, and the last one again until there are a round number: few different texts are prepared.
+fn bind_all(query: &mut Query, agents: &[AgentId]) {
+    let width = [1, 10, 100, 500].into_iter().find(|width| *width >= agents.len()).unwrap_or(agents.len());
+    let padding = agents.last().into_iter().cycle().take(width - agents.len());
+    for (place, agent) in agents.iter().chain(padding).enumerate() {
+        if place > 0 {
+            query.push(", ");
+        }
+        query.bind(agent);
+    }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use tandem_app::cluster::{self, NODE_LIFE_MS};
 pub use tandem_app::cluster::{Node, Refusal};
+use tandem_app::keys;
 use tandem_core::{NodeId, Timestamp};
 
 use crate::clock::Clock;
@@ -53,7 +54,7 @@ pub struct Cluster {
     known: Mutex<Known>,
     /// One look at a time.
     looking: tokio::sync::Mutex<()>,
-    live: AtomicUsize,
+    live: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +73,7 @@ impl Cluster {
             clock: Clock::System,
             known: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
-            live: AtomicUsize::new(1),
+            live: Arc::new(AtomicUsize::new(1)),
         })
     }
 
@@ -98,6 +99,30 @@ impl Cluster {
     #[must_use]
     pub fn live_nodes(&self) -> usize {
         self.live.load(Relaxed).max(1)
+    }
+
+    /// The same figure, for the rate limits.
+    pub(crate) fn live(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.live)
+    }
+
+    /// The other nodes that ran at the last look.
+    pub(crate) fn others(&self) -> Vec<NodeId> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.nodes.iter().map(|node| &node.id).filter(|id| *id != self.id()).cloned().collect()
+    }
+
+    /// Forgets a node that has said that it stops.
+    pub(crate) fn forget(&self, id: &NodeId) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.nodes = known.nodes.iter().filter(|node| node.id != *id).cloned().collect();
+    }
+
+    /// What distinguishes this hub from others at the same message broker. It says nothing about the secret.
+    pub(crate) fn subject_name(&self) -> String {
+        let mut name = keys::hex(&keys::sha256(&[b"subject", self.secret()].concat()));
+        name.truncate(16);
+        name
     }
 
     /// Where other nodes reach this one.

@@ -1,5 +1,6 @@
 //! Settings of a node that shares its database with others: the bus, its address, the shared folder.
 
+use async_nats::ConnectOptions;
 use http::uri::Authority;
 
 use super::{Config, Error};
@@ -27,6 +28,49 @@ impl BusKind {
             Self::Alone => "",
             Self::Polling => "none",
             Self::Nats(_) => "nats",
+        }
+    }
+}
+
+/// The content of the file that the setting `bus_credentials` names.
+#[derive(Clone)]
+pub(crate) enum BusCredentials {
+    /// A token and a seed, as NATS's own tools write them.
+    File(String),
+    /// The seed of an nkey.
+    Seed(String),
+}
+
+impl std::fmt::Debug for BusCredentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("BusCredentials")
+    }
+}
+
+impl BusCredentials {
+    /// Reads and checks the file, if there is one.
+    pub(crate) fn read(config: &Config) -> Result<Option<Self>, Error> {
+        let Some(path) = &config.bus_credentials else { return Ok(None) };
+        let unreadable = |cause| Error::Unreadable { path: path.clone(), cause };
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let seed = text.trim();
+        if seed.starts_with("SU") && !seed.contains(char::is_whitespace) {
+            return Ok(Some(Self::Seed(seed.to_owned())));
+        }
+        let credentials = Self::File(text);
+        let wrong = |_| Error::File {
+            path: path.clone(),
+            cause: "must be a NATS credentials file (.creds), or the seed of a user's nkey (SU…)".into(),
+        };
+        credentials.options().map_err(wrong)?;
+        Ok(Some(credentials))
+    }
+
+    /// Options to connect with.
+    pub(crate) fn options(&self) -> std::io::Result<ConnectOptions> {
+        match self {
+            Self::File(text) => ConnectOptions::with_credentials(text),
+            Self::Seed(seed) => Ok(ConnectOptions::with_nkey(seed.clone())),
         }
     }
 }

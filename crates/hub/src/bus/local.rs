@@ -1,7 +1,4 @@
-//! Wake-ups: after a commit, the bus wakes everything that listens for an agent with new events.
-//!
-//! A wake-up carries no data: the listener reads the log. A lost wake-up costs time, never an event. Its cost does
-//! not depend on the number of connected agents.
+//! The listeners of this process: who waits for an agent's events here, and how each is woken or ended.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +9,12 @@ use tandem_core::agents::Reach;
 use tandem_store::EventNotice;
 use tokio::sync::{broadcast, watch};
 
+use super::link::Link;
+
 /// Sockets and streams per agent.
 pub const STREAMS_MAX: usize = 16;
 /// Events that an observer may lag behind before it loses some.
 const OBSERVED_MAX: usize = 1_024;
-
-/// How wake-ups travel. A cluster will need a second variant that uses a message broker.
-#[derive(Debug)]
-pub enum Bus {
-    /// Within this process.
-    Local(Arc<LocalBus>),
-}
 
 /// Why a listener has to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,58 +102,73 @@ struct Channels {
 #[derive(Debug)]
 pub struct LocalBus {
     channels: Mutex<Channels>,
+    /// The way to other nodes, which has to know for whom somebody listens here.
+    link: Option<Arc<Link>>,
 }
 
-impl Bus {
-    /// Creates a bus within this process.
-    #[must_use]
-    pub fn local() -> Self {
+impl LocalBus {
+    pub(super) fn new(link: Option<Arc<Link>>) -> Arc<Self> {
         let observers = Some(broadcast::Sender::new(OBSERVED_MAX));
-        Self::Local(Arc::new(LocalBus {
-            channels: Mutex::new(Channels { observers, ..Channels::default() }),
-        }))
+        Arc::new(Self { channels: Mutex::new(Channels { observers, ..Channels::default() }), link })
     }
 
-    fn local_bus(&self) -> &Arc<LocalBus> {
-        let Self::Local(local) = self;
-        local
+    fn channels(&self) -> MutexGuard<'_, Channels> {
+        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the listeners of these agents. Runs on the store's thread, so it never waits.
-    pub fn wake(&self, notices: Vec<EventNotice>) {
-        let local = self.local_bus();
-        let mut channels = local.channels();
-        for notice in &notices {
-            if let Some(channel) = channels.by_agent.get_mut(&notice.agent) {
-                channel.signal.send_modify(|signal| {
-                    signal.wakeups += 1;
-                    signal.at = Instant::now();
-                });
+    /// Wakes the listeners of these agents.
+    pub(super) fn wake<'a>(&self, agents: impl IntoIterator<Item = &'a AgentId>) {
+        let mut channels = self.channels();
+        for agent in agents {
+            if let Some(channel) = channels.by_agent.get_mut(agent) {
+                wake_channel(channel);
             }
         }
-        let observers = channels.observers.clone().filter(|observers| observers.receiver_count() > 0);
-        drop(channels);
-        if let Some(observers) = observers {
-            for notice in notices {
-                // The last observer may have left meanwhile.
-                let _ = observers.send(notice);
-            }
+    }
+
+    /// Wakes all listeners, because wake-ups may have been lost.
+    pub(super) fn wake_all(&self) {
+        self.channels().by_agent.values_mut().for_each(wake_channel);
+    }
+
+    /// Shows events to the observers of this process.
+    pub(super) fn show(&self, notices: Vec<EventNotice>) {
+        let observers = self.channels().observers.clone();
+        let Some(observers) = observers.filter(|observers| observers.receiver_count() > 0) else { return };
+        for notice in notices {
+            // The last observer may have left meanwhile.
+            let _ = observers.send(notice);
         }
+    }
+
+    /// Whether somebody observes here.
+    pub(super) fn is_observed(&self) -> bool {
+        self.channels().observers.as_ref().is_some_and(|observers| observers.receiver_count() > 0)
+    }
+
+    /// Whether somebody listens here for an agent.
+    pub(super) fn is_listening(&self, agent: &AgentId) -> bool {
+        self.channels().by_agent.contains_key(agent)
+    }
+
+    /// The agents that somebody listens for here.
+    pub(super) fn listening(&self) -> Vec<AgentId> {
+        self.channels().by_agent.keys().cloned().collect()
     }
 
     /// Listens for an agent, within the limits of sockets and streams.
-    pub fn listen(
-        &self,
+    pub(super) fn listen(
+        self: &Arc<Self>,
         agent: &AgentId,
         transport: Transport,
         streams_max: usize,
     ) -> Result<Listener, StreamLimit> {
-        let local = self.local_bus();
-        let mut channels = local.channels();
+        let mut channels = self.channels();
         if transport != Transport::Poll && channels.sockets + channels.streams >= streams_max {
             return Err(StreamLimit::Hub);
         }
         let stopping = channels.stopping;
+        let is_new = !channels.by_agent.contains_key(agent);
         let channel = channels.by_agent.entry(agent.clone()).or_insert_with(|| Channel {
             signal: watch::Sender::new(Signal { wakeups: 0, at: Instant::now(), ended: None }),
             sockets: 0,
@@ -180,8 +187,12 @@ impl Bus {
             Transport::Stream | Transport::Page => channels.streams += 1,
             Transport::Poll => {}
         }
+        drop(channels);
+        if is_new && let Some(link) = &self.link {
+            link.interest_changed(agent);
+        }
         Ok(Listener {
-            local: Arc::clone(local),
+            local: Arc::clone(self),
             agent: agent.clone(),
             transport,
             signal,
@@ -191,15 +202,15 @@ impl Bus {
     }
 
     /// Ends every listener of an agent.
-    pub fn end(&self, agent: &AgentId, end: EndReason) {
-        if let Some(channel) = self.local_bus().channels().by_agent.get_mut(agent) {
+    pub(super) fn end(&self, agent: &AgentId, end: EndReason) {
+        if let Some(channel) = self.channels().by_agent.get_mut(agent) {
             end_channel(channel, end);
         }
     }
 
     /// Ends all listeners and observers, and each new one at once, because the hub stops.
-    pub fn stop(&self) {
-        let mut channels = self.local_bus().channels();
+    pub(super) fn stop(&self) {
+        let mut channels = self.channels();
         channels.stopping = true;
         channels.observers = None;
         for channel in channels.by_agent.values_mut() {
@@ -208,17 +219,15 @@ impl Bus {
     }
 
     /// Observes all events of the hub, for the operator. A slow observer loses events and is notified of it.
-    #[must_use]
-    pub fn observe(&self) -> broadcast::Receiver<EventNotice> {
-        let channels = self.local_bus().channels();
+    pub(super) fn observe(&self) -> broadcast::Receiver<EventNotice> {
+        let channels = self.channels();
         // A receiver without a sender ends at once.
         channels.observers.as_ref().map_or_else(|| broadcast::channel(1).1, broadcast::Sender::subscribe)
     }
 
     /// How the agent is connected best, if it is.
-    #[must_use]
-    pub fn reach(&self, agent: &AgentId) -> Option<Reach> {
-        let channels = self.local_bus().channels();
+    pub(super) fn reach(&self, agent: &AgentId) -> Option<Reach> {
+        let channels = self.channels();
         let channel = channels.by_agent.get(agent)?;
         match (channel.sockets, channel.streams, channel.polls) {
             (1.., _, _) => Some(Reach::Socket),
@@ -229,31 +238,30 @@ impl Bus {
     }
 
     /// The agents with an open socket, stream or long poll.
-    #[must_use]
-    pub fn connected(&self) -> HashSet<AgentId> {
-        let channels = self.local_bus().channels();
+    pub(super) fn connected(&self) -> HashSet<AgentId> {
+        let channels = self.channels();
         let open = channels.by_agent.iter().filter(|(_, at)| at.sockets + at.streams + at.polls > 0);
         open.map(|(agent, _)| agent.clone()).collect()
     }
 
     /// Number of open sockets and streams.
-    #[must_use]
-    pub fn open(&self) -> (usize, usize) {
-        let channels = self.local_bus().channels();
+    pub(super) fn open(&self) -> (usize, usize) {
+        let channels = self.channels();
         (channels.sockets, channels.streams)
     }
+}
+
+fn wake_channel(channel: &mut Channel) {
+    channel.signal.send_modify(|signal| {
+        signal.wakeups += 1;
+        signal.at = Instant::now();
+    });
 }
 
 fn end_channel(channel: &mut Channel, end: EndReason) {
     channel
         .signal
         .send_modify(|signal| signal.ended = Some((signal.ended.map_or(0, |ended| ended.0) + 1, end)));
-}
-
-impl LocalBus {
-    fn channels(&self) -> MutexGuard<'_, Channels> {
-        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Waits for wake-ups of an agent. Dropping it stops listening.
@@ -308,6 +316,10 @@ impl Drop for Listener {
             *channel.count_mut(self.transport) -= 1;
             if channel.is_unused() {
                 channels.by_agent.remove(&self.agent);
+                drop(channels);
+                if let Some(link) = &self.local.link {
+                    link.interest_changed(&self.agent);
+                }
             }
         }
     }

@@ -1,0 +1,370 @@
+//! The far side of the bus: the connection to NATS, and what this node says and hears there.
+//!
+//! NATS carries wake-ups and gossip only, each at most once. What is lost is found in the database: a node that does not
+//! hear of every other node looks there every second.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use async_nats::{Client, ConnectOptions, Event, Message};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use tandem_core::{AgentId, NodeId};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::link::{Link, Outgoing};
+use super::local::LocalBus;
+use super::trust::Trust;
+use super::wire::{Control, Gossip, Subjects};
+use super::{Bus, Inbox};
+use crate::config::{BusCredentials, BusKind};
+use crate::housekeeping::Pacing;
+use crate::hub::Hub;
+
+/// Interval of gossip: request counts, and that this node is heard.
+const GOSSIP_EVERY: Duration = Duration::from_millis(250);
+/// Interval of NATS's own pings, which find a connection that is silently cut.
+const PING_EVERY: Duration = Duration::from_secs(1);
+/// Time limit for an exchange with NATS.
+const ANSWER_MAX: Duration = Duration::from_secs(1);
+/// Longest pause between attempts to connect.
+const RECONNECT_MAX: Duration = Duration::from_secs(1);
+/// Groups of commits whose wake-ups are sent together.
+const BATCH: usize = 512;
+
+/// Connects and passes messages on, in both directions, until the hub stops.
+pub(crate) async fn run(
+    hub: Hub,
+    inbox: Inbox,
+    trust: Arc<Trust>,
+    credentials: Option<BusCredentials>,
+    mut pacing: Pacing,
+) {
+    let (Bus::Nats(local, link), BusKind::Nats(urls)) = (&*inbox.bus, hub.config.bus_kind()) else { return };
+    let Some(queue) = link.take_queue() else { return };
+    let subjects = Subjects::new(hub.cluster.subject_name());
+    let client = match connect(&urls, credentials, hub.cluster.id(), link, &trust).await {
+        Ok(client) => client,
+        Err(error) => {
+            tracing::error!(%error, "cannot use NATS; this node looks at the database every second instead");
+            return;
+        }
+    };
+    let (local, link) = (Arc::clone(local), Arc::clone(link));
+    let sending = tokio::spawn(send(client.clone(), queue, Arc::clone(&link), subjects.clone()));
+    let mut station = Station {
+        hub,
+        inbox,
+        trust,
+        local,
+        link,
+        subjects,
+        client,
+        heard: HashMap::new(),
+        confirmed: None,
+        confirms: JoinSet::new(),
+        subscriptions: HashMap::new(),
+        was_hearing: true,
+    };
+    tokio::select! {
+        ended = station.run() => {
+            if let Err(error) = ended {
+                tracing::error!(%error, "the bus stopped; this node looks at the database every second instead");
+            }
+        }
+        () = pacing.stopped() => station.leave().await,
+    }
+    sending.abort();
+}
+
+async fn connect(
+    urls: &[String],
+    credentials: Option<BusCredentials>,
+    node: &NodeId,
+    link: &Arc<Link>,
+    trust: &Arc<Trust>,
+) -> Result<Client, async_nats::Error> {
+    let servers: Vec<async_nats::ServerAddr> =
+        urls.iter().map(|url| url.parse()).collect::<Result<_, _>>()?;
+    let (link, trust) = (Arc::clone(link), Arc::clone(trust));
+    let on_event = move |event| {
+        match event {
+            Event::Connected => {
+                tracing::info!("connected to NATS");
+                link.set_connected(true);
+            }
+            Event::Disconnected | Event::Closed => {
+                tracing::warn!("NATS is away: this node looks at the database every second until it is back");
+                link.set_connected(false);
+                trust.doubt();
+            }
+            Event::SlowConsumer(_) => trust.doubt(),
+            Event::ServerError(error) => tracing::warn!(%error, "NATS reports an error"),
+            Event::ClientError(error) => tracing::warn!(%error, "cannot use NATS"),
+            Event::LameDuckMode | Event::Draining => {}
+        }
+        std::future::ready(())
+    };
+    let options = match credentials {
+        Some(credentials) => credentials.options()?,
+        None => ConnectOptions::new(),
+    };
+    let pause = |attempts: usize| {
+        let doubled = Duration::from_millis(50) * 2_u32.pow(u32::try_from(attempts.min(5)).unwrap_or(5));
+        doubled.min(RECONNECT_MAX)
+    };
+    let options = options
+        .name(format!("tandem {node}"))
+        .no_echo()
+        .retry_on_initial_connect()
+        .reconnect_delay_callback(pause)
+        .connection_timeout(Duration::from_secs(2))
+        .request_timeout(Some(ANSWER_MAX))
+        .ping_interval(PING_EVERY)
+        .event_callback(on_event);
+    Ok(options.connect(servers).await?)
+}
+
+/// Sends what waits in the queue. Several wake-ups of one agent that wait together become one message.
+async fn send(client: Client, mut queue: mpsc::Receiver<Outgoing>, link: Arc<Link>, subjects: Subjects) {
+    let mut batch = Vec::with_capacity(BATCH);
+    while queue.recv_many(&mut batch, BATCH).await > 0 {
+        if !link.is_connected() {
+            link.lost(batch.len() as u64);
+            batch.clear();
+            continue;
+        }
+        let mut agents = HashSet::new();
+        let mut control = Vec::new();
+        for outgoing in batch.drain(..) {
+            match outgoing {
+                Outgoing::Wake(woken) => agents.extend(woken),
+                Outgoing::Control(one) => control.push(one),
+            }
+        }
+        if link.take_overflowed() {
+            control.push(Control::Lost);
+        }
+        for one in control {
+            publish(&client, &link, subjects.control(), encode(&one)).await;
+        }
+        for agent in agents {
+            publish(&client, &link, subjects.agent(&agent), Bytes::new()).await;
+        }
+    }
+}
+
+async fn publish(client: &Client, link: &Link, subject: String, payload: Bytes) {
+    match client.publish(subject, payload).await {
+        Ok(()) => drop(link.figures().sent.fetch_add(1, Relaxed)),
+        Err(_) => link.lost(1),
+    }
+}
+
+fn encode(message: &impl serde::Serialize) -> Bytes {
+    // These messages always can be written as JSON.
+    serde_json::to_vec(message).unwrap_or_default().into()
+}
+
+/// An exchange with NATS: when it began, and whose subscriptions it confirms.
+struct Confirm {
+    began: Instant,
+    subscribed: Vec<AgentId>,
+    answered: bool,
+}
+
+/// This node at NATS.
+struct Station {
+    hub: Hub,
+    inbox: Inbox,
+    trust: Arc<Trust>,
+    local: Arc<LocalBus>,
+    link: Arc<Link>,
+    subjects: Subjects,
+    client: Client,
+    /// When each other node was last heard.
+    heard: HashMap<NodeId, Instant>,
+    /// When the last exchange with NATS began that was answered.
+    confirmed: Option<Instant>,
+    confirms: JoinSet<Confirm>,
+    subscriptions: HashMap<AgentId, AbortHandle>,
+    was_hearing: bool,
+}
+
+impl Station {
+    async fn run(&mut self) -> Result<(), async_nats::SubscribeError> {
+        let mut control = self.client.subscribe(self.subjects.control()).await?;
+        let mut gossip = self.client.subscribe(self.subjects.rates()).await?;
+        let (link, mut tick) = (Arc::clone(&self.link), interval(GOSSIP_EVERY));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = tick.tick() => self.tick().await,
+                Some(message) = control.next() => self.receive(&message),
+                Some(message) = gossip.next() => self.hear(&message),
+                () = link.has_changed.notified() => self.follow_interest().await,
+                () = link.has_observer.notified() => self.announce_observer().await,
+                Some(Ok(confirm)) = self.confirms.join_next(), if !self.confirms.is_empty() => {
+                    self.confirmed(confirm);
+                }
+            }
+        }
+    }
+
+    /// Says goodbye, so that no node waits to hear of this one.
+    async fn leave(&self) {
+        if self.link.is_connected() {
+            let leaving = encode(&Control::Leaving(self.hub.cluster.id().clone()));
+            publish(&self.client, &self.link, self.subjects.control(), leaving).await;
+            // Nothing depends on it.
+            let _ = timeout(ANSWER_MAX, self.client.flush()).await;
+        }
+    }
+
+    async fn tick(&mut self) {
+        if self.link.is_connected() {
+            let counts = self.hub.rates.take_changed(self.hub.time());
+            let gossip = Gossip { node: self.hub.cluster.id().clone(), counts };
+            publish(&self.client, &self.link, self.subjects.rates(), encode(&gossip)).await;
+            if self.link.take_overflowed() {
+                publish(&self.client, &self.link, self.subjects.control(), encode(&Control::Lost)).await;
+            }
+            self.announce_observer().await;
+            self.follow_interest().await;
+            if self.confirms.is_empty() {
+                self.confirm(Vec::new());
+            }
+        }
+        self.assess();
+    }
+
+    async fn announce_observer(&self) {
+        if self.local.is_observed() && self.link.is_connected() {
+            publish(&self.client, &self.link, self.subjects.control(), encode(&Control::Observing)).await;
+        }
+    }
+
+    fn receive(&mut self, message: &Message) {
+        self.link.figures().received.fetch_add(1, Relaxed);
+        match serde_json::from_slice(&message.payload) {
+            Ok(Control::Lost) => self.trust.doubt(),
+            Ok(Control::Leaving(node)) => {
+                self.heard.remove(&node);
+                self.hub.cluster.forget(&node);
+            }
+            Ok(control) => self.inbox.receive(control),
+            // A newer version may say more.
+            Err(error) => tracing::debug!(%error, "a message of another node is not understood"),
+        }
+    }
+
+    fn hear(&mut self, message: &Message) {
+        self.link.figures().received.fetch_add(1, Relaxed);
+        match serde_json::from_slice::<Gossip>(&message.payload) {
+            Ok(gossip) => {
+                self.hub.rates.learn(&gossip.node, &gossip.counts, self.hub.time());
+                self.heard.insert(gossip.node, Instant::now());
+                self.assess();
+            }
+            Err(error) => tracing::debug!(%error, "a message of another node is not understood"),
+        }
+    }
+
+    /// Judges whether this node hears of everything that other nodes commit.
+    fn assess(&mut self) {
+        let others = self.hub.cluster.others();
+        let times = others.iter().map(|node| self.heard.get(node).copied()).chain([self.confirmed]);
+        let oldest: Option<Vec<Instant>> = times.collect();
+        if let Some(oldest) = oldest.and_then(|times| times.into_iter().min())
+            && self.trust.heard(oldest)
+        {
+            self.local.wake_all();
+        }
+        self.heard.retain(|node, _| others.contains(node));
+        let hears = self.trust.hears();
+        if hears != self.was_hearing {
+            match hears {
+                true => tracing::info!("this node hears of every other node"),
+                false => tracing::warn!("another node is not heard: looking at the database every second"),
+            }
+        }
+        self.was_hearing = hears;
+    }
+
+    /// Asks NATS something, to learn that it has handled everything before, such as these subscriptions.
+    fn confirm(&mut self, subscribed: Vec<AgentId>) {
+        let (client, nobody) = (self.client.clone(), self.subjects.nobody());
+        self.confirms.spawn(async move {
+            let began = Instant::now();
+            let answered = match client.request(nobody, Bytes::new()).await {
+                Ok(_) => true,
+                Err(error) => error.kind() == async_nats::RequestErrorKind::NoResponders,
+            };
+            Confirm { began, subscribed, answered }
+        });
+    }
+
+    fn confirmed(&mut self, confirm: Confirm) {
+        if confirm.answered {
+            let took = u64::try_from(confirm.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.link.figures().round_trip_us.store(took, Relaxed);
+            self.confirmed = self.confirmed.max(Some(confirm.began));
+            self.assess();
+        }
+        // An event may have been committed between the listener's look at the log and the subscription.
+        self.local.wake(&confirm.subscribed);
+    }
+
+    /// Asks NATS for the wake-ups of the agents that somebody listens for here, and of no others.
+    async fn follow_interest(&mut self) {
+        if !self.link.is_connected() {
+            return;
+        }
+        let mut subscribed = Vec::new();
+        for agent in self.link.take_changed() {
+            match (self.local.is_listening(&agent), self.subscriptions.contains_key(&agent)) {
+                (true, false) => match self.subscribe(&agent).await {
+                    true => subscribed.push(agent),
+                    false => self.link.interest_changed(&agent),
+                },
+                (false, true) => {
+                    if let Some(forwarding) = self.subscriptions.remove(&agent) {
+                        forwarding.abort();
+                    }
+                }
+                (true, true) | (false, false) => {}
+            }
+        }
+        self.link.figures().subscriptions.store(self.subscriptions.len() as u64, Relaxed);
+        if !subscribed.is_empty() {
+            self.confirm(subscribed);
+        }
+    }
+
+    async fn subscribe(&mut self, agent: &AgentId) -> bool {
+        let Ok(Ok(mut wakeups)) =
+            timeout(ANSWER_MAX, self.client.subscribe(self.subjects.agent(agent))).await
+        else {
+            return false;
+        };
+        let (local, link, woken) = (Arc::clone(&self.local), Arc::clone(&self.link), agent.clone());
+        let forwarding = tokio::spawn(async move {
+            while wakeups.next().await.is_some() {
+                link.figures().received.fetch_add(1, Relaxed);
+                local.wake([&woken]);
+            }
+        });
+        self.subscriptions.insert(agent.clone(), forwarding.abort_handle());
+        true
+    }
+}
+
+impl Drop for Station {
+    fn drop(&mut self) {
+        self.subscriptions.values().for_each(AbortHandle::abort);
+    }
+}

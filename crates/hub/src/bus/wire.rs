@@ -1,0 +1,94 @@
+//! What nodes say to each other by NATS, and on which subjects.
+
+use serde::{Deserialize, Serialize};
+use tandem_core::events::EventKind;
+use tandem_core::{AgentId, NodeId, TaskId, Timestamp};
+use tandem_store::EventNotice;
+
+use crate::rates::SharedCount;
+
+/// The subjects of one hub. Several hubs can share a NATS server.
+#[derive(Debug, Clone)]
+pub(super) struct Subjects {
+    hub: String,
+}
+
+impl Subjects {
+    /// `hub` is the same on all nodes of a hub and made of letters and digits.
+    pub(super) fn new(hub: String) -> Self {
+        Self { hub }
+    }
+
+    /// Wake-ups of one agent. Ids consist of letters, digits, `_` and `-`, which have no meaning in a subject.
+    pub(super) fn agent(&self, agent: &AgentId) -> String {
+        format!("tandem.{}.agent.{agent}", self.hub)
+    }
+
+    /// What concerns all nodes.
+    pub(super) fn control(&self) -> String {
+        format!("tandem.{}.nodes", self.hub)
+    }
+
+    /// Request counts of the nodes.
+    pub(super) fn rates(&self) -> String {
+        format!("tandem.{}.rates", self.hub)
+    }
+
+    /// Nobody listens here, which NATS says to whoever asks: a proof that it has handled everything before that.
+    pub(super) fn nobody(&self) -> String {
+        format!("tandem.{}.nobody", self.hub)
+    }
+}
+
+/// Something that all nodes have to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Control {
+    /// An agent's key has ended.
+    KeyEnded(AgentId),
+    /// An agent's webhook was changed.
+    WebhookChanged(AgentId),
+    /// An agent has a delivery that is due now.
+    WebhookDue(AgentId),
+    /// The sender has lost wake-ups or messages like these: look at everything.
+    Lost,
+    /// A node stops; nobody waits to hear of it.
+    Leaving(NodeId),
+    /// Somebody observes the events of the hub at the sender, for the next seconds.
+    Observing,
+    /// Events, for those who observe.
+    Events(Vec<Notice>),
+}
+
+/// A notice of an event on the wire.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Notice {
+    agent: AgentId,
+    seq: i64,
+    kind: String,
+    task: Option<TaskId>,
+    at: Timestamp,
+}
+
+impl From<&EventNotice> for Notice {
+    fn from(notice: &EventNotice) -> Self {
+        let EventNotice { agent, seq, kind, task, at } = notice.clone();
+        Self { agent, seq, kind: kind.as_str().into(), task, at }
+    }
+}
+
+impl Notice {
+    /// The notice; `None` if its type is of a newer version.
+    pub(super) fn into_event(self) -> Option<EventNotice> {
+        let kind = EventKind::ALL.iter().copied().find(|kind| kind.as_str() == self.kind)?;
+        Some(EventNotice { agent: self.agent, seq: self.seq, kind, task: self.task, at: self.at })
+    }
+}
+
+/// What a node says several times a second: that it is heard, and how many requests it has counted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Gossip {
+    pub(super) node: NodeId,
+    #[serde(default)]
+    pub(super) counts: Vec<SharedCount>,
+}
