@@ -70,7 +70,7 @@ async fn work(from: Agent, to: Agent, count: usize, stop: Arc<AtomicBool>) -> BT
 /// All events of an agent, in order and without a gap.
 async fn log_of(agent: &Agent) -> Vec<Value> {
     let events = agent.events().await;
-    let cursors: Vec<i64> = events.iter().map(|event| event["cursor"].as_i64().unwrap()).collect();
+    let cursors: Vec<i64> = events.iter().map(|event| event["id"].as_i64().unwrap()).collect();
     assert_eq!(cursors, (1..=cursors.len() as i64).collect::<Vec<_>>(), "no event is missing or double");
     events
 }
