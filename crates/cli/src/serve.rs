@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Ok(output::result(tandem_hub::config::EXAMPLE)?);
     }
     let mut config = arguments.settings()?;
-    tandem_server::logs::init();
+    let _last_lines = tandem_server::logs::init();
     let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     for (name, meant) in Config::unknown_variables(variables) {
         let hint = match meant {

@@ -116,6 +116,22 @@ async fn it_starts_stops_and_finds_its_data_again(#[values(Db::Sqlite, Db::Postg
     assert!(hub.end().0.success());
 }
 
+#[rstest]
+#[tokio::test]
+async fn a_log_that_nobody_reads_stops_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let mut serve = command(&place);
+    // A pipe that is full after a few hundred lines.
+    let (unread, log) = std::io::pipe().unwrap();
+    serve.env("TANDEM_LOG", "debug").stderr(log);
+    let hub = Process::start(serve);
+    let key = register(&hub.client).await;
+    for _ in 0..2_000 {
+        hub.client.send("GET", "/agents/me", Some(&key), None).await.ok(200);
+    }
+    drop(unread);
+}
+
 fn assert_private(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(path).unwrap().permissions().mode();

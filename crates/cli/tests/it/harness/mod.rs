@@ -85,7 +85,7 @@ impl Harness {
         names: Resolver,
         extension: Option<Arc<dyn Extension>>,
     ) -> Self {
-        tandem_server::logs::init();
+        drop(tandem_server::logs::init());
         let (stop, stopped) = oneshot::channel::<()>();
         let (ready, started) = oneshot::channel();
         let hub_clock = Clock::Manual(Arc::clone(&clock));
