@@ -48,18 +48,18 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<(), Erro
         Some(None) => {
             (webhook.url, webhook.secret, webhook.active) = (None, None, false);
             rows::give_up(tx, by, "the webhook was removed")?;
+            rows::list_at(tx, by, None)?;
         }
         Some(Some(url)) => {
             if !webhook.active {
                 webhook.cursor = events::cursors(tx, by)?.last;
+                rows::set_cursor(tx, by, webhook.cursor)?;
+                rows::list_at(tx, by, Some(webhook.cursor))?;
             }
             (webhook.url, webhook.active, webhook.failing_since) = (Some(url.clone()), true, None);
         }
     }
     rows::update(tx, by, &webhook)?;
-    if change.url.is_some() {
-        rows::list_at(tx, by, webhook.active.then_some(webhook.cursor))?;
-    }
     tx.after_commit(Effect::WebhookChanged(by.clone()));
     Ok(())
 }

@@ -24,7 +24,8 @@ pub struct Webhook {
     pub cursor: i64,
 }
 
-/// The columns that belong to a webhook's settings and its state.
+/// The columns that belong to a webhook's settings and its state. The cursor is not among them: it belongs to whoever
+/// has the lease.
 const SETTINGS: u8 = 2;
 
 columns! {
@@ -34,7 +35,7 @@ columns! {
         events: webhook_events [SETTINGS],
         active: webhook_active [SETTINGS],
         failing_since: webhook_failing_since [SETTINGS],
-        cursor: webhook_cursor [SETTINGS],
+        cursor: webhook_cursor,
     }
 }
 
@@ -75,7 +76,7 @@ pub fn find_leased(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Leased>, E
     tx.find(sql, &[agent.into()])
 }
 
-/// Writes back an agent's webhook.
+/// Writes back an agent's webhook, without its cursor.
 pub fn update(tx: &mut Tx<'_>, agent: &AgentId, webhook: &Webhook) -> Result<(), Error> {
     update!(agents { ..webhook: Webhook[SETTINGS] } where { id: agent }).send(tx)
 }

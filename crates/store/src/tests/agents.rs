@@ -89,6 +89,7 @@ fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db
         cursor: 22,
     };
     place.run(|tx| webhooks::update(tx, &ada.id, &webhook));
+    place.run(|tx| webhooks::set_cursor(tx, &ada.id, webhook.cursor));
     assert!(place.run(|tx| webhooks::lease(tx, &ada.id, "node", 4, Timestamp(1), Timestamp(23))));
     place.expect("agents", rest(&webhook, Some(23), 23));
     assert_eq!(place.run(|tx| webhooks::find(tx, &ada.id)), Some(webhook));

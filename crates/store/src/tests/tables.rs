@@ -131,6 +131,7 @@ fn an_event_and_the_cursors(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let webhook =
         Webhook { url: None, secret: None, events: Vec::new(), active: true, failing_since: None, cursor: 8 };
     place.run(|tx| webhooks::update(tx, &ada.id, &webhook));
+    place.run(|tx| webhooks::set_cursor(tx, &ada.id, webhook.cursor));
     let reached = Reached { events_acked: 2, updates_acked: 3, webhook: Some(8) };
     assert_eq!(place.run(|tx| retention::reached(tx, &ada.id)), Some(reached));
 }
