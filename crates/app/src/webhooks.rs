@@ -1,22 +1,24 @@
 //! Webhooks: settings, turning log entries into deliveries, and recording the result of each attempt. Sending is not
 //! done here.
 
+mod record;
+
 use serde_json::json;
-use tandem_core::webhooks::{GIVE_UP_AFTER_SECONDS, SecretFormat, State, retry_at, wants};
+use tandem_core::webhooks::{SecretFormat, State, wants};
 use tandem_core::{AgentId, DeliveryId, Now, Timestamp};
 use tandem_seal::webhooks::{body, data, is_standard};
 use tandem_store::events;
-use tandem_store::webhooks::{self as rows, Delivery, Webhook};
+use tandem_store::webhooks::{self as rows, Delivery, Leased, Webhook};
 use tandem_store::{Effect, Tx};
 
-use crate::events::assigned_tasks;
-use crate::{Error, Page, tasks};
+pub use record::{Attempt, record};
+
+use crate::{Error, Page};
 
 /// Events that one transaction turns into deliveries.
 const ENQUEUED_MAX: i64 = 100;
 /// Lease of a worker on the deliveries of one agent.
 const LEASE_SECONDS: i64 = 30;
-const SWITCHED_OFF: &str = "deactivated after failing for a day; set webhookUrl again to activate it";
 
 /// Changes to the caller's webhook. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
@@ -46,10 +48,13 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<(), Erro
         Some(None) => {
             (webhook.url, webhook.secret, webhook.active) = (None, None, false);
             rows::give_up(tx, by, "the webhook was removed")?;
+            rows::list_at(tx, by, None)?;
         }
         Some(Some(url)) => {
             if !webhook.active {
                 webhook.cursor = events::cursors(tx, by)?.last;
+                rows::set_cursor(tx, by, webhook.cursor)?;
+                rows::list_at(tx, by, Some(webhook.cursor))?;
             }
             (webhook.url, webhook.active, webhook.failing_since) = (Some(url.clone()), true, None);
         }
@@ -92,42 +97,58 @@ pub fn claim(
     deliveries_max: i64,
     now: &Now,
 ) -> Result<Claim, Error> {
-    if !rows::lease(tx, agent, holder, now.at, now.at.plus_seconds(LEASE_SECONDS))? {
+    let until = now.at.plus_seconds(LEASE_SECONDS);
+    if !rows::lease(tx, agent, holder, deliveries_max, now.at, until)? {
         return Ok(if rows::find(tx, agent)?.is_some() { Claim::Idle } else { Claim::Off });
     }
-    let mut claim = Claim::Off;
-    let webhook = rows::find(tx, agent)?;
-    if let Some(Webhook { url: Some(url), active: true, secret, .. }) = webhook.clone()
-        && let Some(webhook) = webhook
-    {
-        let more = enqueue(tx, agent, webhook, &url, now)?;
-        let deliveries = rows::due(tx, agent, now.at, deliveries_max)?;
-        if !deliveries.is_empty() {
-            return Ok(Claim::Batch(Batch { url, secret, deliveries }));
-        }
-        claim = if more { Claim::More } else { Claim::Idle };
+    let Some(mut leased) = rows::find_leased(tx, agent)? else {
+        rows::release(tx, agent, holder)?;
+        return Ok(Claim::Off);
+    };
+    let Some(url) = leased.webhook.url.clone().filter(|_| leased.webhook.active) else {
+        rows::list_at(tx, agent, None)?;
+        rows::release(tx, agent, holder)?;
+        return Ok(Claim::Off);
+    };
+    if leased.interrupted > 0 {
+        rows::count_interrupted(tx, agent, now.at, leased.interrupted)?;
+    }
+    let more = enqueue(tx, agent, &mut leased, &url, now)?;
+    let deliveries = rows::due(tx, agent, now.at, deliveries_max)?;
+    if !deliveries.is_empty() {
+        return Ok(Claim::Batch(Batch { url, secret: leased.webhook.secret, deliveries }));
+    }
+    // Told at the end only: the row belongs to those who write events, and they must not wait for each delivery.
+    if !more && leased.listed != Some(leased.webhook.cursor) {
+        rows::list_at(tx, agent, Some(leased.webhook.cursor))?;
     }
     rows::release(tx, agent, holder)?;
-    Ok(claim)
+    Ok(if more { Claim::More } else { Claim::Idle })
 }
 
 /// Turns new log entries into deliveries. Returns whether there may be more.
 fn enqueue(
     tx: &mut Tx<'_>,
     agent: &AgentId,
-    mut webhook: Webhook,
+    leased: &mut Leased,
     url: &str,
     now: &Now,
 ) -> Result<bool, Error> {
+    let Leased { webhook, last_seq, .. } = leased;
+    if *last_seq <= webhook.cursor {
+        return Ok(false);
+    }
     let news = events::after(tx, agent, webhook.cursor, ENQUEUED_MAX)?;
-    let Some(last) = news.last() else { return Ok(false) };
-    webhook.cursor = last.seq;
     for event in news.iter().filter(|event| wants(&webhook.events, &event.kind)) {
         let body = body(agent.as_str(), &event.kind, event.at, data(&event.kind, &event.data, event.seq));
         rows::insert(tx, &delivery(agent, Some(event.seq), &event.kind, url, body, now))?;
     }
-    rows::update(tx, agent, &webhook)?;
-    Ok(i64::try_from(news.len()).is_ok_and(|found| found == ENQUEUED_MAX))
+    let more = i64::try_from(news.len()).is_ok_and(|found| found == ENQUEUED_MAX);
+    let read_to = news.last().map_or(webhook.cursor, |last| last.seq);
+    // The last events may have been deleted with their tasks.
+    webhook.cursor = if more { read_to } else { read_to.max(*last_seq) };
+    rows::set_cursor(tx, agent, webhook.cursor)?;
+    Ok(more)
 }
 
 fn delivery(agent: &AgentId, seq: Option<i64>, kind: &str, url: &str, body: String, now: &Now) -> Delivery {
@@ -147,93 +168,8 @@ fn delivery(agent: &AgentId, seq: Option<i64>, kind: &str, url: &str, body: Stri
         error: None,
         took_ms: None,
         created_at: now.at,
+        replays: 0,
     }
-}
-
-/// An attempt to deliver.
-#[derive(Debug, Clone)]
-pub struct Attempt {
-    /// The delivery that was sent.
-    pub delivery: Delivery,
-    /// Status and start of the response body, or the error.
-    pub outcome: Result<(u16, String), String>,
-    /// Duration of the attempt.
-    pub took_ms: i64,
-    /// Random number from 0 to 1 that spreads the retries.
-    pub jitter: f64,
-}
-
-impl Attempt {
-    /// Whether the receiver answered with a 2xx status.
-    #[must_use]
-    pub fn delivered(&self) -> bool {
-        matches!(self.outcome, Ok((200..=299, _)))
-    }
-}
-
-/// Records attempts and releases the lease. The webhook is deactivated when it has failed for a day.
-pub fn record(
-    tx: &mut Tx<'_>,
-    agent: &AgentId,
-    holder: &str,
-    url: &str,
-    attempts: &[Attempt],
-    now: &Now,
-) -> Result<(), Error> {
-    for attempt in attempts {
-        // A delivery that was given up meanwhile is not retried; if it succeeded, that is recorded.
-        if !attempt.delivered() {
-            let found = rows::find_delivery(tx, agent, &attempt.delivery.id)?;
-            if found.is_none_or(|found| found.state != State::Pending) {
-                continue;
-            }
-        }
-        rows::update_delivery(tx, &after_attempt(attempt, url, now.at))?;
-        if let Some(seq) = attempt.delivery.event_seq.filter(|_| attempt.delivered()) {
-            let mut delivered = events::after(tx, agent, seq - 1, 1)?;
-            // The event may have been deleted with its task.
-            delivered.retain(|event| event.seq == seq);
-            tasks::mark_pushed(tx, agent, &assigned_tasks(&delivered), now)?;
-        }
-    }
-    // What an earlier URL did says nothing about the present one.
-    let attempted = rows::find(tx, agent)?.filter(|webhook| webhook.url.as_deref() == Some(url));
-    if let Some(mut webhook) = attempted.filter(|_| !attempts.is_empty()) {
-        let before = (webhook.failing_since, webhook.active);
-        webhook.failing_since = match (attempts.iter().any(Attempt::delivered), webhook.failing_since) {
-            (true, _) => None,
-            (false, since) => since.or(Some(now.at)),
-        };
-        let failing_ms = webhook.failing_since.map_or(0, |since| now.at.ms_since(since));
-        if webhook.active && failing_ms >= GIVE_UP_AFTER_SECONDS * 1_000 {
-            webhook.active = false;
-            rows::give_up(tx, agent, SWITCHED_OFF)?;
-        }
-        if before != (webhook.failing_since, webhook.active) {
-            rows::update(tx, agent, &webhook)?;
-        }
-    }
-    Ok(rows::release(tx, agent, holder)?)
-}
-
-fn after_attempt(attempts: &Attempt, url: &str, now: Timestamp) -> Delivery {
-    let mut delivery = attempts.delivery.clone();
-    url.clone_into(&mut delivery.url);
-    delivery.attempts += 1;
-    delivery.answered_at = Some(now);
-    delivery.took_ms = Some(attempts.took_ms);
-    (delivery.answer_status, delivery.answer, delivery.error) = match &attempts.outcome {
-        Ok((status, answer)) => (Some(i64::from(*status)), Some(answer.clone()), None),
-        Err(error) => (None, None, Some(error.clone())),
-    };
-    delivery.next_at =
-        if attempts.delivered() { None } else { retry_at(delivery.attempts, now, attempts.jitter) };
-    delivery.state = match (attempts.delivered(), delivery.next_at) {
-        (true, _) => State::Delivered,
-        (false, Some(_)) => State::Pending,
-        (false, None) => State::Failed,
-    };
-    delivery
 }
 
 fn active_url(tx: &mut Tx<'_>, by: &AgentId) -> Result<String, Error> {
@@ -258,6 +194,8 @@ pub fn replay(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId, now: &Now) -> Resu
     again.url = active_url(tx, by)?;
     (again.state, again.attempts, again.next_at) = (State::Pending, 0, Some(now.at));
     rows::update_delivery(tx, &again)?;
+    // An attempt may be under way: its result must not count for this one.
+    rows::count_replay(tx, id)?;
     rows::wake(tx, by, now.at)?;
     tx.after_commit(Effect::WebhookDue(by.clone()));
     Ok(again)
@@ -313,9 +251,28 @@ pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<Age
     Ok(rows::active_agents(tx, after, limit)?)
 }
 
-/// Those of them that have something to deliver, now or later, up to an id.
-pub fn waiting_agents(tx: &mut Tx<'_>, after: &str, to: &AgentId) -> Result<Vec<AgentId>, Error> {
-    Ok(rows::waiting_agents(tx, after, to)?)
+/// Puts those of them into the work list that are missing there, up to an id: a version without a work list may have
+/// activated them.
+pub fn list_missing(tx: &mut Tx<'_>, after: &str, to: &AgentId) -> Result<(), Error> {
+    for (agent, cursor) in rows::unlisted_agents(tx, after, to)? {
+        rows::list_at(tx, &agent, Some(cursor))?;
+    }
+    Ok(())
+}
+
+/// Those of them whose deliveries `holder` had when it was stopped, up to an id.
+pub fn interrupted_agents(
+    tx: &mut Tx<'_>,
+    holder: &str,
+    after: &str,
+    to: &AgentId,
+) -> Result<Vec<AgentId>, Error> {
+    Ok(rows::leased_agents(tx, holder, after, to)?)
+}
+
+/// Agents with events to deliver that no worker has, after an id.
+pub fn behind_agents(tx: &mut Tx<'_>, after: &str, now: &Now, limit: i64) -> Result<Vec<AgentId>, Error> {
+    Ok(rows::behind_agents(tx, after, now.at, limit)?)
 }
 
 /// Agents with a due delivery, by due time, after a place in that order.

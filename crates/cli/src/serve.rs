@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Ok(output::result(tandem_hub::config::EXAMPLE)?);
     }
     let mut config = arguments.settings()?;
-    tandem_server::logs::init();
+    let _last_lines = tandem_server::logs::init();
     let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     #[cfg(feature = "torture")]
     let variables = variables.filter(|name| name != CLOCK_OFFSET);

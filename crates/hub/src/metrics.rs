@@ -43,6 +43,8 @@ pub struct Metrics {
     push_seconds: Histogram,
     webhook_seconds: Family<OutcomeLabels, Histogram>,
     deadline_seconds: Histogram,
+    /// How often the timer has looked for due deadlines.
+    pub timer_checks: Counter,
     /// Sockets closed because the client read too slowly.
     pub slow_readers: Counter,
     /// Open connections.
@@ -96,6 +98,8 @@ impl Metrics {
             Unit::Seconds,
             deadline_seconds.clone(),
         );
+        let timer_checks = Counter::default();
+        registry.register("timer_checks", "Checks for due deadlines", timer_checks.clone());
         let slow_readers = Counter::default();
         registry.register(
             "slow_readers",
@@ -118,6 +122,7 @@ impl Metrics {
             push_seconds,
             webhook_seconds,
             deadline_seconds,
+            timer_checks,
             slow_readers,
             connections,
             refused_connections,

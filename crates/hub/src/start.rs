@@ -235,6 +235,7 @@ impl Started {
             db: hub.db.clone(),
             webhooks: Arc::clone(&hub.webhooks),
             metrics: Arc::clone(&hub.metrics),
+            is_shared: hub.config.database.as_deref().is_some_and(|url| !url.starts_with("sqlite:")),
         };
         let ending = vec![
             tokio::spawn(webhooks::dispatch(dispatcher, pacing.clone())),

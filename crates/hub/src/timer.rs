@@ -37,7 +37,9 @@ pub(crate) async fn run(db: Db, metrics: Arc<Metrics>, mut pacing: Pacing) {
 
 /// Claims and handles one batch. Returns whether there may be more.
 async fn pass(db: &Db, metrics: &Metrics) -> Result<bool, Error> {
-    if !db.read(deadlines::any_due).await? {
+    let any_due = db.read(deadlines::any_due).await?;
+    metrics.timer_checks.inc();
+    if !any_due {
         return Ok(false);
     }
     let claimed = db.write(deadlines::claim).await?;

@@ -75,7 +75,7 @@ pub fn tables_in(database: &Database) -> Result<Vec<String>, Error> {
     tables_of(&mut Conn::open(database, Mode::Read)?)
 }
 
-fn tables_of(conn: &mut Conn) -> Result<Vec<String>, Error> {
+pub(crate) fn tables_of(conn: &mut Conn) -> Result<Vec<String>, Error> {
     // The one question that each database is asked in its own words.
     let sql = match conn {
         Conn::Sqlite(_) => "select name from sqlite_master where type = 'table' and name not like 'sqlite%'",
@@ -84,13 +84,14 @@ fn tables_of(conn: &mut Conn) -> Result<Vec<String>, Error> {
     conn.rows(sql, &[])?.into_iter().map(|mut row| row.take()).collect()
 }
 
+/// The columns that a row is given; those that the database computes are not among them.
 pub(crate) fn columns_of(conn: &mut Conn, table: &Table) -> Result<Vec<String>, Error> {
     let name = table.name;
     let sql = match conn {
         Conn::Sqlite(_) => format!("select name from pragma_table_info('{name}') order by cid"),
         Conn::Postgres(_) => format!(
             "select attname from pg_catalog.pg_attribute where attrelid = '{name}'::regclass
-                 and attnum > 0 and not attisdropped order by attnum"
+                 and attnum > 0 and not attisdropped and attgenerated = '' order by attnum"
         ),
     };
     conn.rows(&sql, &[])?.into_iter().map(|mut row| row.take()).collect()

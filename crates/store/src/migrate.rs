@@ -1,5 +1,7 @@
 //! Brings the schema up to date, once, when the store opens.
 
+use std::time::{Duration, Instant};
+
 use crate::conn::{Conn, Mode};
 use crate::{Error, Value};
 
@@ -19,6 +21,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (12, "sign_ins", include_str!("../migrations/0012_sign_ins.sql")),
     (13, "asked", include_str!("../migrations/0013_asked.sql")),
     (14, "nodes", include_str!("../migrations/0014_nodes.sql")),
+    (16, "webhook_work", include_str!("../migrations/0016_webhook_work.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes
@@ -28,6 +31,12 @@ pub(crate) const RESTORING: i64 = 1_000_000;
 /// The version of the schema that this program makes.
 pub(crate) fn known() -> i64 {
     MIGRATIONS.last().map_or(0, |last| last.0)
+}
+
+/// How many migrations there are.
+#[cfg(test)]
+pub(crate) fn count() -> usize {
+    MIGRATIONS.len()
 }
 
 /// The version that a database says it has.
@@ -46,22 +55,38 @@ pub(crate) fn applied(conn: &mut Conn) -> Result<i64, Error> {
     Ok(applied)
 }
 
+/// The row that a node locks while it changes the schema. It counts as no version.
+const LOCK: i64 = 0;
+/// How long a node waits for another one that changes the schema, or for transactions that keep it from doing so.
+const WAIT_MAX: Duration = Duration::from_secs(600);
+/// How often a taken name is believed to be another node's doing.
+const TAKEN_MAX: u32 = 20;
+/// Pause before it looks again.
+const PAUSE: Duration = Duration::from_millis(100);
+/// After so long it says why it does not start.
+const SILENT: Duration = Duration::from_secs(5);
+
+/// Brings the schema up to date. Of nodes that start at the same moment, one does it and the others wait. If that one
+/// dies, its transaction is undone and the next one goes on.
 pub(crate) fn run(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
-    // Two nodes may start on one database at the same moment; the one that loses looks again.
-    let mut tries = 0;
+    let started = Instant::now();
+    let (mut taken, mut said) = (0, false);
     loop {
-        match attempt(conn, now_ms) {
-            Err(Error::LostRace | Error::Taken(_)) if tries < 20 => {
-                let _ = conn.rollback();
-                tries += 1;
-                conn.pause(std::time::Duration::from_millis(100));
-            }
-            Err(error) => {
-                let _ = conn.rollback();
-                return Err(error);
-            }
-            Ok(()) => return Ok(()),
+        let outcome = attempt(conn, now_ms);
+        if outcome.is_err() {
+            let _ = conn.rollback();
         }
+        match outcome {
+            // Another node was first, or a transaction on one of the tables did not end in time.
+            Err(Error::LostRace) if started.elapsed() < WAIT_MAX => {}
+            Err(Error::Taken(_)) if taken < TAKEN_MAX => taken += 1,
+            outcome => return outcome,
+        }
+        if started.elapsed() > SILENT && !said {
+            said = true;
+            tracing::warn!("waiting for another node that changes the schema, or for a long transaction");
+        }
+        conn.pause(PAUSE);
     }
 }
 
@@ -72,17 +97,20 @@ fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
              version bigint primary key, name text not null, applied_at bigint not null
          )",
     )?;
-    let (applied, known) = (applied(conn)?, known());
-    if applied > known {
-        return Err(Error::failed(format!(
-            "this database was made by a newer tandem: its schema is version {applied}, this one knows {known}"
-        )));
+    if missing(conn)?.is_empty() {
+        return conn.commit();
     }
-    let rows = conn.rows("select version from schema_migrations", &[])?;
-    let done: Vec<i64> = rows.into_iter().map(|mut row| row.take()).collect::<Result<_, _>>()?;
-    for (version, name, sql) in MIGRATIONS.iter().filter(|migration| !done.contains(&migration.0)) {
+    // Whoever has changed this row goes on; the others wait for its commit and look again.
+    conn.execute(
+        "insert into schema_migrations (version, name, applied_at) values (?1, 'lock', ?2)
+         on conflict (version) do update set applied_at = excluded.applied_at",
+        &[Value::Int(LOCK), Value::Int(now_ms)],
+    )?;
+    for (version, name, sql) in missing(conn)? {
         let sql = match conn {
-            Conn::Sqlite(_) => sql.replace("/* sqlite: without rowid */", "without rowid"),
+            Conn::Sqlite(_) => {
+                sql.replace("/* sqlite: without rowid */", "without rowid").replace("-- sqlite: ", "")
+            }
             Conn::Postgres(_) => sql.replace("-- postgres: ", ""),
         };
         conn.batch(&sql)?;
@@ -92,4 +120,18 @@ fn attempt(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
         )?;
     }
     conn.commit()
+}
+
+/// The migrations that the database does not have. Refuses a database with more than this program knows.
+fn missing(conn: &mut Conn) -> Result<Vec<&'static (i64, &'static str, &'static str)>, Error> {
+    let (applied, known) = (applied(conn)?, known());
+    if applied > known {
+        return Err(Error::failed(format!(
+            "this database was made by a newer tandem: its schema is version {applied}, this one knows {known}; start \
+             the version that the other nodes run, or a newer one"
+        )));
+    }
+    let rows = conn.rows("select version from schema_migrations", &[])?;
+    let done: Vec<i64> = rows.into_iter().map(|mut row| row.take()).collect::<Result<_, _>>()?;
+    Ok(MIGRATIONS.iter().filter(|migration| !done.contains(&migration.0)).collect())
 }

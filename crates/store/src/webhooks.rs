@@ -4,7 +4,7 @@ use tandem_core::webhooks::State;
 use tandem_core::{AgentId, DeliveryId, Timestamp};
 
 use crate::query::Query;
-use crate::table::{columns, insert, sql, update};
+use crate::table::{LATER, columns, insert, sql, update};
 use crate::{Error, Tx, Value};
 
 /// Where an agent's events go, and how that has been going.
@@ -24,7 +24,8 @@ pub struct Webhook {
     pub cursor: i64,
 }
 
-/// The columns that belong to a webhook's settings and its state.
+/// The columns that belong to a webhook's settings and its state. The cursor is not among them: it belongs to whoever
+/// has the lease.
 const SETTINGS: u8 = 2;
 
 columns! {
@@ -34,7 +35,7 @@ columns! {
         events: webhook_events [SETTINGS],
         active: webhook_active [SETTINGS],
         failing_since: webhook_failing_since [SETTINGS],
-        cursor: webhook_cursor [SETTINGS],
+        cursor: webhook_cursor,
     }
 }
 
@@ -43,9 +44,66 @@ pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> 
     tx.find(sql!("select {} from agents a where a.id = ?1", Webhook), &[agent.into()])
 }
 
-/// Writes back an agent's webhook.
+/// A webhook with what the holder of its lease needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leased {
+    /// The webhook.
+    pub webhook: Webhook,
+    /// Who holds the lease, or held it last.
+    pub holder: String,
+    /// How many deliveries an earlier holder left without a result.
+    pub interrupted: i64,
+    /// The number of the newest event in the agent's log.
+    pub last_seq: i64,
+    /// How far the work list knows that the log was turned into deliveries.
+    pub listed: Option<i64>,
+}
+
+columns! {
+    "a", leased: Leased {
+        webhook: ..Webhook,
+        holder: "a.webhook_lease_holder",
+        interrupted: "a.webhook_interrupted",
+        last_seq: "m.last_seq",
+        listed: "m.webhook_cursor",
+    }
+}
+
+/// An agent's webhook and its lease. The end of the log is read before the events: an event that is written between
+/// the two reads is not taken for an old one.
+pub fn find_leased(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Leased>, Error> {
+    let sql = sql!("select {} from agents a join mailboxes m on m.agent_id = a.id where a.id = ?1", Leased);
+    tx.find(sql, &[agent.into()])
+}
+
+/// Writes back an agent's webhook, without its cursor.
 pub fn update(tx: &mut Tx<'_>, agent: &AgentId, webhook: &Webhook) -> Result<(), Error> {
     update!(agents { ..webhook: Webhook[SETTINGS] } where { id: agent }).send(tx)
+}
+
+/// Notes how far an agent's log was turned into deliveries.
+pub fn set_cursor(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<(), Error> {
+    update!(agents { webhook_cursor: cursor } where { id: agent }).send(tx)
+}
+
+/// Notes how an agent's webhook does. Nothing happens if its address was changed meanwhile.
+pub fn set_health(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    url: &str,
+    active: bool,
+    failing_since: Option<Timestamp>,
+) -> Result<(), Error> {
+    update!(agents {
+        webhook_active: active,
+        webhook_failing_since: failing_since,
+    } where { id: agent, webhook_url: url })
+    .send(tx)
+}
+
+/// Tells the work list how far an agent's log was turned into deliveries; nothing without an active webhook.
+pub fn list_at(tx: &mut Tx<'_>, agent: &AgentId, cursor: Option<i64>) -> Result<(), Error> {
+    update!(mailboxes { webhook_cursor: cursor } where { agent_id: agent }).send(tx)
 }
 
 /// Agents whose webhook is switched on, in the order of their ids, from after `after`.
@@ -54,13 +112,42 @@ pub fn active_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<Age
     tx.list(sql, &[after.into(), limit.into()])
 }
 
-/// Those of them that have events after their cursor, or deliveries that are not finished, up to `to`.
-pub fn waiting_agents(tx: &mut Tx<'_>, after: &str, to: &AgentId) -> Result<Vec<AgentId>, Error> {
+/// Those of them that the work list does not have, up to `to`: they were switched on by a version without a work list.
+pub fn unlisted_agents(tx: &mut Tx<'_>, after: &str, to: &AgentId) -> Result<Vec<(AgentId, i64)>, Error> {
     tx.list(
-        "select a.id from agents a join mailboxes m on m.agent_id = a.id
-         where a.webhook_active = 1 and a.id > ?1 and a.id <= ?2
-             and (a.webhook_next_at is not null or m.last_seq > a.webhook_cursor) order by a.id",
+        "select a.id, a.webhook_cursor from agents a join mailboxes m on m.agent_id = a.id
+         where a.webhook_active = 1 and a.id > ?1 and a.id <= ?2 and m.webhook_cursor is null order by a.id",
         &[after.into(), to.into()],
+    )
+}
+
+/// Those of them whose lease this holder took and did not give back, up to `to`.
+pub fn leased_agents(
+    tx: &mut Tx<'_>,
+    holder: &str,
+    after: &str,
+    to: &AgentId,
+) -> Result<Vec<AgentId>, Error> {
+    tx.list(
+        "select id from agents where webhook_active = 1 and id > ?2 and id <= ?3
+             and webhook_lease_holder = ?1 and webhook_lease_until > 0 order by id",
+        &[holder.into(), after.into(), to.into()],
+    )
+}
+
+/// Agents with events that were not turned into deliveries, and that no worker has, in the order of their ids, from
+/// after `after`.
+pub fn behind_agents(
+    tx: &mut Tx<'_>,
+    after: &str,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<AgentId>, Error> {
+    tx.list(
+        "select m.agent_id from mailboxes m join agents a on a.id = m.agent_id
+         where m.webhook_behind = 1 and m.agent_id > ?1 and a.webhook_lease_until <= ?2
+         order by m.agent_id limit ?3",
+        &[after.into(), now.into(), limit.into()],
     )
 }
 
@@ -83,19 +170,22 @@ pub fn due_agents(
     tx.list(&query.sql, &query.params)
 }
 
-/// Takes an agent's deliveries for a worker of `holder`; false when another holder has them. If the worker does not
-/// come back, they are due for everybody when its time is over, and for its holder at once.
+/// Takes some of an agent's deliveries for a worker of `holder`; false when another holder has them. If the worker does
+/// not come back, they are due for everybody when its time is over, and for its holder at once.
 pub fn lease(
     tx: &mut Tx<'_>,
     agent: &AgentId,
     holder: &str,
+    deliveries_max: i64,
     now: Timestamp,
     until: Timestamp,
 ) -> Result<bool, Error> {
     let taken = tx.execute(
-        "update agents set webhook_lease_until = ?3, webhook_lease_holder = ?4, webhook_next_at = ?3
+        "update agents set webhook_lease_until = ?3, webhook_lease_holder = ?4, webhook_next_at = ?3,
+             webhook_interrupted = case when webhook_lease_until > 0 then webhook_leased else 0 end,
+             webhook_leased = ?5
          where id = ?1 and (webhook_lease_until <= ?2 or webhook_lease_holder = ?4)",
-        &[agent.into(), now.into(), until.into(), holder.into()],
+        &[agent.into(), now.into(), until.into(), holder.into(), deliveries_max.into()],
     )?;
     Ok(taken > 0)
 }
@@ -104,7 +194,7 @@ pub fn lease(
 /// them by now.
 pub fn release(tx: &mut Tx<'_>, agent: &AgentId, holder: &str) -> Result<(), Error> {
     tx.send(
-        "update agents set webhook_lease_until = 0, webhook_next_at =
+        "update agents set webhook_lease_until = 0, webhook_leased = 0, webhook_next_at =
              (select min(d.next_at) from deliveries d where d.agent_id = ?1 and d.state = 'pending')
          where id = ?1 and webhook_lease_holder = ?2",
         &[agent.into(), holder.into()],
@@ -153,6 +243,8 @@ pub struct Delivery {
     pub took_ms: Option<i64>,
     /// When it was put into the queue.
     pub created_at: Timestamp,
+    /// How often it was replayed.
+    pub replays: i64,
 }
 
 /// The columns that a try changes.
@@ -175,6 +267,7 @@ columns! {
         error [OUTCOME],
         took_ms [OUTCOME],
         created_at,
+        replays [LATER],
     }
 }
 
@@ -192,9 +285,28 @@ pub fn insert(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
     insert!(deliveries { ..delivery: Delivery }).send(tx)
 }
 
-/// Writes back how a try went.
+/// Writes back how a try went. Nothing happens if the delivery was replayed since it was read.
 pub fn update_delivery(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error> {
-    update!(deliveries { ..delivery: Delivery[OUTCOME] } where { id: &delivery.id }).send(tx)
+    update!(deliveries { ..delivery: Delivery[OUTCOME] } where {
+        id: &delivery.id,
+        replays: delivery.replays,
+    })
+    .send(tx)
+}
+
+/// Counts a replay. From now on, [`update_delivery`] ignores tries of the time before.
+pub fn count_replay(tx: &mut Tx<'_>, id: &DeliveryId) -> Result<(), Error> {
+    tx.send("update deliveries set replays = replays + 1 where id = ?1", &[id.into()])
+}
+
+/// Counts an attempt for the first due deliveries of an agent: they may have been sent, and nobody knows the result.
+pub fn count_interrupted(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, limit: i64) -> Result<(), Error> {
+    tx.send(
+        "update deliveries set attempts = attempts + 1 where id in (select d.id from deliveries d
+             where d.agent_id = ?1 and d.state = 'pending' and d.next_at <= ?2
+             order by d.next_at, d.id limit ?3)",
+        &[agent.into(), now.into(), limit.into()],
+    )
 }
 
 /// An agent's deliveries that are due.

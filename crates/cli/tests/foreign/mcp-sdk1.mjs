@@ -12,8 +12,10 @@ const say = (line) => console.log(JSON.stringify(line));
 // The SDK opens its stream behind the back of connect().
 let opened;
 const stream = new Promise((resolve) => (opened = resolve));
+// With OTHER, everything in the session goes to another node than the one that began it.
 const watched = async (input, init) => {
-  const response = await fetch(input, init);
+  const inSession = new Headers(init?.headers).has("mcp-session-id");
+  const response = await fetch(process.env.OTHER && inSession ? process.env.OTHER : input, init);
   if ((init?.method ?? "GET") === "GET") opened(response.status);
   return response;
 };

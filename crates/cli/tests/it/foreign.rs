@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::harness::{Agent, Db, Harness, PATIENCE};
+use crate::harness::{Agent, Db, Harness, Nodes, PATIENCE};
 
 /// Where `scripts/foreign-clients` puts them.
 pub fn installed() -> PathBuf {
@@ -89,6 +89,50 @@ async fn foreign_sockets_hear_and_resume(
     let mut second = Foreign::connect(client, &bob, "?after=2", 2);
     assert_eq!(second.frame().await["type"], "connected");
     assert_eq!(second.frame().await["cursor"], 3);
+}
+
+#[rstest]
+#[tokio::test]
+async fn foreign_sockets_hear_what_happens_on_another_node_on_postgres(
+    #[values("node", "python")] client: &str,
+) {
+    let nodes = Nodes::new();
+    let (a, b) = (nodes.start("a", |_| {}).await, nodes.start("b", |_| {}).await);
+    let (ada, bob) = a.pair().await;
+    let mut first = Foreign::connect(client, &bob.at(&b), "", 2);
+    assert_eq!(first.frame().await["type"], "connected");
+    let task = ada.task(&bob).await;
+    let created = first.frame().await;
+    assert_eq!((&created["taskId"], &created["cursor"]), (&json!(task), &json!(2)));
+    // It resumes on the other node.
+    ada.at(&b).set(&task, "cancelled").await.ok(200);
+    let mut second = Foreign::connect(client, &bob, "?after=2", 2);
+    assert_eq!(second.frame().await["type"], "connected");
+    assert_eq!(second.frame().await["cursor"], 3);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_standard_verifier_accepts_what_any_node_sends_on_postgres() {
+    let nodes = Nodes::in_the_present();
+    let allow = |config: &mut tandem_hub::Config| {
+        (config.webhook_allow_http, config.webhook_allow_private) = (true, true);
+    };
+    let (a, b) = (nodes.start("a", allow).await, nodes.start("b", allow).await);
+    let (ada, bob) = a.pair().await;
+    let secret = format!("whsec_{}", STANDARD.encode([7; 24]));
+    for (hooked, from) in [(&bob, ada.at(&b)), (&bob.at(&b), ada.clone())] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        hooked.patch("/agents/me", json!({ "webhookUrl": url, "webhookSecret": secret })).await.ok(200);
+        let task = from.task(&bob).await;
+        let (headers, body) =
+            tokio::time::timeout(PATIENCE, receive(listener)).await.expect("the webhook comes");
+        let output = verify(&secret, &json!("whsec"), &headers, &body).await;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let verified: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(verified["data"]["taskId"], task.as_str());
+    }
 }
 
 /// Takes one request as it is, and answers 200.

@@ -93,6 +93,7 @@ fn delivery(number: i64, state: State, at: i64) -> Delivery {
         error: None,
         took_ms: None,
         created_at: Timestamp(at),
+        replays: 0,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 
 use rstest::rstest;
 use serde_json::json;
@@ -13,6 +14,8 @@ use crate::harness::{Client, Db, Place};
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    /// Reads the log all the time: a hub whose log nobody reads stops when the pipe is full.
+    log: Option<JoinHandle<String>>,
     pub client: Client,
     pub greeting: String,
 }
@@ -33,6 +36,13 @@ pub fn command(place: &Place) -> Command {
 impl Process {
     pub fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
+        let log = child.stderr.take().map(|mut stderr| {
+            std::thread::spawn(move || {
+                let mut log = Vec::new();
+                stderr.read_to_end(&mut log).unwrap();
+                String::from_utf8_lossy(&log).into_owned()
+            })
+        });
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut greeting = String::new();
         let mut address = None;
@@ -48,11 +58,9 @@ impl Process {
             }
         }
         let Some(address) = address else {
-            let mut error = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-            panic!("the hub did not start: {error}");
+            panic!("the hub did not start: {:?}", log.map(JoinHandle::join));
         };
-        Self { child, client: Client { address }, greeting }
+        Self { child, log, client: Client { address }, greeting }
     }
 
     pub fn pid(&self) -> u32 {
@@ -67,8 +75,7 @@ impl Process {
 
     /// Waits for the end; gives how it ended and what stood in the log.
     pub fn end(mut self) -> (ExitStatus, String) {
-        let mut log = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        let log = self.log.take().unwrap().join().unwrap();
         (self.child.wait().unwrap(), log)
     }
 }
@@ -107,6 +114,22 @@ async fn it_starts_stops_and_finds_its_data_again(#[values(Db::Sqlite, Db::Postg
     assert_private(&place.folder.join("admin-token"));
     hub.signal("INT");
     assert!(hub.end().0.success());
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_log_that_nobody_reads_stops_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let mut serve = command(&place);
+    // A pipe that is full after a few hundred lines.
+    let (unread, log) = std::io::pipe().unwrap();
+    serve.env("TANDEM_LOG", "debug").stderr(log);
+    let hub = Process::start(serve);
+    let key = register(&hub.client).await;
+    for _ in 0..2_000 {
+        hub.client.send("GET", "/agents/me", Some(&key), None).await.ok(200);
+    }
+    drop(unread);
 }
 
 fn assert_private(path: &Path) {

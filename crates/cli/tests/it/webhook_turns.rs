@@ -8,7 +8,10 @@ use std::time::Duration;
 use rstest::rstest;
 use serde_json::json;
 use tandem_app::agents::{self, NewAgent};
+use tandem_app::tasks::{self, Defaults, NewTask};
 use tandem_app::{keys, webhooks};
+use tandem_core::{AgentId, Now};
+use tandem_store::{Database, Options, Store, Tx};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -23,13 +26,18 @@ struct Late {
     address: SocketAddr,
     open: Arc<AtomicUsize>,
     open_max: Arc<AtomicUsize>,
+    served: Arc<AtomicUsize>,
 }
 
 impl Late {
     async fn start(answer_after: Option<Duration>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let late =
-            Self { address: listener.local_addr().unwrap(), open: Arc::default(), open_max: Arc::default() };
+        let late = Self {
+            address: listener.local_addr().unwrap(),
+            open: Arc::default(),
+            open_max: Arc::default(),
+            served: Arc::default(),
+        };
         let counted = late.clone();
         tokio::spawn(async move {
             loop {
@@ -44,6 +52,7 @@ impl Late {
                         tokio::time::sleep(pause).await;
                         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
                     }
+                    late.served.fetch_add(1, Ordering::SeqCst);
                     // Until the hub hangs up.
                     let _ = stream.read(&mut request).await;
                     late.open.fetch_sub(1, Ordering::SeqCst);
@@ -200,4 +209,56 @@ async fn racing_changes_leave_the_webhook_as_the_profile_says(#[values(Db::Sqlit
         let arrived = || receiver.got().iter().any(|got| got.json()["data"]["taskId"] == task.as_str());
         eventually(async || arrived().then_some(())).await;
     }
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_node_delivers_what_another_one_left_behind_on_postgres() {
+    let hub = start(Db::Postgres).await;
+    let (ada, bob) = hub.pair().await;
+    let receiver = Receiver::start(&[Reply::Status(200)]).await;
+    // The other node commits and is gone before it can do or say anything: it has no effects of commits.
+    let database = Database::Postgres(hub.place.database.clone().unwrap());
+    let opened = tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), 0));
+    let other = opened.await.unwrap().unwrap();
+    let write = async |act: Arc<dyn Fn(&mut Tx<'_>, &Now) -> Result<(), tandem_app::Error> + Send + Sync>| {
+        let now = hub.hub.db.now();
+        other.write(move |tx| act(tx, &now)).await.unwrap();
+    };
+    let (by, to, url): (AgentId, AgentId, _) =
+        (ada.id.parse().unwrap(), bob.id.parse().unwrap(), receiver.url());
+    let agent = to.clone();
+    write(Arc::new(move |tx, _| {
+        let change = webhooks::Change { url: Some(Some(url.clone())), ..webhooks::Change::default() };
+        webhooks::change(tx, &agent, &change)
+    }))
+    .await;
+    let target = bob.id.clone();
+    write(Arc::new(move |tx, now| {
+        let defaults = Defaults { ttl_seconds: None, check_in_seconds: Some(0), max_messages: 200 };
+        let title = "left behind".to_owned().try_into().unwrap();
+        let task = NewTask::plain(target.clone().try_into().unwrap(), title);
+        tasks::create(tx, &by, &task, &defaults, now).map(drop)
+    }))
+    .await;
+    assert_eq!(receiver.wait_for(1).await[0].json()["event"], "task.created");
+    let agent = to.clone();
+    write(Arc::new(move |tx, now| webhooks::ping(tx, &agent, now).map(drop))).await;
+    assert_eq!(receiver.wait_for(2).await[1].json()["event"], "ping");
+    tokio::task::spawn_blocking(move || drop(other)).await.unwrap();
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_replay_of_a_delivery_that_is_being_sent_is_sent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = start(db).await;
+    let (_, bob) = hub.pair().await;
+    let late = Late::start(Some(Duration::from_millis(400))).await;
+    bob.patch("/agents/me", json!({ "webhookUrl": format!("http://{}/", late.address) })).await.ok(200);
+    let ping = bob.post_empty("/webhooks/ping").await;
+    let id = ping.text("id");
+    eventually(async || (late.open.load(Ordering::SeqCst) == 1).then_some(())).await;
+    bob.post_empty(&format!("/webhooks/deliveries/{id}/replay")).await;
+    eventually(async || (late.served.load(Ordering::SeqCst) == 2).then_some(())).await;
+    eventually(async || (deliveries(&bob).await[0]["status"] == "delivered").then_some(())).await;
 }

@@ -27,7 +27,7 @@ impl Inbox {
         match control {
             Control::KeyEnded(agent) => self.end_key(&agent),
             Control::WebhookChanged(agent) => self.receivers.changed(&agent),
-            Control::WebhookDue(agent) => self.receivers.wake(&agent),
+            Control::WebhookDue(agent) => self.receivers.wake_due(&agent),
             Control::Observing => {
                 if let Some(link) = self.bus.link() {
                     link.observed_elsewhere();

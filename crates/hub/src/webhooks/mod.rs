@@ -5,6 +5,7 @@ pub mod address;
 pub mod dns;
 mod schedule;
 mod send;
+mod work;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,11 +14,10 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tandem_app::webhooks::{self, Attempt, Batch, Claim};
 use tandem_app::{Error, keys};
-use tandem_core::{AgentId, Timestamp};
 use tandem_store::webhooks::Delivery;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use crate::db::Db;
 use crate::housekeeping::Pacing;
@@ -26,19 +26,18 @@ use address::{Allowed, Resolver};
 pub(crate) use schedule::Receivers;
 use schedule::{Pace, Turn, TurnEnd};
 
-/// Interval of the check for due retries.
-const POLL_EVERY: Duration = Duration::from_millis(250);
 /// A receiver that takes longer is slow: it continues in a place for slow receivers.
 const QUICK_MAX: Duration = Duration::from_millis(500);
 /// Pause before a failed query is repeated.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
-/// How often the results of a turn are written before they are given up and the deliveries repeated. The lease outlasts
-/// this.
+/// How often the results of a turn are written before they are given up and the deliveries repeated.
 const RECORD_TRIES: usize = 5;
+/// Time from the claim until the attempts have to start. With [`send::TIME_MAX`], they end ten seconds before the lease
+/// does, so that clocks that differ by less than that let no other node repeat them. A process that was suspended for
+/// longer than this sends nothing.
+const START_MAX: Duration = Duration::from_secs(10);
 /// Concurrent lookups on behalf of requests that set a URL.
 pub(crate) const LOOKUPS_MAX: usize = 64;
-/// Agents per query.
-const PAGE: i64 = 1_000;
 
 /// The receivers, and the resolver of their hosts.
 #[derive(Debug)]
@@ -59,6 +58,8 @@ pub(crate) struct Dispatcher {
     pub(crate) db: Db,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Whether other processes may use the same database.
+    pub(crate) is_shared: bool,
 }
 
 /// Serves receivers until the hub stops.
@@ -67,7 +68,7 @@ pub(crate) async fn dispatch(with: Dispatcher, mut pacing: Pacing) {
     tokio::select! {
         () = pacing.stopped() => {}
         // Neither ends by itself.
-        _ = async { tokio::join!(load(&with), run_turns(&with, &mut turns)) } => {}
+        _ = async { tokio::join!(work::find(&with), run_turns(&with, &mut turns)) } => {}
     }
     // Receivers that answer at once get the chance to do so. The other attempts are repeated after the start.
     let _ = timeout(QUICK_MAX, async { while turns.join_next().await.is_some() {} }).await;
@@ -75,69 +76,13 @@ pub(crate) async fn dispatch(with: Dispatcher, mut pacing: Pacing) {
 
 async fn run_turns(with: &Dispatcher, turns: &mut JoinSet<()>) {
     let receivers = &with.webhooks.receivers;
-    let mut look = interval(POLL_EVERY);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut due_after = None;
     loop {
         tokio::select! {
             () = receivers.rung() => {}
-            _ = look.tick() => {
-                receivers.wake_postponed();
-                due_after = add_due(with, due_after).await;
-            }
             Some(_) = turns.join_next() => {}
         }
         while let Some(turn) = receivers.next_turn() {
             turns.spawn(serve(with.clone(), turn));
-        }
-    }
-}
-
-/// Loads the agents with a webhook, and wakes those that have missed events while the hub was down.
-async fn load(with: &Dispatcher) {
-    let mut after = String::new();
-    loop {
-        match load_page(with, &after).await {
-            Ok(Some(last)) => after = last.to_string(),
-            Ok(None) => return,
-            Err(error) => {
-                tracing::warn!(%error, "could not load the webhooks; trying again");
-                sleep(STORE_PAUSE).await;
-            }
-        }
-    }
-}
-
-async fn load_page(with: &Dispatcher, after: &str) -> Result<Option<AgentId>, Error> {
-    let receivers = &with.webhooks.receivers;
-    let from = after.to_owned();
-    let page = with.db.read(move |tx, _| webhooks::active_agents(tx, &from, PAGE)).await?;
-    let Some(last) = page.last().cloned() else { return Ok(None) };
-    // Activated first: an event that is appended before the second query is in its result, a later one wakes its agent.
-    receivers.activate(&page);
-    let (from, to) = (after.to_owned(), last.clone());
-    let waiting = with.db.read(move |tx, _| webhooks::waiting_agents(tx, &from, &to)).await?;
-    waiting.iter().for_each(|agent| receivers.wake(agent));
-    Ok(Some(last))
-}
-
-/// Wakes one page of the agents with a due delivery. Returns where the next page starts, so that those at the front
-/// that have to wait for their turn do not hide the others.
-async fn add_due(with: &Dispatcher, after: Option<(Timestamp, AgentId)>) -> Option<(Timestamp, AgentId)> {
-    if with.webhooks.receivers.is_empty() {
-        return None;
-    }
-    let from = after.clone();
-    match with.db.read(move |tx, now| webhooks::due_agents(tx, from.as_ref(), now, PAGE)).await {
-        Ok(mut due) => {
-            // Another process may have activated one.
-            due.iter().for_each(|(_, agent)| with.webhooks.receivers.wake_due(agent));
-            let is_full = i64::try_from(due.len()).is_ok_and(|found| found == PAGE);
-            due.pop().filter(|_| is_full)
-        }
-        Err(error) => {
-            tracing::warn!(%error, "could not check for due webhooks");
-            after
         }
     }
 }
@@ -155,6 +100,7 @@ async fn serve(with: Dispatcher, mut turn: Turn) {
 
 /// Attempts some of the due deliveries.
 async fn serve_turn(with: &Dispatcher, turn: &mut Turn) -> Result<TurnEnd, Error> {
+    let claimed_at = Instant::now();
     let (of, holder, requests_max) =
         (turn.agent.clone(), with.webhooks.holder.clone(), turn.pace().requests_max());
     let claimed = with.db.write(move |tx, now| webhooks::claim(tx, &of, &holder, requests_max, now));
@@ -165,7 +111,7 @@ async fn serve_turn(with: &Dispatcher, turn: &mut Turn) -> Result<TurnEnd, Error
         Claim::Batch(batch) => batch,
     };
     let url: Arc<str> = batch.url.as_str().into();
-    let attempts: Arc<[Attempt]> = attempt_batch(with, turn, batch).await.into();
+    let attempts: Arc<[Attempt]> = attempt_batch(with, turn, batch, claimed_at + START_MAX).await.into();
     for tries in 1.. {
         let (of, holder) = (turn.agent.clone(), with.webhooks.holder.clone());
         let (url, attempts) = (Arc::clone(&url), Arc::clone(&attempts));
@@ -183,10 +129,17 @@ async fn serve_turn(with: &Dispatcher, turn: &mut Turn) -> Result<TurnEnd, Error
 
 /// Attempts deliveries concurrently. If the receiver is slow and there is no place for another slow one, the unfinished
 /// attempts are dropped: they are repeated when there is.
-async fn attempt_batch(with: &Dispatcher, turn: &mut Turn, batch: Batch) -> Vec<Attempt> {
+async fn attempt_batch(with: &Dispatcher, turn: &mut Turn, batch: Batch, start_by: Instant) -> Vec<Attempt> {
+    if Instant::now() > start_by {
+        return Vec::new();
+    }
+    let end_by = start_by + send::TIME_MAX;
     let (url, secret) = (batch.url.as_str(), batch.secret.as_deref());
-    let mut sending: FuturesUnordered<_> =
-        batch.deliveries.into_iter().map(|delivery| attempt_delivery(with, url, secret, delivery)).collect();
+    let mut sending: FuturesUnordered<_> = batch
+        .deliveries
+        .into_iter()
+        .map(|delivery| attempt_delivery(with, url, secret, delivery, end_by))
+        .collect();
     let mut attempts = Vec::new();
     let mut quick = std::pin::pin!(sleep(QUICK_MAX));
     let mut is_quick = turn.pace() <= Pace::New;
@@ -218,9 +171,11 @@ async fn attempt_delivery(
     url: &str,
     secret: Option<&str>,
     mut delivery: Delivery,
+    end_by: Instant,
 ) -> (Attempt, Pace) {
     let started = Instant::now();
-    let outcome = send::send(with, url, secret, &mut delivery).await;
+    let end_by = end_by.min(started + send::TIME_MAX);
+    let outcome = send::send(with, url, secret, &mut delivery, end_by).await;
     let took = started.elapsed();
     let mut random = [0; 1];
     keys::fill_random(&mut random);

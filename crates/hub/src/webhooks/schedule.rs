@@ -179,17 +179,26 @@ impl Receivers {
         self.bell.notify_one();
     }
 
-    /// Records that an agent has something to deliver.
-    pub(crate) fn wake(&self, agent: &AgentId) {
-        self.schedule().wake(agent);
-        self.bell.notify_one();
-    }
-
     /// Records that an agent has a due delivery, also if it was not known to have a webhook.
     pub(crate) fn wake_due(&self, agent: &AgentId) {
         let mut schedule = self.schedule();
         schedule.activate(agent);
         schedule.wake(agent);
+        drop(schedule);
+        self.bell.notify_one();
+    }
+
+    /// Records what the work list says. An agent whose turn it is, or will be, needs no other one: the list may be
+    /// older than the turn, and it is read again.
+    pub(crate) fn wake_listed(&self, agents: &[AgentId]) {
+        let mut schedule = self.schedule();
+        for agent in agents {
+            if schedule.activate(agent).state == State::Idle {
+                schedule.enqueue(agent);
+            }
+        }
+        drop(schedule);
+        self.bell.notify_one();
     }
 
     /// Records that agents have a webhook.
@@ -203,6 +212,7 @@ impl Receivers {
     /// Wakes the agents whose pause after a failure is over.
     pub(crate) fn wake_postponed(&self) {
         self.schedule().wake_postponed(Instant::now());
+        self.bell.notify_one();
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,7 +1,10 @@
 //! Sends one POST request to a receiver. It follows no redirect, uses no proxy and keeps no connection.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -14,7 +17,7 @@ use tandem_seal::webhooks::headers;
 use tandem_store::webhooks::Delivery;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::sleep_until;
 use tokio_rustls::TlsConnector;
 
 use crate::webhooks::Dispatcher;
@@ -38,11 +41,25 @@ pub(crate) async fn send(
     url: &str,
     secret: Option<&str>,
     delivery: &mut Delivery,
+    end_by: Instant,
 ) -> SendResult {
-    match timeout(TIME_MAX, attempt(with, url, secret, delivery)).await {
-        Ok(outcome) => outcome,
-        Err(_) => Err(format!("no response within {} s", TIME_MAX.as_secs())),
+    match before(end_by, attempt(with, url, secret, delivery)).await {
+        Some(outcome) => outcome,
+        None => Err(format!("no response within {} s", TIME_MAX.as_secs())),
     }
+}
+
+/// Waits for a result until a moment. The clock is checked first and each time: a process that was suspended must not
+/// continue what it had begun before.
+async fn before<T>(end_by: Instant, result: impl Future<Output = T>) -> Option<T> {
+    let (mut result, mut over) = (pin!(result), pin!(sleep_until(end_by.into())));
+    poll_fn(|context| {
+        if over.as_mut().poll(context).is_ready() || Instant::now() >= end_by {
+            return Poll::Ready(None);
+        }
+        result.as_mut().poll(context).map(Some)
+    })
+    .await
 }
 
 async fn attempt(with: &Dispatcher, url: &str, secret: Option<&str>, delivery: &mut Delivery) -> SendResult {

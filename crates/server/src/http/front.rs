@@ -24,7 +24,7 @@ use tracing::Instrument as _;
 use crate::http::counted_body::CountedBody;
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
-use crate::http::{ApiError, error, forwarded, origin};
+use crate::http::{ApiError, error, forwarded, nodes, origin};
 use crate::mcp;
 use crate::web::{self, cookie};
 
@@ -247,9 +247,12 @@ async fn hold_body(response: Response, mut held: Held, is_read: bool) -> Respons
 
 /// Authenticates a request, applies the rate limits, and takes the memory of a request.
 async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<Option<Held>, Error> {
+    // Headers of nodes are for no one else to see, and count only where nodes pass requests on.
+    let passed_on = nodes::take(request.headers_mut(), hub.cluster.secret())
+        .filter(|_| request.uri().path() == mcp::PATH);
     let head_bytes = check_size(request)?;
     origin::check(&hub.config, request)?;
-    let address = address(hub, request);
+    let address = passed_on.map_or_else(|| address(hub, request), |passed| Address::new(passed.client));
     let now = hub.time();
     let limit = hub.config.rate_limit_max;
     let identity = match bearer(request.headers()).map(|key| keys::sha256(key.as_bytes())) {
@@ -281,8 +284,9 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
             }
         },
     };
-    // A failed lookup counts on every route.
-    if matches!(identity, Identity::Unknown) || !is_unlimited(request.uri().path()) {
+    // A failed lookup counts on every route. What another node has passed on was counted there.
+    let is_counted = !is_unlimited(request.uri().path()) && passed_on.is_none();
+    if matches!(identity, Identity::Unknown) || is_counted {
         let counted = match &identity {
             Identity::Agent(agent, _) => hub.rates.count(RateKind::Requests, agent.as_str(), limit, now),
             Identity::Admin => None,
@@ -308,6 +312,9 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
     let held = holder.map(|holder| hub.budget.hold(holder, REQUEST_BYTES + head_bytes)).transpose()?;
     request.extensions_mut().insert(identity);
     request.extensions_mut().insert(address);
+    if let Some(passed_on) = passed_on {
+        request.extensions_mut().insert(passed_on);
+    }
     Ok(held)
 }
 

@@ -7,6 +7,7 @@ pub mod explain;
 mod forwarded;
 pub mod front;
 pub mod input;
+pub(crate) mod nodes;
 pub(crate) mod origin;
 mod refusal;
 pub mod serve;

@@ -7,6 +7,7 @@ mod bodies;
 mod call;
 mod extension;
 pub mod fence;
+mod forward;
 mod handler;
 pub(crate) mod hosts;
 mod message;
@@ -40,9 +41,11 @@ use tandem_hub::{Caller, Config, Error, Hub};
 
 use crate::http::front::Authenticated;
 use crate::http::input::SMALL_BYTES_MAX;
+use crate::http::nodes::PassedOn;
 use crate::http::{ApiError, Json};
 use crate::mcp::bodies::{AnswerBody, StreamBody};
 pub use crate::mcp::extension::{Extension, Offers};
+use crate::mcp::forward::Owner;
 use crate::mcp::handler::Handler;
 use crate::mcp::hosts::Hosts;
 use crate::mcp::sessions::SessionError;
@@ -101,8 +104,26 @@ fn config(config: &Config) -> StreamableHttpServerConfig {
 }
 
 async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Result<Response, Error> {
-    let Surface { hub, sessions, service, hosts } = surface;
-    hosts.check(request.headers())?;
+    let hub = &surface.hub;
+    surface.hosts.check(request.headers())?;
+    match session_of(request.headers()).map(|id| forward::owner(hub, &id)) {
+        None => {}
+        // A node passes on what a client has sent, and never what another node has.
+        Some(Owner::Other(_)) if request.extensions().get::<PassedOn>().is_some() => return Err(no_session()),
+        Some(Owner::Other(node)) => return forward::forward(hub, &node, caller.address.ip, request).await,
+        Some(Owner::This(id)) => {
+            let id = HeaderValue::from_str(&id).map_err(|_| no_session())?;
+            request.headers_mut().insert(SESSION, id);
+        }
+    }
+    let mut response = respond(surface, caller, request).await?;
+    forward::name_node(hub, response.headers_mut());
+    Ok(response)
+}
+
+/// Handles a request for a session of this node, or for none.
+async fn respond(surface: &Surface, caller: Caller, mut request: Request) -> Result<Response, Error> {
+    let Surface { hub, sessions, service, .. } = surface;
     let me = caller.agent.clone();
     let method = request.method().clone();
     let Some(id) = session_of(request.headers()) else {

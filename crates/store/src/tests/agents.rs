@@ -44,6 +44,8 @@ fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db
             ("webhook_next_at", next_at.into()),
             ("webhook_lease_until", lease_until.into()),
             ("webhook_lease_holder", if lease_until == 0 { "" } else { "node" }.into()),
+            ("webhook_leased", if lease_until == 0 { 0 } else { 4 }.into()),
+            ("webhook_interrupted", 0.into()),
             ("suspended", 0.into()),
             ("deleted_at", Value::Null),
             ("file_bytes", 0.into()),
@@ -74,6 +76,7 @@ fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db
             ("events_fetched", zero.clone()),
             ("tasks_ended", zero.clone()),
             ("tasks_completed", zero),
+            ("webhook_cursor", Value::Null),
         ],
     );
 
@@ -86,7 +89,8 @@ fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db
         cursor: 22,
     };
     place.run(|tx| webhooks::update(tx, &ada.id, &webhook));
-    assert!(place.run(|tx| webhooks::lease(tx, &ada.id, "node", Timestamp(1), Timestamp(23))));
+    place.run(|tx| webhooks::set_cursor(tx, &ada.id, webhook.cursor));
+    assert!(place.run(|tx| webhooks::lease(tx, &ada.id, "node", 4, Timestamp(1), Timestamp(23))));
     place.expect("agents", rest(&webhook, Some(23), 23));
     assert_eq!(place.run(|tx| webhooks::find(tx, &ada.id)), Some(webhook));
 }

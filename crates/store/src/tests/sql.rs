@@ -1,10 +1,13 @@
 //! Reading and writing by hand what the store itself never writes: schemas from the future, old forms of rows.
 
+use std::time::{Duration, Instant};
+
 use rstest::rstest;
 use tandem_core::Status;
 
 use super::place::{Db, Place};
 use crate::conn::{Conn, Mode};
+use crate::dump::tables_of;
 use crate::{FromValue as _, Options, Store, Value, events};
 
 #[rstest]
@@ -30,6 +33,53 @@ fn a_migration_that_is_missing_is_applied_whatever_came_after_it(#[values(Db::Sq
     let mut again = Conn::open(&place.database, Mode::Read).unwrap();
     let found = again.rows("select name from schema_migrations where version = 6", &[]).unwrap();
     assert_eq!(found.len(), 1);
+}
+
+#[rstest]
+fn nodes_that_start_at_once_share_the_work_on_postgres() {
+    let mut place = Place::new(Db::Postgres);
+    place.close();
+    // An empty database again, as the first nodes of a hub find it.
+    let mut conn = Conn::open(&place.database, Mode::Write).unwrap();
+    for table in tables_of(&mut conn).unwrap() {
+        conn.batch(&format!("drop table {table}")).unwrap();
+    }
+    let opened = std::thread::scope(|scope| {
+        let open = || Store::open(&place.database, &Options::default(), 7).map(drop);
+        let nodes: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+        nodes.into_iter().map(|node| node.join().unwrap()).collect::<Vec<_>>()
+    });
+    for outcome in opened {
+        outcome.unwrap();
+    }
+    let versions = conn.rows("select version from schema_migrations where version > 0", &[]).unwrap();
+    assert_eq!(versions.len(), crate::migrate::count());
+}
+
+#[rstest]
+fn a_node_waits_for_another_one_that_changes_the_schema_on_postgres() {
+    let mut place = Place::new(Db::Postgres);
+    place.run(|tx| tx.execute("delete from schema_migrations where version = 6", &[]));
+    place.close();
+    let mut other = Conn::open(&place.database, Mode::Write).unwrap();
+    other.begin(Mode::Write).unwrap();
+    let lock = "insert into schema_migrations (version, name, applied_at) values (0, 'lock', 1)
+                on conflict (version) do update set applied_at = 1";
+    other.execute(lock, &[]).unwrap();
+    other
+        .execute("insert into schema_migrations (version, name, applied_at) values (6, 'other', 1)", &[])
+        .unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| Store::open(&place.database, &Options::default(), 7).map(drop));
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while other.rows("select 1 from pg_catalog.pg_locks where not granted", &[]).unwrap().is_empty() {
+            assert!(Instant::now() < deadline && !waiting.is_finished(), "it does not wait");
+        }
+        other.commit().unwrap();
+        waiting.join().unwrap().unwrap();
+    });
+    let name = other.rows("select name from schema_migrations where version = 6", &[]).unwrap();
+    assert_eq!(name.into_iter().next().unwrap().into_values(), ["other".into()]);
 }
 
 #[test]

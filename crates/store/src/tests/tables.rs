@@ -123,6 +123,7 @@ fn an_event_and_the_cursors(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
             ("events_fetched", 4.into()),
             ("tasks_ended", 7.into()),
             ("tasks_completed", 6.into()),
+            ("webhook_cursor", Value::Null),
         ],
     );
     let cursors = Cursors { last: 5, events_acked: 2, updates_acked: 3, fetched: 4 };
@@ -130,6 +131,7 @@ fn an_event_and_the_cursors(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let webhook =
         Webhook { url: None, secret: None, events: Vec::new(), active: true, failing_since: None, cursor: 8 };
     place.run(|tx| webhooks::update(tx, &ada.id, &webhook));
+    place.run(|tx| webhooks::set_cursor(tx, &ada.id, webhook.cursor));
     let reached = Reached { events_acked: 2, updates_acked: 3, webhook: Some(8) };
     assert_eq!(place.run(|tx| retention::reached(tx, &ada.id)), Some(reached));
 }
@@ -337,6 +339,7 @@ fn a_delivery(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         error: text("error"),
         took_ms: Some(6),
         created_at: Timestamp(7),
+        replays: 0,
     };
     place.run(|tx| webhooks::insert(tx, &delivery));
     let expect = |place: &mut Place, now: &Delivery| {
@@ -358,6 +361,7 @@ fn a_delivery(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
                 ("error", now.error.as_ref().into()),
                 ("took_ms", now.took_ms.into()),
                 ("created_at", 7.into()),
+                ("replays", now.replays.into()),
             ],
         );
         assert_eq!(place.run(|tx| webhooks::find_delivery(tx, &now.agent, &now.id)).as_ref(), Some(now));

@@ -1,6 +1,7 @@
 //! Starts a hub for a test and speaks to it as a foreign client would: JSON over HTTP.
 
 mod client;
+mod nodes;
 mod place;
 mod socket;
 
@@ -20,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 pub use client::{Client, Reply};
+pub use nodes::Nodes;
 pub use place::{Db, Place};
 pub use socket::Socket;
 
@@ -83,7 +85,7 @@ impl Harness {
         names: Resolver,
         extension: Option<Arc<dyn Extension>>,
     ) -> Self {
-        tandem_server::logs::init();
+        drop(tandem_server::logs::init());
         let (stop, stopped) = oneshot::channel::<()>();
         let (ready, started) = oneshot::channel();
         let hub_clock = Clock::Manual(Arc::clone(&clock));
@@ -139,13 +141,12 @@ impl Harness {
         self.clock.fetch_add(ms, Ordering::SeqCst);
     }
 
-    /// Waits until the timer has come by and handled what was due. While nobody asks the hub anything, only the
-    /// timer reads: once before it handles something, and once more at its next look.
+    /// Waits until the timer has come by and handled what was due: it looks once before it handles something, and once
+    /// more afterwards.
     pub async fn timer_has_looked(&self) {
-        let figures = || self.hub.db.store().stats().figures();
-        let reads = || figures().iter().find(|(name, _)| *name == "reads").unwrap().1;
-        let before = reads();
-        eventually(async || (reads() >= before + 3).then_some(())).await;
+        let checks = || self.hub.metrics.timer_checks.get();
+        let before = checks();
+        eventually(async || (checks() >= before + 3).then_some(())).await;
     }
 
     pub async fn agent(&self, name: &str) -> Agent {

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::foreign::{installed, script};
-use crate::harness::{Agent, Db, Harness, PATIENCE, eventually};
+use crate::harness::{Agent, Db, Harness, Nodes, PATIENCE, eventually};
 use crate::mcp::fixtures::Fixtures;
 
 /// Node as the suite and the Inspector need it; the system's may be older.
@@ -117,6 +117,33 @@ async fn foreign_clients_pair_and_hand_over_a_task(
     assert!(done["result"].as_str().unwrap().contains("three"));
     let refused = of_bob.order(json!({ "call": "get_task", "arguments": { "taskId": "nope" } })).await;
     assert_eq!(refused["isError"], true, "an error is a result that the client lets through");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_foreign_session_lives_on_another_node_on_postgres() {
+    let nodes = Nodes::new();
+    let (a, b) = (nodes.start("a", |_| {}).await, nodes.start("b", |_| {}).await);
+    let (ada, bob) = a.pair().await;
+    let other = [("OTHER", url(&bob.at(&b)))];
+    let other = [(other[0].0, other[0].1.as_str()), ("ANSWER", "I am on it.")];
+    let mut model = Foreign::spawn("sdk1", &bob, &other);
+    assert_eq!(model.line().await["stream"], 200);
+    assert_eq!((a.sessions.count(), b.sessions.count()), (1, 0));
+    // A prompt comes by the stream, its answer goes by a request: both through the other node.
+    let task = ada.task(&bob).await;
+    let prompt = model.line().await;
+    assert!(prompt["sampled"]["messages"][0]["content"]["text"].as_str().unwrap().contains(&task));
+    eventually(async || {
+        let list = ada.get(&format!("/tasks/{task}/messages")).await.ok(200);
+        (list[0]["content"] == "I am on it.").then_some(())
+    })
+    .await;
+    let seen = model.call("get_task", json!({ "taskId": task })).await;
+    assert_eq!(seen["id"], task.as_str());
+    // The end of its input makes it end the session.
+    drop(model.orders);
+    eventually(async || (a.sessions.count() == 0).then_some(())).await;
 }
 
 #[rstest]

@@ -7,6 +7,7 @@ mod fencing;
 mod fixtures;
 mod foreign;
 mod hosts;
+mod nodes;
 mod sampling;
 mod sealed;
 mod sessions;

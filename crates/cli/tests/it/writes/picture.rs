@@ -10,7 +10,7 @@ use super::{Operation, Prepared};
 use crate::harness::Harness;
 
 /// What the hub writes by itself, at a time of its own choosing.
-const BY_THE_HUB: [&str; 10] = [
+const BY_THE_HUB: [&str; 12] = [
     "last_seen_at",
     "pushed_at",
     "fetched_at",
@@ -19,6 +19,8 @@ const BY_THE_HUB: [&str; 10] = [
     "webhook_next_at",
     "webhook_lease_until",
     "webhook_lease_holder",
+    "webhook_leased",
+    "webhook_interrupted",
     "webhook_failing_since",
     "lease_until",
 ];
