@@ -14,7 +14,6 @@ use crate::bus::{Bus, Control, Inbox, Trust};
 use crate::config::BusKind;
 use crate::history::History;
 use crate::keys::KeyCache;
-use crate::webhooks::Receivers;
 
 /// Queue of files to delete. If it is full, the sweep for orphaned files removes the rest.
 const REMOVED_FILES_MAX: usize = 10_000;
