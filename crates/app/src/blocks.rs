@@ -15,6 +15,7 @@ pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Resul
     }
     check_open(tx, by)?;
     check_open(tx, agent)?;
+    connections::create_pair(tx, by, agent)?;
     rows::insert(tx, by, agent, now.at)?;
     if let Some(id) = connections::between(tx, by, agent)? {
         end_connection(tx, by, agent, &id, now)?;

@@ -45,6 +45,7 @@ pub(crate) fn create_connection(
 ) -> Result<Connected, Error> {
     check_open(tx, by)?;
     check_open(tx, &peer.id)?;
+    rows::create_pair(tx, by, &peer.id)?;
     if blocks::between(tx, by, &peer.id)? {
         return Err(Error::Blocked);
     }
@@ -132,6 +133,9 @@ pub fn change(
 
 /// Ends a connection and cancels the live tasks on it. Returns the number of cancelled tasks.
 pub fn disconnect(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId, now: &Now) -> Result<i64, Error> {
+    let peer = rows::peer_of(tx, by, id)?.ok_or(Error::NotFound("connection"))?;
+    rows::create_pair(tx, by, &peer)?;
+    // It may have ended before the pair was locked.
     let connection = view(tx, by, id)?;
     end_connection(tx, by, &connection.peer.id, id, now)?;
     // Tasks sent inside a network do not depend on the connection.

@@ -112,6 +112,10 @@ pub fn find(tx: &mut Tx<'_>, by: &AgentId, id: &FileId) -> Result<(File, Task), 
 /// Deletes one of the caller's files. Its message becomes a tombstone.
 pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<File, Error> {
     let (file, mut task) = find(tx, by, id)?;
+    // It may have been deleted before the task was locked.
+    if rows::of_message(tx, &file.message)?.is_none() {
+        return Err(Error::NotFound("file"));
+    }
     let role = task.role_of(by).ok_or(Refusal::NotYourMove)?;
     if file.uploader != *by {
         return Err(Error::NotSender.on_task(task.standing(role)));

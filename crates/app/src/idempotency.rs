@@ -48,5 +48,5 @@ pub fn keep<T: Serialize>(
 ) -> Result<(), Error> {
     let body = serde_json::to_string(answer).unwrap_or_default();
     let kept = Kept { request_hash: key.request_hash.to_vec(), status: 200, body };
-    Ok(rows::keep(tx, by, &key.key, &kept, now.at)?)
+    Ok(rows::keep(tx, by, &key.key, &kept, now.at.plus_seconds(-RETENTION_SECONDS), now.at)?)
 }

@@ -148,8 +148,12 @@ pub fn acknowledged(tx: &mut Tx<'_>, by: &AgentId) -> Result<i64, Error> {
 
 /// Marks messages up to a cursor as seen. Returns the acknowledged cursor. Submitted tasks and approvals stay listed.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Error> {
-    let before = events::cursors(tx, by)?.updates_acked;
-    let cursor = events::acknowledge_updates(tx, by, cursor)?;
+    let cursors = events::cursors(tx, by)?;
+    let before = cursors.updates_acked;
+    let cursor = cursor.min(cursors.last).max(before);
+    if cursor == before {
+        return Ok(before);
+    }
     for role in [Role::Initiator, Role::Target] {
         for id in rows::seen_in_part(tx, by, role, before, cursor)? {
             let Some(mut task) = task_rows::find(tx, &id)? else { continue };
@@ -157,5 +161,7 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Er
             task_rows::update_thread(tx, &task)?;
         }
     }
+    // The log is locked after the tasks, as everywhere.
+    events::acknowledge_updates(tx, by, before, cursor)?;
     Ok(cursor)
 }

@@ -60,14 +60,15 @@ fn insert_capabilities(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     Ok(())
 }
 
-/// The agent with this id.
+/// The agent with this id. A transaction that writes locks it.
 pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
-    tx.find(sql!("select {} from agents a where a.id = ?1", Agent), &[id.into()])
+    tx.find(sql!("select {} from agents a where a.id = ?1 /* lock a */", Agent), &[id.into()])
 }
 
 /// The hash of an agent's key, and whether the agent is suspended.
 pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<(Vec<u8>, bool)>, Error> {
-    tx.find("select key_hash, suspended from agents where id = ?1 and deleted_at is null", &[id.into()])
+    let sql = "select key_hash, suspended from agents where id = ?1 and deleted_at is null /* lock agents */";
+    tx.find(sql, &[id.into()])
 }
 
 /// The agent whose key has this hash, and whether it is suspended.
@@ -93,7 +94,8 @@ pub fn set_terms(
 
 /// Takes from an agent's balance what there is of an amount; tells how much that was, and what is left.
 pub fn deduct(tx: &mut Tx<'_>, id: &AgentId, micro: i64) -> Result<(i64, i64), Error> {
-    let balance: i64 = tx.get("select credits_micro from agents where id = ?1", &[id.into()])?;
+    let sql = "select credits_micro from agents where id = ?1 /* lock agents */";
+    let balance: i64 = tx.get(sql, &[id.into()])?;
     let deducted = micro.min(balance).max(0);
     let left = balance - deducted;
     update!(agents { credits_micro: left } where { id: id }).send(tx)?;
@@ -102,7 +104,7 @@ pub fn deduct(tx: &mut Tx<'_>, id: &AgentId, micro: i64) -> Result<(i64, i64), E
 
 /// Replaces an agent's key; tells the old one's hash.
 pub fn set_key_hash(tx: &mut Tx<'_>, id: &AgentId, key_hash: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-    let old = tx.find("select key_hash from agents where id = ?1", &[id.into()])?;
+    let old = tx.find("select key_hash from agents where id = ?1 /* lock agents */", &[id.into()])?;
     update!(agents { key_hash: key_hash } where { id: id }).send(tx)?;
     Ok(old)
 }

@@ -144,6 +144,14 @@ impl Conn {
         }
     }
 
+    /// Whether a transaction that writes may run beside others that do.
+    pub(crate) fn locks_rows(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(conn) => conn.locks_rows(),
+        }
+    }
+
     /// Several statements at once, without parameters.
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
         match self {

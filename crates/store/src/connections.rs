@@ -77,10 +77,16 @@ fn selected() -> Query {
     query
 }
 
+/// The other agent of one of this agent's connections.
+pub fn peer_of(tx: &mut Tx<'_>, agent: &AgentId, id: &ConnectionId) -> Result<Option<AgentId>, Error> {
+    let sql = "select peer_id from connections where connection_id = ?1 and agent_id = ?2";
+    tx.find(sql, &[id.into(), agent.into()])
+}
+
 /// This agent's side of one connection.
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId, id: &ConnectionId) -> Result<Option<Connection>, Error> {
     let mut query = selected();
-    query.bind(agent).push(" and c.connection_id = ").bind(id);
+    query.bind(agent).push(" and c.connection_id = ").bind(id).push(" /* lock c */");
     tx.find(&query.sql, &query.params)
 }
 
@@ -135,8 +141,8 @@ pub struct Reach {
     pub costs_credits: bool,
     /// The sender's balance in millionths of a US dollar.
     pub credits_micro: i64,
-    /// How many live tasks the two have already.
-    pub live_tasks: i64,
+    /// How many live tasks the two have already; nothing if they never had one.
+    pub live_tasks: Option<i64>,
 }
 
 columns! {
@@ -148,7 +154,7 @@ columns! {
         target_default: "t.default_approval",
         costs_credits: "t.costs_credits",
         credits_micro: "i.credits_micro",
-        live_tasks: "coalesce(p.live_tasks, 0)",
+        live_tasks: "p.live_tasks",
     }
 }
 
@@ -166,8 +172,35 @@ pub fn reach(tx: &mut Tx<'_>, initiator: &AgentId, target: &AgentId) -> Result<O
     tx.find(sql, &[initiator.into(), target.into(), low.into(), high.into()])
 }
 
+const LOCK_PAIR: &str = "select 1 from pairs where low_id = ?1 and high_id = ?2 /* lock pairs */";
+
+/// Locks what two agents share: their connection, blocks between them, and the number of their live tasks. Whoever
+/// changes one of these, or decides by it, does this first. Returns whether there was a row to lock; if not,
+/// [`create_pair`] makes it.
+pub fn lock_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool, Error> {
+    if !tx.locks_rows() {
+        return Ok(true);
+    }
+    let (low, high) = pair(one, other);
+    let found = tx.peek(LOCK_PAIR, &[low.into(), high.into()])?;
+    // What is not read yet is there most likely; if not, the job learns so when it runs again.
+    Ok(found.is_none_or(|rows| !rows.is_empty()))
+}
+
+/// Makes the row of two agents and locks it.
+pub fn create_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<(), Error> {
+    if !tx.locks_rows() {
+        return Ok(());
+    }
+    let (low, high) = pair(one, other);
+    insert!(pairs { low_id: low, high_id: high, live_tasks: 0_i64 }, on conflict (low_id, high_id) ignore)
+        .execute(tx)?;
+    tx.rows(LOCK_PAIR, &[low.into(), high.into()]).map(drop)
+}
+
 /// Counts live tasks of two agents up or down.
 pub fn count_live(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, change: i64) -> Result<(), Error> {
+    lock_pair(tx, one, other)?;
     let (low, high) = pair(one, other);
     tx.send(
         "insert into pairs (low_id, high_id, live_tasks) values (?1, ?2, ?3)

@@ -4,7 +4,7 @@ use tandem_core::deadlines::{Deadline, Due, Facts};
 use tandem_core::{AgentId, TaskId, Timestamp};
 
 use crate::table::{FromRow as _, columns, insert, sql, update};
-use crate::{Error, Row, Tx};
+use crate::{Error, Row, Tx, Value};
 
 columns! {
     "d", deadline: Deadline {
@@ -103,9 +103,13 @@ pub fn claim(tx: &mut Tx<'_>, deadline: &Deadline, until: Timestamp) -> Result<(
 
 /// Removes a deadline; false when somebody else has done so.
 pub fn remove(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<bool, Error> {
-    let removed = tx.execute(
-        "delete from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4",
-        &[deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()],
-    )?;
-    Ok(removed > 0)
+    let key: [Value<'_>; 4] =
+        [deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()];
+    let sql = "select 1 from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4
+         /* lock deadlines */";
+    if tx.optional(sql, &key)?.is_none() {
+        return Ok(false);
+    }
+    tx.send("delete from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4", &key)?;
+    Ok(true)
 }

@@ -34,13 +34,21 @@ pub struct Appended {
     pub updates_acked: i64,
 }
 
+/// Where a log stands. It is locked last, and so for a short time: it is the row that most transactions want.
+const LAST_SEQ: &str =
+    "select last_seq, updates_acked from mailboxes where agent_id = ?1 /* lock mailboxes last */";
+
+/// Locks an agent's log, so that it is read together with what else the job needs.
+pub fn lock(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+    if tx.locks_rows() { tx.peek(LAST_SEQ, &[agent.into()]).map(drop) } else { Ok(()) }
+}
+
 /// Adds events to an agent's log, in their order. The counter is the agent's own row, so numbers have no gap and follow
 /// the order of commits.
 pub fn append(tx: &mut Tx<'_>, to: &AgentId, events: &[NewEvent<'_>]) -> Result<Appended, Error> {
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
     // Not in one statement that returns the number: SQLite makes a table for that, every time.
-    let (before, updates_acked): (i64, i64) =
-        tx.get("select last_seq, updates_acked from mailboxes where agent_id = ?1", &[to.into()])?;
+    let (before, updates_acked): (i64, i64) = tx.get(LAST_SEQ, &[to.into()])?;
     let last = before + count;
     update!(mailboxes { last_seq: last } where { agent_id: to }).send(tx)?;
     for (event, seq) in events.iter().zip(before + 1..) {
@@ -220,28 +228,28 @@ fn logged(stored: Stored) -> Logged {
     Logged { seq, kind, task, from, data, at }
 }
 
-/// Moves the log's cursor forward, to the end at most; tells where it stands.
-pub fn acknowledge_events(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<i64, Error> {
-    tx.get(
-        "update mailboxes set events_acked = case
-             when ?2 <= events_acked then events_acked
-             when ?2 > last_seq then last_seq
-             else ?2 end
-         where agent_id = ?1 returning events_acked",
-        &[agent.into(), cursor.into()],
-    )
+/// The same, for a transaction that moves one of them.
+fn locked_cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
+    let sql = sql!("select {} from mailboxes m where m.agent_id = ?1 /* lock m last */", Cursors);
+    tx.get(sql, &[agent.into()])
 }
 
-/// Moves the updates' cursor forward, to the end at most; tells where it stands.
-pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<i64, Error> {
-    tx.get(
-        "update mailboxes set updates_acked = case
-             when ?2 <= updates_acked then updates_acked
-             when ?2 > last_seq then last_seq
-             else ?2 end
-         where agent_id = ?1 returning updates_acked",
-        &[agent.into(), cursor.into()],
-    )
+/// Moves the log's cursor forward, to the end at most; tells where it stands.
+pub fn acknowledge_events(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<i64, Error> {
+    let cursors = locked_cursors(tx, agent)?;
+    let moved = cursor.min(cursors.last).max(cursors.events_acked);
+    if moved > cursors.events_acked {
+        update!(mailboxes { events_acked: moved } where { agent_id: agent }).send(tx)?;
+    }
+    Ok(moved)
+}
+
+/// Moves the updates' cursor forward, from where it was found to stand before.
+pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, before: i64, cursor: i64) -> Result<(), Error> {
+    if locked_cursors(tx, agent)?.updates_acked != before {
+        return Err(tx.lost_race());
+    }
+    update!(mailboxes { updates_acked: cursor } where { agent_id: agent }).send(tx)
 }
 
 /// Removes a task's events from one agent's log.

@@ -32,7 +32,7 @@ fn count_bytes(tx: &mut Tx<'_>, uploader: &AgentId, change: i64) -> Result<(), E
 
 /// How many bytes an agent's files have together.
 pub fn bytes_of(tx: &mut Tx<'_>, uploader: &AgentId) -> Result<i64, Error> {
-    tx.get("select file_bytes from agents where id = ?1", &[uploader.into()])
+    tx.get("select file_bytes from agents where id = ?1 /* lock agents */", &[uploader.into()])
 }
 
 /// The file with this id.

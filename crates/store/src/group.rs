@@ -118,7 +118,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 pub(crate) struct Floor(RwLock<()>);
 
 impl Floor {
-    fn shared<T>(&self, act: impl FnOnce() -> T) -> T {
+    pub(crate) fn shared<T>(&self, act: impl FnOnce() -> T) -> T {
         let _beside_others = self.0.read().unwrap_or_else(PoisonError::into_inner);
         act()
     }
@@ -137,7 +137,6 @@ pub(crate) fn run_writes(
     stats: &Stats,
     commit_hook: &CommitHook,
 ) {
-    jobs.retain(|job| job.start());
     if jobs.len() > 1 {
         match floor.shared(|| run_together(conn, &mut jobs, stats)) {
             Together::Spoilt => stats.group_rerun(),
@@ -206,7 +205,7 @@ fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>], stats: &Stats) -> To
     }
 }
 
-fn safe_if_undone(mut effects: Vec<Effect>) -> Vec<Effect> {
+pub(crate) fn safe_if_undone(mut effects: Vec<Effect>) -> Vec<Effect> {
     effects.retain(Effect::is_safe_if_undone);
     effects
 }
@@ -235,12 +234,12 @@ fn run_alone(
             Err(Error::Taken(_)) if taken < TAKEN_RETRIES => {
                 taken += 1;
                 stats.lost_race();
-                conn.pause(pause.mul_f64(jitter(deadline)));
+                conn.pause(pause.mul_f64(jitter()));
             }
             Err(Error::LostRace) if Instant::now() < deadline => {
                 lost += 1;
                 stats.lost_race();
-                conn.pause(pause.mul_f64(jitter(deadline)));
+                conn.pause(pause.mul_f64(jitter()));
                 pause = (pause * 2).min(Duration::from_millis(50));
             }
             // A long job may have used up its time by one race; with the database for itself it does not lose another.
@@ -257,9 +256,9 @@ fn run_alone(
 }
 
 /// Somewhere between a half and one and a half, different for every thread and moment.
-fn jitter(salt: Instant) -> f64 {
+pub(crate) fn jitter() -> f64 {
     use std::hash::{BuildHasher, RandomState};
-    let bits = RandomState::new().hash_one(salt) >> 40;
+    let bits = RandomState::new().hash_one(0) >> 40;
     0.5 + f64::from(u32::try_from(bits).unwrap_or(0)) / f64::from(1_u32 << 24)
 }
 
@@ -302,9 +301,6 @@ fn attempt(
 
 /// Runs one read and answers before the transaction is tidied away.
 pub(crate) fn run_read(conn: &mut Conn, mut job: Box<dyn Job>) {
-    if !job.start() {
-        return;
-    }
     for last in [false, true] {
         if let Err(error) = conn.begin(Mode::Read) {
             job.finish(Err(error));

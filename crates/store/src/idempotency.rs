@@ -31,14 +31,24 @@ pub fn find(tx: &mut Tx<'_>, agent: &AgentId, key: &str, since: Timestamp) -> Re
     tx.find(sql, &[agent.into(), key.into(), since.into()])
 }
 
-/// Keeps an answer, in place of one that has run out.
-pub fn keep(tx: &mut Tx<'_>, agent: &AgentId, key: &str, kept: &Kept, now: Timestamp) -> Result<(), Error> {
+/// Keeps an answer, in place of one from `since` or before. The key must not have a newer one: of two requests at once,
+/// the unique key refuses the second, which then runs again and finds the answer of the first.
+pub fn keep(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    key: &str,
+    kept: &Kept,
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let sql = "delete from idempotency where agent_id = ?1 and key = ?2 and created_at <= ?3";
+    tx.send(sql, &[agent.into(), key.into(), since.into()])?;
     insert!(idempotency {
         ..kept: Kept,
         agent_id: agent,
         key: key,
         created_at: now,
-    }, on conflict (agent_id, key) replace)
+    })
     .send(tx)
 }
 

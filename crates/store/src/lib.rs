@@ -4,11 +4,14 @@
 //! together with whatever else was waiting, and is answered after the commit. This is the only crate
 //! that knows SQL. It must never know who is allowed to do what.
 
+mod bulk;
 mod checkpoint;
 mod conn;
 mod error;
 mod group;
 mod migrate;
+mod plan;
+mod planned;
 mod postgres;
 mod query;
 mod sqlite;

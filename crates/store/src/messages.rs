@@ -36,7 +36,12 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message, event_seq: Option<i64>) -> Res
 
 /// Notes a signature on a task; false when it was seen there before.
 pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<bool, Error> {
-    insert!(signatures { task_id: task, hash: hash }, on conflict (task_id, hash) ignore).execute(tx)
+    let sql = "select 1 from signatures where task_id = ?1 and hash = ?2";
+    if tx.optional(sql, &[task.into(), hash.into()])?.is_some() {
+        return Ok(false);
+    }
+    insert!(signatures { task_id: task, hash: hash }).send(tx)?;
+    Ok(true)
 }
 
 /// One message of a task.

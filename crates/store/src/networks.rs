@@ -28,8 +28,12 @@ pub fn insert(tx: &mut Tx<'_>, network: &Network) -> Result<(), Error> {
     insert_member(tx, &network.id, &network.owner, network.created_at)
 }
 
-/// A network that this agent is in.
+/// A network that this agent is in. A transaction that writes locks the network first: its members change only under
+/// this lock, and a query does not see what was committed while it waited.
 pub fn find(tx: &mut Tx<'_>, member: &AgentId, id: &NetworkId) -> Result<Option<Network>, Error> {
+    if tx.locks_rows() {
+        tx.peek("select 1 from networks where id = ?1 /* lock networks */", &[id.into()])?;
+    }
     let sql = sql!(
         "select {} from network_members m join networks n on n.id = m.network_id
          join agents o on o.id = n.owner_id where m.network_id = ?1 and m.agent_id = ?2",
@@ -212,7 +216,8 @@ pub fn open_invites(tx: &mut Tx<'_>, id: &NetworkId, now: Timestamp) -> Result<i
 /// The network that an open invitation leads to.
 pub fn invited_to(tx: &mut Tx<'_>, code: &InviteCode, now: Timestamp) -> Result<Option<NetworkId>, Error> {
     tx.find(
-        "select network_id from network_invites where code = ?1 and expires_at > ?2 and uses_left > 0",
+        "select network_id from network_invites where code = ?1 and expires_at > ?2 and uses_left > 0
+         /* lock network_invites */",
         &[code.as_str().into(), now.into()],
     )
 }

@@ -40,7 +40,8 @@ pub fn insert(
 
 /// Whose code this is, while it can be redeemed.
 pub fn owner(tx: &mut Tx<'_>, code: &PairingCode, now: Timestamp) -> Result<Option<AgentId>, Error> {
-    let sql = "select agent_id from pairing_codes where code = ?1 and expires_at > ?2";
+    let sql =
+        "select agent_id from pairing_codes where code = ?1 and expires_at > ?2 /* lock pairing_codes */";
     tx.find(sql, &[code.as_str().into(), now.into()])
 }
 

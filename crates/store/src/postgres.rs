@@ -16,6 +16,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::conn::{Mode, Rows};
+use crate::plan::{LOCK_MARK, Text, single_read};
 use crate::{Error, Row, Value};
 
 pub(crate) struct PostgresConn {
@@ -26,14 +27,21 @@ pub(crate) struct PostgresConn {
     waiting: Vec<Waiting>,
     /// Whether the server has been told of a transaction that has not ended.
     begun: bool,
+    /// Whether the transaction writes, so that queries lock what they say.
+    locks: bool,
     /// Whether the time of statements is limited.
     limited: bool,
     /// When the server was last found to be out of reach.
     failed_at: Option<Instant>,
 }
 
-/// How long a statement waits for another transaction's row.
-const LOCK_TIMEOUT_MS: u32 = 100;
+/// How long a statement waits for another transaction's row. Rows are locked in a fixed order, so that most waits end
+/// with the other's commit; the server would look for a deadlock only after a second.
+const LOCK_TIMEOUT_MS: u32 = 400;
+/// Every statement here finds its rows by an index, and most are executed for a few rows again and again. Without this
+/// the planner prefers other ways while tables are small, and thinks anew about each execution.
+const PLANNER: &str = "-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
+     -c enable_hashjoin=off -c enable_mergejoin=off";
 /// How long a statement may run, on the server.
 const STATEMENT_TIMEOUT_MS: u32 = 5_000;
 /// How long a transaction may wait for its next statement before the server ends it: its locks hold up others.
@@ -51,7 +59,7 @@ const KEEPALIVE_RETRIES: u32 = 3;
 /// How many statements may be held back.
 const WAITING_MAX: usize = 128;
 
-enum Waiting {
+pub(crate) enum Waiting {
     Plain(&'static str),
     Prepared(Statement, Vec<Value<'static>>),
 }
@@ -78,7 +86,7 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-fn failure(error: tokio_postgres::Error) -> Error {
+pub(crate) fn failure(error: tokio_postgres::Error) -> Error {
     let lost =
         [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
     match error.code() {
@@ -113,7 +121,8 @@ fn describe(error: &tokio_postgres::Error) -> String {
     text
 }
 
-fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
+/// The values of a row.
+pub(crate) fn values(row: &tokio_postgres::Row) -> Result<Vec<Value<'static>>, Error> {
     let value = |index: usize, ty: &Type| -> Result<Value<'static>, tokio_postgres::Error> {
         Ok(match *ty {
             Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map_or(Value::Null, Value::Int),
@@ -128,7 +137,7 @@ fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
     let columns = row.columns().iter().enumerate();
     let values: Result<Vec<Value<'static>>, _> =
         columns.map(|(index, column)| value(index, column.type_())).collect();
-    values.map(Row::new).map_err(failure)
+    values.map_err(failure)
 }
 
 impl PostgresConn {
@@ -145,6 +154,7 @@ impl PostgresConn {
             statements: HashMap::new(),
             waiting: Vec::new(),
             begun: false,
+            locks: false,
             limited,
             failed_at: None,
         };
@@ -191,12 +201,10 @@ impl PostgresConn {
     /// The settings of the URL, with bounds for everything that could wait. What the URL says itself holds.
     fn bounded_config(&self) -> Config {
         let mut config = self.config.clone();
-        // A writer that waits for another's row has lost the race already, most likely; the server would
-        // look for a deadlock only after a second.
         let mut options = format!("-c lock_timeout={LOCK_TIMEOUT_MS}");
         if self.limited {
             options += &format!(" -c statement_timeout={STATEMENT_TIMEOUT_MS}");
-            options += &format!(" -c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS}");
+            options += &format!(" -c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS} {PLANNER}");
         }
         options = format!("{options} {}", config.get_options().unwrap_or_default());
         config.options(options.trim());
@@ -212,7 +220,7 @@ impl PostgresConn {
     }
 
     /// Waits for an answer of the server. A connection that does not answer in time is given up.
-    fn wait<T>(&mut self, ask: impl AsyncFnOnce(&Client) -> Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn wait<T>(&mut self, ask: impl AsyncFnOnce(&Client) -> Result<T, Error>) -> Result<T, Error> {
         let Some(client) = &self.client else { return Err(Error::Unreachable("no connection".into())) };
         let limit = if self.limited { ANSWER_TIMEOUT } else { Duration::MAX };
         let answer = self.runtime.block_on(async { tokio::time::timeout(limit, ask(client)).await });
@@ -235,8 +243,10 @@ impl PostgresConn {
             self.connect()?;
         }
         self.waiting.clear();
+        self.locks = mode == Mode::Write;
         self.waiting.push(Waiting::Plain(match mode {
-            Mode::Write => "begin isolation level serializable",
+            // Each statement sees what was committed before it; what decides is locked (docs/decisions/0040).
+            Mode::Write => "begin isolation level read committed",
             Mode::Read => "begin isolation level repeatable read read only",
         }));
         Ok(())
@@ -245,6 +255,11 @@ impl PostgresConn {
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
         self.waiting.push(Waiting::Plain("commit"));
         let committed = self.flush();
+        self.end_transaction(committed)
+    }
+
+    /// Tells how a transaction ended whose commit was sent.
+    pub(crate) fn end_transaction(&mut self, committed: Result<(), Error>) -> Result<(), Error> {
         // Whether it was kept or not, it is over.
         self.begun = false;
         committed.map_err(|error| match error {
@@ -274,15 +289,31 @@ impl PostgresConn {
         self.wait(async |client| client.batch_execute(sql).await.map_err(failure))
     }
 
+    pub(crate) fn locks_rows(&self) -> bool {
+        self.locks
+    }
+
     fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
+        // All SQL here has SQLite's numbers; no text in it has a question mark.
+        if self.locks && sql.contains(LOCK_MARK) {
+            return self.prepare(&single_read(&Text::parse(sql), true));
+        }
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        self.flush()?;
-        // All SQL here has SQLite's numbers; no text in it has a question mark.
-        let text = sql.replace('?', "$");
-        let statement = self.wait(async |client| client.prepare(&text).await.map_err(failure))?;
+        let statement = self.prepare(&sql.replace('?', "$"))?;
         self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Prepares a statement once.
+    pub(crate) fn prepare(&mut self, text: &str) -> Result<Statement, Error> {
+        if let Some(statement) = self.statements.get(text) {
+            return Ok(statement.clone());
+        }
+        self.flush()?;
+        let statement = self.wait(async |client| client.prepare(text).await.map_err(failure))?;
+        self.statements.insert(text.to_owned(), statement.clone());
         Ok(statement)
     }
 
@@ -315,7 +346,7 @@ impl PostgresConn {
                     if !rows.has_room() {
                         break;
                     }
-                    rows.push(row(&next)?);
+                    rows.push(Row::new(values(&next)?));
                 }
                 Ok(rows)
             };
@@ -326,7 +357,7 @@ impl PostgresConn {
     }
 
     /// What is to be sent now; with it goes the beginning of a transaction.
-    fn take_waiting(&mut self) -> Vec<Waiting> {
+    pub(crate) fn take_waiting(&mut self) -> Vec<Waiting> {
         self.begun |= !self.waiting.is_empty();
         std::mem::take(&mut self.waiting)
     }
@@ -342,7 +373,7 @@ impl PostgresConn {
 
 /// Sends everything at once and in order; the first failure is the one that counts, because it makes the
 /// rest of its transaction fail too.
-async fn deliver(client: &Client, waiting: &[Waiting]) -> Result<(), Error> {
+pub(crate) async fn deliver(client: &Client, waiting: &[Waiting]) -> Result<(), Error> {
     let sent = waiting.iter().map(|statement| async move {
         match statement {
             Waiting::Plain(sql) => client.batch_execute(sql).await,

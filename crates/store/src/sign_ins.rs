@@ -56,13 +56,17 @@ pub fn insert_session(tx: &mut Tx<'_>, session: &Session) -> Result<(), Error> {
 
 /// A session that has not ended.
 pub fn find_session(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<Option<Session>, Error> {
-    let sql = sql!("select {} from browser_sessions s where s.hash = ?1 and s.expires_at > ?2", Session);
+    let sql = sql!(
+        "select {} from browser_sessions s where s.hash = ?1 and s.expires_at > ?2 /* lock s */",
+        Session
+    );
     tx.find(sql, &[hash.into(), now.into()])
 }
 
 /// The same, by its id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<Option<Session>, Error> {
-    let sql = sql!("select {} from browser_sessions s where s.id = ?1 and s.expires_at > ?2", Session);
+    let sql =
+        sql!("select {} from browser_sessions s where s.id = ?1 and s.expires_at > ?2 /* lock s */", Session);
     tx.find(sql, &[id.into(), now.into()])
 }
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
 use crate::group::{self, Job, Pending, Turn};
+use crate::plan::Plan;
+use crate::planned::Runner;
 use crate::{Effect, Error, Tx, migrate};
 
 /// Which database, and where.
@@ -30,6 +32,8 @@ pub(crate) const LOG_PAGES: usize = 16_000;
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How much room a database needs to be ready again after it had none.
 const ROOM_BYTES: usize = 1 << 20;
+/// How many reads share a transaction on PostgreSQL at most.
+const READ_GROUP_MAX: usize = 64;
 /// How long closing waits for the threads. One whose database never answers is left behind.
 const CLOSE_MAX: Duration = Duration::from_secs(5);
 
@@ -63,6 +67,19 @@ impl Default for Options {
     }
 }
 
+/// What a message to PostgreSQL was for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asked {
+    /// The reads of a round.
+    Reads,
+    /// The writes of a group and its commit.
+    Writes,
+}
+
+fn micros(took: Duration) -> u64 {
+    u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
+}
+
 /// What the store has done, for the metrics page.
 #[derive(Debug, Default)]
 pub struct Stats {
@@ -72,6 +89,12 @@ pub struct Stats {
     lost_races: AtomicU64,
     group_reruns: AtomicU64,
     turned_away: AtomicU64,
+    runs: AtomicU64,
+    round_trips: AtomicU64,
+    statements: AtomicU64,
+    reading_us: AtomicU64,
+    running_us: AtomicU64,
+    writing_us: AtomicU64,
     waiting_writes: AtomicUsize,
     waiting_reads: AtomicUsize,
     writes_fail: AtomicBool,
@@ -103,6 +126,21 @@ impl Stats {
         self.writes.fetch_add(jobs as u64, Relaxed);
         self.commits.fetch_add(1, Relaxed);
     }
+    /// Counts what a message to PostgreSQL carried, and the time until its answer.
+    pub(crate) fn asked(&self, what: Asked, statements: usize, took: Duration) {
+        self.round_trips.fetch_add(1, Relaxed);
+        self.statements.fetch_add(statements as u64, Relaxed);
+        let sum = match what {
+            Asked::Reads => &self.reading_us,
+            Asked::Writes => &self.writing_us,
+        };
+        sum.fetch_add(micros(took), Relaxed);
+    }
+    /// Counts runs of jobs against the cache of a group.
+    pub(crate) fn ran(&self, runs: usize, took: Duration) {
+        self.runs.fetch_add(runs as u64, Relaxed);
+        self.running_us.fetch_add(micros(took), Relaxed);
+    }
     pub(crate) fn lost_race(&self) {
         self.lost_races.fetch_add(1, Relaxed);
     }
@@ -112,7 +150,7 @@ impl Stats {
 
     /// Every figure with its name, in a stable order.
     #[must_use]
-    pub fn figures(&self) -> [(&'static str, u64); 8] {
+    pub fn figures(&self) -> [(&'static str, u64); 14] {
         [
             ("writes", self.writes.load(Relaxed)),
             ("commits", self.commits.load(Relaxed)),
@@ -120,6 +158,12 @@ impl Stats {
             ("lost_races", self.lost_races.load(Relaxed)),
             ("group_reruns", self.group_reruns.load(Relaxed)),
             ("turned_away", self.turned_away.load(Relaxed)),
+            ("runs", self.runs.load(Relaxed)),
+            ("round_trips", self.round_trips.load(Relaxed)),
+            ("statements", self.statements.load(Relaxed)),
+            ("reading_us", self.reading_us.load(Relaxed)),
+            ("running_us", self.running_us.load(Relaxed)),
+            ("writing_us", self.writing_us.load(Relaxed)),
             ("waiting_writes", self.waiting_writes.load(Relaxed) as u64),
             ("waiting_reads", self.waiting_reads.load(Relaxed) as u64),
         ]
@@ -127,6 +171,8 @@ impl Stats {
 }
 
 type Boxed = Box<dyn Job>;
+/// The jobs that wait. Whoever holds it takes the next group.
+type Queue<'a> = MutexGuard<'a, Receiver<Boxed>>;
 
 /// Executes the effects of a commit. It is called on the store's thread before anybody is answered, so it must be
 /// quick and never wait.
@@ -187,8 +233,19 @@ impl Store {
                 (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
             let (commit_hook, floor) = (Arc::clone(&commit_hook), Arc::clone(&floor));
             write_threads.spawn("store-write", move || {
-                while let Some(group) = next_group(&jobs, group_max) {
+                let mut plan = Plan::new();
+                while let Some((mut group, queue)) = next_group(&jobs, group_max) {
                     stats.waiting_writes.fetch_sub(group.len(), Relaxed);
+                    group.retain(|job| job.start());
+                    if let Conn::Postgres(conn) = &mut conn {
+                        let (plan, floor) = (&mut plan, floor.as_ref());
+                        let (stats, commit_hook) = (stats.as_ref(), &commit_hook);
+                        let mut queue = Some(queue);
+                        group = Runner { conn, plan, floor, stats, commit_hook }
+                            .write(group, || drop(queue.take()));
+                    } else {
+                        drop(queue);
+                    }
                     group::run_writes(&mut conn, group, &floor, &stats, &commit_hook);
                     conn.after_commit();
                 }
@@ -196,11 +253,21 @@ impl Store {
         }
         for mut conn in readers? {
             let (jobs, stats) = (Arc::clone(&read_jobs), Arc::clone(&stats));
+            let (commit_hook, floor) = (Arc::clone(&commit_hook), Arc::clone(&floor));
+            let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
             read_threads.spawn("store-read", move || {
-                while let Some(mut group) = next_group(&jobs, 1) {
+                let mut plan = Plan::new();
+                while let Some((mut group, queue)) = next_group(&jobs, group_max) {
+                    drop(queue);
                     stats.waiting_reads.fetch_sub(group.len(), Relaxed);
-                    stats.reads.fetch_add(1, Relaxed);
-                    if let Some(job) = group.pop() {
+                    stats.reads.fetch_add(group.len() as u64, Relaxed);
+                    group.retain(|job| job.start());
+                    if let Conn::Postgres(conn) = &mut conn {
+                        let (plan, floor) = (&mut plan, floor.as_ref());
+                        let (stats, commit_hook) = (stats.as_ref(), &commit_hook);
+                        group = Runner { conn, plan, floor, stats, commit_hook }.read(group);
+                    }
+                    for job in group {
                         group::run_read(&mut conn, job);
                     }
                 }
@@ -361,7 +428,7 @@ impl Threads {
 }
 
 /// Waits for a job, then takes what else is there already. Nothing when the store is closing.
-fn next_group(jobs: &Mutex<Receiver<Boxed>>, group_max: usize) -> Option<Vec<Boxed>> {
+fn next_group(jobs: &Mutex<Receiver<Boxed>>, group_max: usize) -> Option<(Vec<Boxed>, Queue<'_>)> {
     let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
     let mut group = vec![jobs.recv().ok()?];
     while group.len() < group_max {
@@ -370,5 +437,5 @@ fn next_group(jobs: &Mutex<Receiver<Boxed>>, group_max: usize) -> Option<Vec<Box
             Err(_) => break,
         }
     }
-    Some(group)
+    Some((group, jobs))
 }

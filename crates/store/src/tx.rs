@@ -4,6 +4,7 @@ use tandem_core::events::EventKind;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 
 use crate::conn::Conn;
+use crate::plan::Plan;
 use crate::{Error, Row, Value};
 
 /// Something that must happen outside the database because a transaction was committed.
@@ -54,9 +55,17 @@ pub struct EventNotice {
     pub at: Timestamp,
 }
 
+/// Where the statements of a job go.
+enum Work<'c> {
+    /// To the database, at once.
+    Conn(&'c mut Conn),
+    /// To the reads and writes of a whole group, which go to the database together.
+    Plan(&'c mut Plan),
+}
+
 /// An open transaction on either database.
 pub struct Tx<'c> {
-    conn: &'c mut Conn,
+    work: Work<'c>,
     dirty: bool,
     failure: Option<Error>,
     effects: Vec<Effect>,
@@ -75,12 +84,21 @@ const PAGE_BYTES: usize = 4 << 20;
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: &'c mut Conn) -> Self {
-        Self { conn, dirty: false, failure: None, effects: Vec::new(), keys_ended: false }
+        Self::on(Work::Conn(conn), false)
+    }
+
+    fn on(work: Work<'c>, keys_ended: bool) -> Self {
+        Self { work, dirty: false, failure: None, effects: Vec::new(), keys_ended }
+    }
+
+    /// The transaction of a job that runs against what its group has read.
+    pub(crate) fn planned(plan: &'c mut Plan, keys_ended: bool) -> Self {
+        Self::on(Work::Plan(plan), keys_ended)
     }
 
     /// The same, after other jobs of the same transaction that may have ended a key.
     pub(crate) fn after(conn: &'c mut Conn, keys_ended: bool) -> Self {
-        Self { keys_ended, ..Self::new(conn) }
+        Self::on(Work::Conn(conn), keys_ended)
     }
 
     /// Whether this transaction has ended a key, so that what is known outside of it about keys is out of date.
@@ -99,6 +117,14 @@ impl<'c> Tx<'c> {
         self.failure.as_ref()
     }
 
+    /// Whether others write at the same time, so that what decides has to be locked. SQLite has one writer.
+    pub(crate) fn locks_rows(&self) -> bool {
+        match &self.work {
+            Work::Conn(conn) => conn.locks_rows(),
+            Work::Plan(plan) => plan.locks_rows(),
+        }
+    }
+
     /// Registers something to be done once this transaction is committed.
     pub fn after_commit(&mut self, effect: Effect) {
         self.effects.push(effect);
@@ -110,7 +136,10 @@ impl<'c> Tx<'c> {
 
     /// Runs a statement and tells how many rows it touched.
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
-        let result = self.conn.execute(sql, params);
+        let result = match &mut self.work {
+            Work::Conn(conn) => conn.execute(sql, params),
+            Work::Plan(plan) => return Err(plan.needs_connection()),
+        };
         self.dirty |= !matches!(result, Ok(0));
         self.noted(result)
     }
@@ -119,21 +148,40 @@ impl<'c> Tx<'c> {
     /// statement; a failure shows there, or at the commit.
     pub(crate) fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
         self.dirty = true;
-        let result = self.conn.send(sql, params);
+        let result = match &mut self.work {
+            Work::Conn(conn) => conn.send(sql, params),
+            Work::Plan(plan) => return plan.write(sql, params),
+        };
         self.noted(result)
     }
 
     /// All rows of a query; every query carries its own limit.
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         self.dirty |= !sql.trim_start().starts_with("select");
-        let result = self.conn.rows(sql, params);
+        let result = match &mut self.work {
+            Work::Conn(conn) => conn.rows(sql, params),
+            Work::Plan(plan) => return plan.rows(sql, params),
+        };
         self.noted(result)
+    }
+
+    /// The same for rows that will be needed later, so that they can be fetched together with others. `None` means that
+    /// they are fetched and the job runs again.
+    pub(crate) fn peek(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<Vec<Row>>, Error> {
+        match &mut self.work {
+            Work::Conn(_) => self.rows(sql, params).map(Some),
+            Work::Plan(plan) => plan.peek(sql, params),
+        }
     }
 
     /// The first rows of a query, until they fill a page, and whether there are more. For rows with long texts: so many
     /// of them would be too much.
     pub(crate) fn page(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(Vec<Row>, bool), Error> {
-        let result = self.conn.rows_within(sql, params, PAGE_BYTES);
+        let result = match &mut self.work {
+            Work::Conn(conn) => conn.rows_within(sql, params, PAGE_BYTES),
+            // What is read for a group is kept in memory, so it must be short.
+            Work::Plan(plan) => return Err(plan.needs_connection()),
+        };
         self.noted(result).map(|found| (found.rows, found.cut))
     }
 
@@ -146,6 +194,17 @@ impl<'c> Tx<'c> {
     pub(crate) fn one(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Row, Error> {
         self.optional(sql, params)?
             .ok_or_else(|| Error::failed("a query that must find a row found none".into()))
+    }
+
+    /// Has the job run again from the beginning, because what it has read is out of date.
+    pub(crate) fn lost_race(&mut self) -> Error {
+        match &mut self.work {
+            Work::Conn(_) => {
+                self.failure = Some(Error::LostRace);
+                Error::LostRace
+            }
+            Work::Plan(plan) => plan.needs_connection(),
+        }
     }
 
     fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {

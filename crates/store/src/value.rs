@@ -8,7 +8,7 @@ use tandem_core::{Approval, Id, Rule, Status, Timestamp, messages, tasks};
 use crate::Error;
 
 /// One value of a row or a parameter. A parameter borrows what it can: most are bound once and forgotten.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value<'a> {
     /// Nothing.
     Null,

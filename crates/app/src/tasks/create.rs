@@ -11,7 +11,7 @@ use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, SessionKey, Title};
 use tandem_core::{AgentId, NetworkId, Now, Role, Status, TaskId};
 use tandem_seal::CLEAR_TITLE;
 use tandem_store::connections::{self, Reach};
-use tandem_store::{Tx, blocks, deadlines, messages, networks, tasks as rows};
+use tandem_store::{Tx, blocks, deadlines, events as event_rows, messages, networks, tasks as rows};
 
 use super::write_log;
 use crate::Error;
@@ -170,6 +170,11 @@ pub fn create(
     now: &Now,
 ) -> Result<Task, Error> {
     check_size(new.description.as_ref())?;
+    if let Ok(target) = new.target.as_str().parse()
+        && !new.draft
+    {
+        event_rows::lock(tx, &target)?;
+    }
     let route = find_route(tx, by, &new.target, new.network.as_ref())?;
     if let Some(id) = &new.id
         && rows::exists(tx, id)?
@@ -252,8 +257,26 @@ pub(crate) fn route_to_target(tx: &mut Tx<'_>, task: &Task) -> Result<Route, Err
     route_between(tx, &task.initiator, task.target.clone(), None)?.ok_or(Error::NotConnected)
 }
 
-/// A connection is a route. So is a shared network, unless one agent has blocked the other.
+/// A connection is a route. So is a shared network, unless one agent has blocked the other. What the two agents share
+/// is locked, so that the route stays until the commit.
 fn route_between(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    target: AgentId,
+    network: Option<&NetworkId>,
+) -> Result<Option<Route>, Error> {
+    let locked = connections::lock_pair(tx, by, &target)?;
+    let route = unlocked_route(tx, by, target, network)?;
+    match route {
+        Some(Route { target, .. }) if !locked => {
+            connections::create_pair(tx, by, &target)?;
+            unlocked_route(tx, by, target, network)
+        }
+        route => Ok(route),
+    }
+}
+
+fn unlocked_route(
     tx: &mut Tx<'_>,
     by: &AgentId,
     target: AgentId,
@@ -285,7 +308,11 @@ pub(super) fn check_credits(reach: &Reach) -> Result<(), Error> {
 }
 
 pub(super) fn check_live_limit(reach: &Reach) -> Result<(), Error> {
-    if reach.live_tasks >= LIVE_TASKS_MAX { Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX)) } else { Ok(()) }
+    if reach.live_tasks.unwrap_or(0) >= LIVE_TASKS_MAX {
+        Err(Error::TooManyOpenTasks(LIVE_TASKS_MAX))
+    } else {
+        Ok(())
+    }
 }
 
 /// Counts a task as live between its parties.

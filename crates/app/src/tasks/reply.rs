@@ -2,7 +2,7 @@
 
 use tandem_core::messages::{Kind, Message};
 use tandem_core::{AgentId, Now, Status, Task, TaskId};
-use tandem_store::{Tx, tasks as rows};
+use tandem_store::{Tx, connections, tasks as rows};
 
 use super::{Cause, Expected, change_status, on_task};
 use crate::Error;
@@ -57,6 +57,8 @@ pub fn reply(
         new.expected.check(&task)?;
         check_message(&task, &new.message)?;
         task.position().check_reply(role)?;
+        // Most replies end the task, which changes the pair's count.
+        connections::lock_pair(tx, &task.initiator, &task.target)?;
         if task.status == Status::Submitted {
             change_status(
                 tx,

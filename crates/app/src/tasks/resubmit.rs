@@ -52,6 +52,7 @@ pub fn reassign(
             return Err(Invalid::field("targetAgentId", "is the agent that has the task").into());
         }
         check_limits(&route.reach)?;
+        connections::lock_pair(tx, &task.initiator, &task.target)?;
         let from = task.status;
         event_rows::purge_task_of(tx, &task.target, &task.id)?;
         if task.target_side.said > 0 {

@@ -55,6 +55,10 @@ pub(crate) fn change_status(
 ) -> Result<(), Error> {
     let from = task.status;
     let was_published = task.queued_at.is_some();
+    if was_published && from.is_terminal() != to.is_terminal() {
+        // The pair's count changes below. Its row is locked before the logs of the parties, as everywhere.
+        connections::lock_pair(tx, &task.initiator, &task.target)?;
+    }
     apply_status(tx, task, to, cause, now)?;
     if was_published {
         update_counts(tx, task, from)?;
@@ -75,7 +79,7 @@ pub(super) fn cancel_all(
     let cause = Cause { by: Role::Hub, reason: Some(why), verb: None };
     let mut tasks = Vec::new();
     for id in ids {
-        let Some(mut task) = rows::find(tx, id)? else { continue };
+        let Some(mut task) = rows::find(tx, id)?.filter(|task| task.status.is_live()) else { continue };
         apply_status(tx, &mut task, Status::Cancelled, &cause, now)?;
         rows::update(tx, &task)?;
         // Do not keep the content of thousands of tasks in memory.
@@ -85,12 +89,12 @@ pub(super) fn cancel_all(
     if tasks.is_empty() {
         return Ok(());
     }
+    let cancelled = i64::try_from(tasks.len()).unwrap_or(0);
+    connections::count_live(tx, one, peer, -cancelled)?;
     for target in [one, peer] {
         let ended = tasks.iter().filter(|task| task.target == *target).count();
         rows::count_ended(tx, target, false, i64::try_from(ended).unwrap_or(0))?;
     }
-    let cancelled = i64::try_from(tasks.len()).unwrap_or(0);
-    connections::count_live(tx, one, peer, -cancelled)?;
     let events = tasks.iter().map(|task| updated_event(task, &cause)).collect();
     append_events(tx, peer, events, now)?;
     Ok(())

@@ -277,7 +277,7 @@ async fn a_deleted_account_leaves_no_stored_answers(#[values(Db::Sqlite, Db::Pos
             for number in 0..2_100 {
                 let kept =
                     tandem_store::idempotency::Kept { request_hash: vec![1], status: 200, body: "{}".into() };
-                tandem_store::idempotency::keep(tx, &by, &format!("key {number}"), &kept, now.at)?;
+                tandem_store::idempotency::keep(tx, &by, &format!("key {number}"), &kept, now.at, now.at)?;
             }
             Ok(())
         })

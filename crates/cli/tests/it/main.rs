@@ -48,6 +48,7 @@ mod properties;
 mod push;
 mod push_frames;
 mod push_resume;
+mod races;
 mod receipts;
 mod request_ids;
 mod retention;

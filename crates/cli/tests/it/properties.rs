@@ -386,7 +386,7 @@ fn compare(real: &Real<'_>, model: &Model) {
         assert_eq!(numbers, (1..=numbers.len() as i64).collect::<Vec<_>>());
         live_expected += i64::from(row.status.is_live());
     }
-    assert_eq!(live, live_expected);
+    assert_eq!(live.unwrap_or(0), live_expected);
     for agent in 0..2 {
         let kinds: Vec<(&str, Option<&TaskId>)> =
             logs[agent].iter().map(|e| (e.kind.as_str(), e.task.as_ref())).collect();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rstest::rstest;
-use tandem_app::Error;
-use tandem_core::Timestamp;
+use tandem_app::{Error, agents, keys};
+use tandem_core::{IdSource, Now, Timestamp};
 use tandem_store::{Database, Options, Store, idempotency};
 
 use crate::harness::{Db, Place};
@@ -28,7 +28,7 @@ async fn close(store: Arc<Store>) {
 
 fn keep(tx: &mut tandem_store::Tx<'_>, key: &str) -> Result<(), Error> {
     let kept = idempotency::Kept { request_hash: vec![1], status: 200, body: "{}".into() };
-    Ok(idempotency::keep(tx, &"agent_x".parse().unwrap(), key, &kept, Timestamp(1))?)
+    Ok(idempotency::keep(tx, &"agent_x".parse().unwrap(), key, &kept, Timestamp(1), Timestamp(1))?)
 }
 
 async fn kept(store: &Store, key: String) -> bool {
@@ -123,26 +123,27 @@ async fn a_full_queue_turns_callers_away(#[values(Db::Sqlite, Db::Postgres)] db:
 async fn concurrent_read_modify_write_loses_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let place = Place::new(db);
     let store = Arc::new(open(&place, Options { writers: 4, group_max: 4, ..Options::default() }).await);
-    store.write(|tx| keep(tx, "counter")).await.unwrap();
+    let now = Now::new(Timestamp(1), Arc::new(IdSource::new(keys::fill_random)));
+    let new = agents::NewAgent {
+        name: "ada".to_owned().try_into().unwrap(),
+        description: None,
+        capabilities: Default::default(),
+        metadata: None,
+        public_key: None,
+        key_hash: [1; 32],
+        solved: None,
+        credits_micro: 400,
+    };
+    let ada = store.write(move |tx| agents::register(tx, &new, &now)).await.unwrap().id;
     let jobs = (0..100).map(|_| {
-        let store = Arc::clone(&store);
+        let (store, ada) = (Arc::clone(&store), ada.clone());
         async move {
-            let increment = store.write(|tx| {
-                let agent = "agent_x".parse().unwrap();
-                let mut row = idempotency::find(tx, &agent, "counter", Timestamp(0))?.unwrap();
-                row.status += 1;
-                Ok::<_, Error>(idempotency::keep(tx, &agent, "counter", &row, Timestamp(1))?)
-            });
-            increment.await.unwrap();
+            store.write(move |tx| Ok::<_, Error>(tandem_store::agents::deduct(tx, &ada, 1)?)).await.unwrap();
         }
     });
     futures_util::future::join_all(jobs).await;
-    let total = store.read(|tx| {
-        Ok::<_, Error>(
-            idempotency::find(tx, &"agent_x".parse().unwrap(), "counter", Timestamp(0))?.unwrap().status,
-        )
-    });
-    assert_eq!(total.await.unwrap(), 300);
+    let total = store.read(move |tx| agents::profile(tx, &ada));
+    assert_eq!(total.await.unwrap().credits_micro, 300);
     close(store).await;
 }
 
@@ -160,7 +161,14 @@ async fn the_log_of_sqlite_does_not_grow_for_ever() {
                 let body = "x".repeat(4_000);
                 let kept = idempotency::Kept { request_hash: vec![1], status: 200, body };
                 let key = format!("{round} {number}");
-                Ok::<_, Error>(idempotency::keep(tx, &"agent_x".parse().unwrap(), &key, &kept, Timestamp(1))?)
+                Ok::<_, Error>(idempotency::keep(
+                    tx,
+                    &"agent_x".parse().unwrap(),
+                    &key,
+                    &kept,
+                    Timestamp(1),
+                    Timestamp(1),
+                )?)
             })
         });
         for outcome in futures_util::future::join_all(jobs).await {

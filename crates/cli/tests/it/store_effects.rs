@@ -31,7 +31,7 @@ fn agent(name: &str) -> AgentId {
 /// Writes a row, so that the job has changed something.
 fn write_row(tx: &mut Tx<'_>, name: &str) -> Result<(), Error> {
     let kept = idempotency::Kept { request_hash: vec![1], status: 200, body: "{}".into() };
-    Ok(idempotency::keep(tx, &agent(name), name, &kept, Timestamp(1))?)
+    Ok(idempotency::keep(tx, &agent(name), name, &kept, Timestamp(1), Timestamp(1))?)
 }
 
 impl Watched {
@@ -155,7 +155,7 @@ enum Ends {
     Well,
     /// Refused before it has written anything: the group goes on.
     Refused,
-    /// Refused after it has written: the group is rolled back, and each job runs again alone.
+    /// Refused after it has written: on SQLite the group is rolled back, and each job runs again alone.
     RefusedLate,
     Panics,
     /// It meets an error of the database.
@@ -260,11 +260,15 @@ async fn only_what_is_committed_has_effects_and_each_once(
     let runs = run_together(&watched, jobs).await;
     let well = (0..jobs.len()).filter(|number| jobs[*number].is_well());
     let expected: Vec<String> = well.map(|number| format!("n{number}")).collect();
-    assert_eq!(watched.executed(), expected, "{jobs:?}, which ran {runs:?} times");
+    // Jobs that wait together may be committed in any order.
+    let mut executed = watched.executed();
+    executed.sort();
+    assert_eq!(executed, expected, "{jobs:?}, which ran {runs:?} times");
     for (number, ends) in jobs.iter().enumerate() {
         assert_eq!(watched.has_row(&format!("n{number}")).await, ends.is_well(), "{number}");
     }
-    if jobs[0] == Ends::Well {
+    // On PostgreSQL, what a refused job wrote was never sent.
+    if jobs[0] == Ends::Well && db == Db::Sqlite {
         let spoilt = !jobs.iter().all(|ends| matches!(ends, Ends::Well | Ends::Refused));
         assert_eq!(runs[0] > 1, spoilt, "a spoilt group runs again: {runs:?}");
     }

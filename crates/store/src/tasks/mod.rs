@@ -11,7 +11,7 @@ use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId, Timestamp};
 
 use crate::table::{LATER, columns, insert, sql, update};
-use crate::{Error, Tx, Value};
+use crate::{Error, Tx, Value, events};
 
 pub use counts::{Count, counts};
 pub use gate::{decided, held_oldest, record};
@@ -117,9 +117,9 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     insert!(tasks { ..task: Task }).send(tx)
 }
 
-/// The task with this id.
+/// The task with this id. A transaction that writes locks it: changes of a task follow one another.
 pub fn find(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Task>, Error> {
-    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1", Task), &[id.into()])
+    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1 /* lock t */", Task), &[id.into()])
 }
 
 /// Writes back a task after a change of its status or its fields.
@@ -216,6 +216,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
 
 /// Counts an ended (or, with -1, a reopened) task for its target's record.
 pub fn count_ended(tx: &mut Tx<'_>, target: &AgentId, completed: bool, change: i64) -> Result<(), Error> {
+    events::lock(tx, target)?;
     tx.send(
         "update mailboxes set tasks_ended = tasks_ended + ?2, tasks_completed = tasks_completed + ?3
          where agent_id = ?1",

@@ -1,0 +1,238 @@
+//! Whole groups of reads and writes on PostgreSQL: one message there and one back, whatever their number.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::TryStreamExt as _;
+use futures_util::future::{join, join_all};
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
+use tokio_postgres::{Client, Statement};
+
+use crate::plan::{Action, Batch, Plan, Query, Text, merged_read, merged_write, single_read};
+use crate::postgres::{PostgresConn, deliver, failure, values};
+use crate::{Error, Value};
+
+/// The order in which tables are locked. Those that are not named come after, and the ones marked `last` at the end.
+const LOCK_ORDER: [&str; 4] = ["agents", "files", "tasks", "pairs"];
+
+/// One parameter of many executions, as an array.
+#[derive(Debug)]
+struct Column<'a> {
+    rows: Vec<&'a [Value<'static>]>,
+    number: usize,
+}
+
+impl Column<'_> {
+    fn values(&self) -> impl Iterator<Item = &Value<'static>> {
+        self.rows.iter().map(|row| row.get(self.number).unwrap_or(&Value::Null))
+    }
+}
+
+impl ToSql for Column<'_> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        let unexpected = || Err("a parameter has the wrong type".into());
+        match *ty {
+            Type::INT8_ARRAY | Type::INT4_ARRAY => {
+                let mut numbers = Vec::with_capacity(self.rows.len());
+                for value in self.values() {
+                    numbers.push(match value {
+                        Value::Null => None,
+                        Value::Int(number) => Some(*number),
+                        Value::Text(_) | Value::Bytes(_) => return unexpected(),
+                    });
+                }
+                if *ty == Type::INT8_ARRAY {
+                    return numbers.to_sql(ty, out);
+                }
+                let short: Result<Vec<Option<i32>>, _> =
+                    numbers.into_iter().map(|number| number.map(i32::try_from).transpose()).collect();
+                short?.to_sql(ty, out)
+            }
+            Type::BYTEA_ARRAY => {
+                let mut bytes = Vec::with_capacity(self.rows.len());
+                for value in self.values() {
+                    bytes.push(match value {
+                        Value::Null => None,
+                        Value::Bytes(bytes) => Some(bytes.as_ref()),
+                        Value::Int(_) | Value::Text(_) => return unexpected(),
+                    });
+                }
+                bytes.to_sql(ty, out)
+            }
+            _ => {
+                let mut texts = Vec::with_capacity(self.rows.len());
+                for value in self.values() {
+                    texts.push(match value {
+                        Value::Null => None,
+                        Value::Text(text) => Some(text.as_ref()),
+                        Value::Int(_) | Value::Bytes(_) => return unexpected(),
+                    });
+                }
+                texts.to_sql(ty, out)
+            }
+        }
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        [Type::INT8_ARRAY, Type::INT4_ARRAY, Type::BYTEA_ARRAY, Type::TEXT_ARRAY].contains(ty)
+    }
+
+    to_sql_checked!();
+}
+
+fn columns<'a>(rows: &[&'a [Value<'static>]], statement: &Statement) -> Vec<Column<'a>> {
+    (0..statement.params().len()).map(|number| Column { rows: rows.to_vec(), number }).collect()
+}
+
+/// The names of a statement's parameter types; nothing if there is none, or one that is not sent in arrays.
+fn type_names(statement: &Statement) -> Option<Vec<&'static str>> {
+    let name = |ty: &Type| match *ty {
+        Type::INT8 => Some("int8"),
+        Type::INT4 => Some("int4"),
+        Type::BYTEA => Some("bytea"),
+        Type::TEXT | Type::VARCHAR => Some("text"),
+        _ => None,
+    };
+    let names: Option<Vec<_>> = statement.params().iter().map(name).collect();
+    names.filter(|names| !names.is_empty())
+}
+
+/// Queries with the same text.
+struct Asked {
+    statement: Statement,
+    queries: Vec<Query>,
+    /// Whether the statement answers all of them at once.
+    merged: bool,
+}
+
+type Found = Vec<Vec<Vec<Value<'static>>>>;
+
+impl Asked {
+    /// The rows of each query.
+    async fn fetch(&self, client: &Client) -> Result<Found, Error> {
+        let mut found: Found = self.queries.iter().map(|_| Vec::new()).collect();
+        if !self.merged {
+            for (query, rows) in self.queries.iter().zip(&mut found) {
+                let mut stream =
+                    pin!(client.query_raw(&self.statement, &query.params).await.map_err(failure)?);
+                while let Some(row) = stream.try_next().await.map_err(failure)? {
+                    rows.push(values(&row)?);
+                }
+            }
+            return Ok(found);
+        }
+        let params: Vec<&[Value<'static>]> =
+            self.queries.iter().map(|query| query.params.as_slice()).collect();
+        let params = columns(&params, &self.statement);
+        let mut stream = pin!(client.query_raw(&self.statement, params).await.map_err(failure)?);
+        while let Some(row) = stream.try_next().await.map_err(failure)? {
+            let mut values = values(&row)?;
+            let number = match values.first() {
+                Some(Value::Int(number)) => usize::try_from(number - 1).ok(),
+                _ => None,
+            };
+            let rows = number.and_then(|number| found.get_mut(number));
+            let rows = rows.ok_or_else(|| Error::failed("a row of no query was found".into()))?;
+            values.remove(0);
+            rows.push(values);
+        }
+        Ok(found)
+    }
+}
+
+/// Where a query comes in a round: locks in their order, then what is only looked at, then the locks that are taken
+/// last. What is looked at is read after the locks that protect it.
+fn rank(text: &Text) -> (usize, &str) {
+    match &text.action {
+        Action::Read(Some(lock)) if lock.last => (LOCK_ORDER.len() + 2, &lock.table),
+        Action::Read(Some(lock)) => {
+            let place = LOCK_ORDER.iter().position(|table| *table == lock.table);
+            (place.unwrap_or(LOCK_ORDER.len()), &lock.table)
+        }
+        Action::Read(None) | Action::Write(_) | Action::Other => (LOCK_ORDER.len() + 1, ""),
+    }
+}
+
+impl PostgresConn {
+    /// Reads what a group is missing. Returns the number of statements.
+    pub(crate) fn fetch(&mut self, plan: &mut Plan) -> Result<usize, Error> {
+        let locks = plan.locks_rows();
+        let mut groups: Vec<(Arc<Text>, Vec<Query>)> = Vec::new();
+        for query in plan.take_missing() {
+            match groups.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &query.text)) {
+                Some((_, queries)) => queries.push(query),
+                None => groups.push((Arc::clone(&query.text), vec![query])),
+            }
+        }
+        groups.sort_by(|(one, _), (other, _)| rank(one).cmp(&rank(other)));
+        let mut asked = Vec::with_capacity(groups.len());
+        for (text, mut queries) in groups {
+            queries.sort_by(|one, other| one.params.cmp(&other.params));
+            let single = self.prepare(&single_read(&text, locks))?;
+            let types = type_names(&single).filter(|_| queries.len() > 1);
+            asked.push(match types {
+                Some(types) => {
+                    let statement = self.prepare(&merged_read(&text, &types, locks))?;
+                    Asked { statement, queries, merged: true }
+                }
+                None => Asked { statement: single, queries, merged: false },
+            });
+        }
+        let waiting = self.take_waiting();
+        let found = self.wait(async |client| {
+            let fetch = join_all(asked.iter().map(|asked| asked.fetch(client)));
+            let (sent, found) = join(deliver(client, &waiting), fetch).await;
+            sent?;
+            found.into_iter().collect::<Result<Vec<Found>, Error>>()
+        })?;
+        let statements = asked.len();
+        for (asked, found) in asked.into_iter().zip(found) {
+            for (query, rows) in asked.queries.into_iter().zip(found) {
+                plan.found(query, rows);
+            }
+        }
+        Ok(statements)
+    }
+
+    /// Writes the rows of a group and commits.
+    pub(crate) fn finish(&mut self, batches: Vec<Batch>) -> Result<(), Error> {
+        let mut statements = Vec::with_capacity(batches.len());
+        for mut batch in batches {
+            batch.sort();
+            let single = self.prepare(&batch.text.sql.replace('?', "$"))?;
+            let types = type_names(&single).filter(|_| batch.rows.len() > 1);
+            let merged = types.and_then(|types| merged_write(&batch.text, &types));
+            let (statement, is_merged) = match merged {
+                Some(text) => (self.prepare(&text)?, true),
+                None => (single, false),
+            };
+            statements.push((statement, batch.rows, is_merged));
+        }
+        let waiting = self.take_waiting();
+        let written = self.wait(async |client| {
+            let write = join_all(statements.iter().map(|(statement, rows, merged)| async move {
+                if *merged {
+                    let rows: Vec<&[Value<'static>]> = rows.iter().map(Vec::as_slice).collect();
+                    return client.execute_raw(statement, columns(&rows, statement)).await.map(drop);
+                }
+                // All of them are sent before the first is answered.
+                for outcome in join_all(rows.iter().map(|row| client.execute_raw(statement, row))).await {
+                    outcome?;
+                }
+                Ok(())
+            }));
+            let (sent, (written, committed)) =
+                join(deliver(client, &waiting), join(write, client.batch_execute("commit"))).await;
+            sent?;
+            for outcome in written {
+                outcome.map_err(failure)?;
+            }
+            committed.map_err(failure)
+        });
+        self.end_transaction(written)
+    }
+}
