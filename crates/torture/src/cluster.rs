@@ -121,7 +121,9 @@ impl Cluster {
     pub(crate) async fn persist(&self, ask: &Ask, key: &str) -> anyhow::Result<Answer> {
         let until = Instant::now() + PATIENCE;
         loop {
-            let answer = ask.send(self.next_node().address, Some(key)).await;
+            // An agent that is just being registered has no key.
+            let key = Some(key).filter(|key| !key.is_empty());
+            let answer = ask.send(self.next_node().address, key).await;
             if answer.is_decided() {
                 return Ok(answer);
             }

@@ -42,6 +42,8 @@ pub(crate) struct Ledger {
     pub(crate) timers_fired: AtomicU64,
     pub(crate) keys_rotated: AtomicU64,
     pub(crate) refusals_of_ended_keys: AtomicU64,
+    /// On another node, within the two seconds that are allowed.
+    pub(crate) ended_keys_taken_in_time: AtomicU64,
     pub(crate) presence_checks: AtomicU64,
     pub(crate) tasks_checked: AtomicU64,
     breaches: Mutex<Vec<(Breach, String)>>,

@@ -24,6 +24,7 @@ pub(crate) struct Report {
     timers_fired: u64,
     keys_rotated: u64,
     refusals_of_ended_keys: u64,
+    ended_keys_taken_in_time: u64,
     presence_checks: u64,
     faults: Vec<(Fault, usize)>,
     kills: usize,
@@ -60,6 +61,7 @@ impl Report {
             timers_fired: counter(&ledger.timers_fired),
             keys_rotated: counter(&ledger.keys_rotated),
             refusals_of_ended_keys: counter(&ledger.refusals_of_ended_keys),
+            ended_keys_taken_in_time: counter(&ledger.ended_keys_taken_in_time),
             presence_checks: counter(&ledger.presence_checks),
             kills: sum(|fault| {
                 matches!(fault, Fault::NodeKilled | Fault::NatsKilled | Fault::PostgresCrashed)
@@ -92,6 +94,7 @@ impl Report {
             ("timers fired", self.timers_fired),
             ("keys rotated", self.keys_rotated),
             ("refusals of ended keys", self.refusals_of_ended_keys),
+            ("writes with ended keys on other nodes within the allowed 2 s", self.ended_keys_taken_in_time),
             ("presence checks", self.presence_checks),
         ];
         for (what, count) in rows {
