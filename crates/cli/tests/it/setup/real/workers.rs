@@ -35,17 +35,22 @@ async fn a_codex_worker_starts_no_bridge() {
     assert!(sent.stdout.contains("There is no tool check_updates."), "{sent:?}");
 }
 
-/// The model would read the task by a tool of the bridge, and there is none.
+/// Gemini CLI offers no tools that need a permission here, so the model cannot tell. A bridge that has reached the hub leaves
+/// its lock.
 #[tokio::test]
 async fn a_gemini_worker_starts_no_bridge() {
     let offline = Offline::start().await;
     let settings = json!({ "security": { "auth": { "selectedType": "gemini-api-key" } } });
     write(&offline.cli.home.join(".gemini/settings.json"), &settings.to_string());
     offline.connect("gemini", &["--hooks"]).await;
+    let lock = offline.cli.home.join(".local/state/tandem/ada-gemini.d/wake.lock");
+    // Setup has asked Gemini CLI whether it can connect.
+    std::fs::remove_file(&lock).unwrap();
     let (_model, _turns) = offline.model("gemini-model.mjs", "4300");
     let variables = [("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:4300"), ("GEMINI_API_KEY", "x")];
     // With the name of a model, none is asked which model to take.
     let _runner = offline.runner("gemini", &["--", "--model", "gemini-2.5-flash"], &variables);
     let sent = offline.ok(&["send", "ada-gemini", "Anything?", "--wait", "--agent", "bob"]).await;
     assert!(sent.stdout.contains("Nothing to do."), "{sent:?}");
+    assert!(!lock.exists(), "a bridge has run");
 }
