@@ -101,8 +101,13 @@ async fn connect(
                 tracing::info!("connected to NATS");
                 link.set_connected(true);
             }
-            Event::Disconnected | Event::Closed => {
+            Event::Disconnected => {
                 tracing::warn!("NATS is away: this node looks at the database every second until it is back");
+                link.set_connected(false);
+                trust.doubt();
+            }
+            // This node has closed it, because it stops.
+            Event::Closed => {
                 link.set_connected(false);
                 trust.doubt();
             }
