@@ -7,7 +7,7 @@ use tandem_core::agents::{Agent, Reach};
 use tandem_core::credits::Usd;
 use tandem_core::tasks::Priority;
 use tandem_core::webhooks::State;
-use tandem_core::{AgentId, DeliveryId, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, DeliveryId, NodeId, Status, TaskId, Timestamp};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::agents::Presence;
@@ -34,10 +34,13 @@ pub struct Overview {
     pub agents: i64,
     /// Agents with a request in the last minute.
     pub agents_online: usize,
-    /// Open WebSockets.
+    /// Open WebSockets, on all nodes.
     pub open_sockets: usize,
-    /// Open event streams.
+    /// Open event streams, on all nodes.
     pub open_streams: usize,
+    /// Nodes that run.
+    #[serde(default)]
+    pub nodes: usize,
     /// Connections.
     pub connections: i64,
     /// Messages.
@@ -49,8 +52,42 @@ pub struct Overview {
     /// When the rows were counted; at most once in ten seconds.
     #[schema(value_type = String, format = DateTime)]
     pub counted_at: Timestamp,
-    /// Counters of the store since the start.
+    /// Counters of the store since the start, of all nodes together.
     pub store: BTreeMap<String, u64>,
+}
+
+/// A node: a process that serves this hub, alone or beside others on the same database.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdminNode {
+    /// The node's id, which stays when it is started again.
+    #[schema(value_type = String)]
+    pub id: NodeId,
+    /// Where other nodes reach it.
+    #[schema(value_type = String)]
+    pub advertise: HubText,
+    /// The version that it runs.
+    #[schema(value_type = String)]
+    pub version: HubText,
+    /// Whether it is the one that answers.
+    pub answers: bool,
+    /// Whether it is stopping.
+    pub draining: bool,
+    /// `alone`, `polling` (several nodes without NATS), `hearing` (it hears of every other node), `deaf` (it looks at the
+    /// database, because it does not hear of another node) or `away` (NATS is away).
+    #[schema(value_type = String)]
+    pub bus: HubText,
+    /// Milliseconds of its last exchange with NATS.
+    pub bus_ms: Option<f64>,
+    /// Open WebSockets.
+    pub open_sockets: usize,
+    /// Open event streams.
+    pub open_streams: usize,
+    /// When it started.
+    #[schema(value_type = String, format = DateTime)]
+    pub started_at: Timestamp,
+    /// Milliseconds since it last said that it runs; it does so every five seconds.
+    pub seen_ms_ago: i64,
 }
 
 /// A one-time link that signs the operator in to the dashboard.

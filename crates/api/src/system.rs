@@ -72,4 +72,8 @@ pub struct Ready {
     /// `sqlite` or `postgres`.
     #[schema(value_type = String)]
     pub database: Database,
+    /// What is wrong although the hub can serve, such as a lost connection to NATS; omitted if nothing is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub warnings: Vec<HubText>,
 }

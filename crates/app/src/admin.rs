@@ -90,6 +90,16 @@ pub fn ping(tx: &mut Tx<'_>) -> Result<(), Error> {
     Ok(rows::ping(tx)?)
 }
 
+/// Stores a secret of the hub, in place of the one before.
+pub fn set_hub_secret(tx: &mut Tx<'_>, name: &str, value: &[u8]) -> Result<(), Error> {
+    Ok(tandem_store::pairing::set_hub_secret(tx, name, value)?)
+}
+
+/// A secret of the hub by name, if it is there.
+pub fn find_hub_secret(tx: &mut Tx<'_>, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    Ok(tandem_store::pairing::find_hub_secret(tx, name)?)
+}
+
 /// Returns a secret of the hub by name. The first call stores `fresh`; later calls return the stored value.
 pub fn hub_secret(tx: &mut Tx<'_>, name: &str, fresh: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(tandem_store::pairing::hub_secret(tx, name, fresh)?)

@@ -1,8 +1,9 @@
-//! Several nodes on one database: who takes part.
+//! Several nodes on one database: which of them run, and what each knows of agents.
 
 use tandem_core::{AgentId, NodeId, Timestamp};
 pub use tandem_store::nodes::{Node, Watched};
-use tandem_store::{Tx, nodes};
+pub use tandem_store::presences::Sighting;
+use tandem_store::{Tx, nodes, presences};
 
 use crate::Error;
 
@@ -138,4 +139,32 @@ pub fn nodes(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Node>, Error> {
 /// The last event and the key of each of these agents, where they still exist.
 pub fn watch(tx: &mut Tx<'_>, agents: &[AgentId]) -> Result<Vec<(AgentId, Watched)>, Error> {
     Ok(nodes::watch(tx, agents)?.into_iter().map(|watched| (watched.agent.clone(), watched)).collect())
+}
+
+/// Stores what a node knows of agents.
+pub fn write_sightings(tx: &mut Tx<'_>, node: &NodeId, sightings: &[Sighting]) -> Result<(), Error> {
+    for sighting in sightings {
+        presences::put(tx, node, sighting)?;
+    }
+    Ok(())
+}
+
+/// What the nodes that run, apart from one, know of these agents. The time is real time.
+pub fn sightings(
+    tx: &mut Tx<'_>,
+    agents: &[AgentId],
+    except: &NodeId,
+    now: Timestamp,
+) -> Result<Vec<Sighting>, Error> {
+    Ok(presences::list(tx, agents, except, now)?)
+}
+
+/// How many agents are connected, or have called since a moment of the hub's clock. `now` is real time.
+pub fn count_online(tx: &mut Tx<'_>, called_since: Timestamp, now: Timestamp) -> Result<i64, Error> {
+    Ok(presences::count_online(tx, called_since, now)?)
+}
+
+/// Removes what a node has said about agents and is no longer true.
+pub fn sweep_sightings(tx: &mut Tx<'_>, node: &NodeId, now: Timestamp) -> Result<(), Error> {
+    Ok(presences::sweep(tx, node, now)?)
 }

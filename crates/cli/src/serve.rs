@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tandem_hub::ops::sign_ins;
+use tandem_hub::token::TokenPlace;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
 use tandem_server::{GRACE, Server};
@@ -131,8 +132,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         say!("MCP          {url}/mcp    with an agent's API key as bearer token");
         say!("Register     tandem register NAME --hub {url}");
-        if let Some(file) = &started.token_file {
-            say!("Operator     token in {}", file.display());
+        match &started.token {
+            TokenPlace::Setting => {}
+            TokenPlace::File(file) => say!("Operator     token in {}", file.display()),
+            TokenPlace::OtherNode => {
+                say!("Operator     the token is that of the other nodes: in the file admin-token in the data folder of");
+                say!("             the node that was started first, or in their setting admin_token");
+            }
+        }
+        if started.hub.cluster.is_clustered() {
+            let cluster = &started.hub.cluster;
+            say!("Node         {}, reached by other nodes at {}", cluster.id(), cluster.address(address));
         }
         if address.ip().is_unspecified() && config.public_address().is_none() {
             say!("Network      other machines use this machine's IP address");
@@ -147,13 +157,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         say!("Ctrl-C stops the hub.");
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let draining = Duration::from_secs(config.drain_seconds.into());
         let stop = async move {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
             report!("tandem: stopping after the current requests");
-            std::thread::spawn(exit_late);
+            std::thread::spawn(move || exit_late(GRACE + draining));
         };
         Server::new(started).run(listener, stop).await;
         Ok(())
@@ -169,8 +180,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     clippy::disallowed_methods,
     reason = "a thread of its own that only waits for the end of the process"
 )]
-fn exit_late() {
-    std::thread::sleep(GRACE);
+fn exit_late(after: Duration) {
+    std::thread::sleep(after);
     report!("tandem: some work did not stop in time");
     std::process::exit(1);
 }

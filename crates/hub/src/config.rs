@@ -83,6 +83,8 @@ pub struct Config {
     pub memory_budget_mb: usize,
     /// Maximum number of sockets and streams.
     pub max_streams: usize,
+    /// How long a node that stops still serves while `/ready` says no.
+    pub drain_seconds: u32,
     /// Additional host names for MCP clients, separated by commas.
     pub mcp_hosts: String,
     /// Idle time after which an MCP session ends.
@@ -154,6 +156,7 @@ impl Default for Config {
             max_connections_per_address: 0,
             memory_budget_mb: 256,
             max_streams: 20_000,
+            drain_seconds: 0,
             mcp_hosts: String::new(),
             mcp_session_idle_seconds: 1_800,
             webhook_allow_http: false,

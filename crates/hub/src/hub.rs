@@ -1,12 +1,14 @@
 //! The hub: the state that every operation uses.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use tandem_app::{agents, idempotency, tasks};
 use tandem_core::{TaskId, Timestamp};
 use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
+use crate::bus::LinkState;
 use crate::caller::Caller;
 use crate::cluster::Cluster;
 use crate::config::Config;
@@ -185,6 +187,33 @@ impl HubParts {
             }
             self.db.write(move |tx, _| agents::write_last_seen(tx, &unwritten)).await?;
         }
+    }
+
+    /// The metrics page for Prometheus.
+    #[must_use]
+    pub fn metrics_page(&self) -> String {
+        let bus = &self.liveness.bus;
+        let (sockets, streams) = bus.open();
+        let mut gauges = vec![
+            ("open_sockets", sockets as u64),
+            ("open_streams", streams as u64),
+            ("memory_held_bytes", self.budget.used() as u64),
+            ("memory_limit_bytes", self.budget.limit() as u64),
+            ("nodes", self.cluster.live_nodes() as u64),
+            ("draining", self.cluster.is_draining().into()),
+        ];
+        let mut counters = Vec::new();
+        if let (Some(state), Some(figures)) = (bus.link_state(), bus.link_figures()) {
+            gauges.push(("bus_connected", (state != LinkState::Away).into()));
+            gauges.push(("bus_hearing", (state == LinkState::Hearing).into()));
+            gauges.push(("bus_subscriptions", figures.subscriptions.load(Relaxed)));
+            gauges.push(("bus_round_trip_microseconds", figures.round_trip_us.load(Relaxed)));
+            counters.push(("bus_sent", figures.sent.load(Relaxed)));
+            counters.push(("bus_received", figures.received.load(Relaxed)));
+            counters.push(("bus_lost", figures.lost.load(Relaxed)));
+            counters.push(("bus_connects", figures.connects.load(Relaxed)));
+        }
+        self.metrics.page(&self.db.store().stats().figures(), &counters, &gauges)
     }
 
     /// Statistics of the hub.

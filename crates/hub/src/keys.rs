@@ -149,7 +149,7 @@ impl Access {
         bus: Arc<Bus>,
         db: Db,
         config: &Config,
-        admin_token: &str,
+        admin_token: KeyHash,
     ) -> Result<Self, Error> {
         let challenge = hub_secret(db.store(), "challenge").await?;
         let ticket = hub_secret(db.store(), "ticket").await?;
@@ -157,7 +157,7 @@ impl Access {
             cache,
             bus,
             turns: Semaphore::new(1),
-            admin_token: keys::sha256(admin_token.as_bytes()),
+            admin_token,
             challenges: Challenges::new(&challenge, config.pow_difficulty),
             tickets: Tickets::new(&ticket),
             db,

@@ -30,10 +30,12 @@ mod marks;
 pub mod metrics;
 pub mod ops;
 pub mod paging;
+mod presences;
 pub mod rates;
 mod replay;
 pub mod start;
 mod timer;
+pub mod token;
 mod totals;
 pub mod webhooks;
 

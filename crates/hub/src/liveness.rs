@@ -1,17 +1,19 @@
-//! Presence: which agents are connected, and when they were last seen.
+//! Presence: which agents are connected, and when they were last seen. Beside other nodes, what they know counts as well.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tandem_api::agents::Presence;
-use tandem_core::agents::Agent;
+use tandem_core::agents::{Agent, Reach};
 use tandem_core::{AgentId, Timestamp};
 
 use crate::bus::Bus;
 use crate::clock::Clock;
 
 /// How long an agent counts as online after a request.
-const ONLINE_MS: i64 = 60_000;
+pub(crate) const ONLINE_MS: i64 = 60_000;
+/// How old the request may be that other nodes know of.
+const SHARED_AGE_MS: i64 = 20_000;
 /// Number of agents in memory before those not seen recently are removed.
 const REMEMBERED_MAX: usize = 100_000;
 
@@ -20,6 +22,15 @@ const REMEMBERED_MAX: usize = 100_000;
 struct LastRequest {
     at: Timestamp,
     written: bool,
+    /// The request that other nodes know of.
+    shared_at: Timestamp,
+}
+
+/// What other nodes know of an agent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Elsewhere {
+    pub(crate) open: Option<Reach>,
+    pub(crate) seen_at: Timestamp,
 }
 
 /// Connected agents and their last requests.
@@ -39,25 +50,36 @@ impl Liveness {
     /// Records a request of an agent.
     pub fn record_request(&self, agent: &AgentId, now: Timestamp) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let request = LastRequest { at: now, written: false };
         if let Some(last) = requests.get_mut(agent) {
-            *last = request;
+            (last.at, last.written) = (now, false);
+            if now.ms_since(last.shared_at) >= SHARED_AGE_MS
+                && let Some(moved) = self.bus.moved()
+            {
+                last.shared_at = now;
+                drop(requests);
+                moved.add(agent);
+            }
             return;
         }
         if requests.len() >= REMEMBERED_MAX {
             requests.retain(|_, last| now.ms_since(last.at) < ONLINE_MS);
         }
         if requests.len() < REMEMBERED_MAX {
-            requests.insert(agent.clone(), request);
+            requests.insert(agent.clone(), LastRequest { at: now, written: false, shared_at: now });
+            drop(requests);
+            if let Some(moved) = self.bus.moved() {
+                moved.add(agent);
+            }
         }
     }
 
-    /// The presence of an agent.
-    #[must_use]
-    pub fn presence(&self, agent: &Agent) -> Presence {
+    /// The presence of an agent, by what this node knows and what others do.
+    pub(crate) fn presence(&self, agent: &Agent, elsewhere: Option<&Elsewhere>) -> Presence {
         let now = self.clock.now();
-        let open = self.bus.reach(&agent.id);
-        let last_request = self.last_request(&agent.id);
+        let there = elsewhere.and_then(|elsewhere| elsewhere.open);
+        // The best way comes first.
+        let open = self.bus.reach(&agent.id).into_iter().chain(there).min();
+        let last_request = self.last_request(&agent.id).max(elsewhere.map(|elsewhere| elsewhere.seen_at));
         let last_seen_at = if open.is_some() { Some(now) } else { last_request.max(agent.last_seen_at) };
         let reach = agent.reach(open, last_seen_at.is_some(), now);
         let reach_confirmed_at = reach.rung().and_then(|rung| agent.wake.report(rung).worked_at);
@@ -65,7 +87,7 @@ impl Liveness {
         Presence { online, last_seen_at, reach, reach_confirmed_at }
     }
 
-    fn last_request(&self, agent: &AgentId) -> Option<Timestamp> {
+    pub(crate) fn last_request(&self, agent: &AgentId) -> Option<Timestamp> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).get(agent).map(|request| request.at)
     }
 

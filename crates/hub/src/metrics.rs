@@ -11,8 +11,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::budget::Budget;
-
 /// Labels of a request.
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RequestLabels {
@@ -155,10 +153,13 @@ impl Metrics {
         self.webhook_seconds.get_or_create(&OutcomeLabels { outcome: outcome.into() }).observe(took_seconds);
     }
 
-    /// The metrics page for Prometheus, with the metrics of the store, the open sockets and streams, and the memory held
-    /// for clients.
-    #[must_use]
-    pub fn page(&self, store: &[(&'static str, u64)], open: (usize, usize), budget: &Budget) -> String {
+    /// The metrics page for Prometheus, with the metrics of the store, other counters, and gauges.
+    pub(crate) fn page(
+        &self,
+        store: &[(&'static str, u64)],
+        counters: &[(&'static str, u64)],
+        gauges: &[(&'static str, u64)],
+    ) -> String {
         let mut page = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut page, &self.registry);
@@ -172,12 +173,9 @@ impl Metrics {
                 kind.0, kind.1
             );
         }
-        let gauges = [
-            ("open_sockets", open.0),
-            ("open_streams", open.1),
-            ("memory_held_bytes", budget.used()),
-            ("memory_limit_bytes", budget.limit()),
-        ];
+        for (name, value) in counters {
+            let _ = write!(page, "# TYPE tandem_{name} counter\ntandem_{name}_total {value}\n");
+        }
         for (name, value) in gauges {
             let _ = write!(page, "# TYPE tandem_{name} gauge\ntandem_{name} {value}\n");
         }

@@ -27,8 +27,10 @@ use crate::hub::{Hub, HubParts};
 use crate::keys::Access;
 use crate::liveness::Liveness;
 use crate::marks;
+use crate::presences;
 use crate::rates::Rates;
 use crate::timer;
+use crate::token::{self, TokenPlace};
 use crate::totals::Totals;
 use crate::webhooks::address::{Allowed, Resolver};
 use crate::webhooks::{self, Dispatcher, Webhooks};
@@ -114,8 +116,8 @@ fn pid_note(pid: &str) -> String {
 pub struct Started {
     /// The hub.
     pub hub: Hub,
-    /// Where a newly generated operator's token is stored; `None` if it already existed.
-    pub token_file: Option<PathBuf>,
+    /// Where the operator finds the token.
+    pub token: TokenPlace,
     bus: BusParts,
     removed_files: mpsc::Receiver<Vec<FileId>>,
     /// Removed again if the hub is dropped before its workers start.
@@ -150,7 +152,6 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         started_at: clock.now(),
     };
     let holder = membership.id.to_string();
-    let (token, token_file) = token(&config)?;
     folder::make_database_private(&database)?;
     let now = clock.now();
     let (effects, removed_files) = CommitEffects::new(&config.bus_kind(), now);
@@ -170,11 +171,13 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     let cluster = Cluster::new(membership, db.clone()).await?;
     cluster.join().await?.map_err(Error::Cluster)?;
     files.claim(db.store(), cluster.is_first().await?).await?;
+    let operator = token::find(&config, &db, cluster.is_clustered()).await?;
     let CommitEffects { inbox, trust, history, .. } = effects;
     let rates = Rates::new(keys::sha256(cluster.secret()), Arc::clone(&trust), cluster.live());
     let allowed = Allowed { http: config.webhook_allow_http, private: config.webhook_allow_private };
     let hub = Arc::new(HubParts {
-        access: Access::new(inbox.keys.clone(), Arc::clone(&inbox.bus), db.clone(), &config, &token).await?,
+        access: Access::new(inbox.keys.clone(), Arc::clone(&inbox.bus), db.clone(), &config, operator.hash)
+            .await?,
         cluster,
         rates,
         budget: Budget::new(config.budget_bytes()),
@@ -196,19 +199,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         config,
     });
     let bus = BusParts { inbox, trust, credentials };
-    Ok(Started { hub, token_file, bus, removed_files, new_folder, _locks: locks })
-}
-
-/// The operator's token, and where it is stored unless it is a setting.
-fn token(config: &Config) -> Result<(String, Option<PathBuf>), Error> {
-    if let Some(token) = &config.admin_token {
-        return Ok((token.clone(), None));
-    }
-    let path = config.data.join("admin-token");
-    match folder::load_or_create_token(&path) {
-        Ok(token) => Ok((token, Some(path))),
-        Err(cause) => Err(Error::Folder { path, cause }),
-    }
+    Ok(Started { hub, token: operator.place, bus, removed_files, new_folder, _locks: locks })
 }
 
 /// The background workers of a hub.
@@ -241,6 +232,7 @@ impl Started {
             tokio::spawn(webhooks::dispatch(dispatcher, pacing.clone())),
             tokio::spawn(bus::poll(hub.db.clone(), inbox.clone(), Arc::clone(&trust), pacing.clone())),
             tokio::spawn(bus::run_nats(Arc::clone(&hub), inbox, trust, credentials, pacing.clone())),
+            tokio::spawn(presences::write(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(cluster::renew(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pacing.clone())),
             tokio::spawn(housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone())),

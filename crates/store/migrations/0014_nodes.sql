@@ -14,7 +14,8 @@ create table nodes (
     figures text not null
 );
 
--- Which agents are connected to which node, or have called it. A row without a reach tells of a request only.
+-- Which agents are connected to which node, or have called it. A row holds while its node runs, and until its own end.
+-- A row without a reach tells of a request only.
 create table presences (
     agent_id text not null,
     node_id text not null,

@@ -35,6 +35,7 @@ pub mod messages;
 pub mod networks;
 pub mod nodes;
 pub mod pairing;
+pub mod presences;
 pub mod retention;
 pub mod sign_ins;
 pub mod tasks;

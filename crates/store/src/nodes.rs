@@ -1,4 +1,4 @@
-//! The processes that share this database, and which agents are connected to each.
+//! The processes that share this database.
 
 use tandem_core::{AgentId, NodeId, Timestamp};
 
@@ -25,6 +25,14 @@ pub struct Node {
     pub until: Timestamp,
     /// Its counters as JSON.
     pub figures: String,
+}
+
+impl Node {
+    /// Milliseconds since it last renewed its row, if a row lasts so long.
+    #[must_use]
+    pub fn renewed_ms_ago(&self, life_ms: i64, now: Timestamp) -> i64 {
+        (life_ms - self.until.ms_since(now)).max(0)
+    }
 }
 
 columns! {
@@ -68,9 +76,10 @@ pub fn remove(tx: &mut Tx<'_>, id: &NodeId) -> Result<(), Error> {
     tx.send("delete from nodes where id = ?1", &[id.into()])
 }
 
-/// Removes the nodes whose rows ran out before a moment.
+/// Removes the nodes whose rows ran out before a moment, and what they said about agents.
 pub fn sweep(tx: &mut Tx<'_>, before: Timestamp) -> Result<(), Error> {
-    tx.send("delete from nodes where until <= ?1", &[before.into()])
+    tx.send("delete from nodes where until <= ?1", &[before.into()])?;
+    tx.send("delete from presences where node_id not in (select id from nodes)", &[])
 }
 
 /// What a node that does not hear of other nodes' commits looks for.
@@ -117,7 +126,7 @@ pub fn watch(tx: &mut Tx<'_>, agents: &[AgentId]) -> Result<Vec<Watched>, Error>
 }
 
 /// Adds these ids, and the last one again until there are a round number: few different texts are prepared.
-fn bind_all(query: &mut Query, agents: &[AgentId]) {
+pub(crate) fn bind_all(query: &mut Query, agents: &[AgentId]) {
     let width = [1, 10, 100, 500].into_iter().find(|width| *width >= agents.len()).unwrap_or(agents.len());
     let padding = agents.last().into_iter().cycle().take(width - agents.len());
     for (place, agent) in agents.iter().chain(padding).enumerate() {

@@ -73,6 +73,16 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, Error> 
     Ok(codes + challenges)
 }
 
+/// Stores a secret of the hub itself, in place of the one before.
+pub fn set_hub_secret(tx: &mut Tx<'_>, name: &str, value: &[u8]) -> Result<(), Error> {
+    insert!(hub_secrets { name: name, value: value }, on conflict (name) replace).send(tx)
+}
+
+/// A secret of the hub itself, if it is there.
+pub fn find_hub_secret(tx: &mut Tx<'_>, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    tx.find("select value from hub_secrets where name = ?1", &[name.into()])
+}
+
 /// A secret of the hub itself, made by the first who asks.
 pub fn hub_secret(tx: &mut Tx<'_>, name: &str, fresh: &[u8]) -> Result<Vec<u8>, Error> {
     insert!(hub_secrets { name: name, value: fresh }, on conflict (name) ignore).send(tx)?;

@@ -1,7 +1,7 @@
 //! Examples of views.
 
 use serde_json::{Map, Value, json};
-use tandem_api::admin::{AdminAgent, AdminDelivery, AdminEvent, AdminTask, Overview, SetupLink};
+use tandem_api::admin::{AdminAgent, AdminDelivery, AdminEvent, AdminNode, AdminTask, Overview, SetupLink};
 use tandem_api::agents::{
     BlockEntry, Blocked, Challenge, DeletedAccount, DirectoryEntry, Discovered, NewKey, Profile, ReachView,
     Registered, RungView,
@@ -309,12 +309,17 @@ fn about_the_hub() -> Vec<Case> {
         "filename": "a.txt", "mimeType": "text/plain", "sizeBytes": 1, "createdAt": AT, "base64Content": "YQ==",
         "contentOmitted": false });
     let omitted = nulled(&file, &["base64Content"]);
+    let node = json!({ "id": "node_1", "advertise": "10.0.0.5:3000", "version": "0.1.0", "answers": true,
+        "draining": false, "bus": "hearing", "busMs": 0.5, "openSockets": 1, "openStreams": 2, "startedAt": AT,
+        "seenMsAgo": 3 });
     cases! {
         Health: json!({ "status": "ok", "version": "0.1.0" });
-        Ready: json!({ "status": "ready", "database": "postgres" });
+        Ready: json!({ "status": "ready", "database": "postgres" }),
+            json!({ "status": "ready", "database": "postgres", "warnings": ["NATS is away"] });
         Overview: json!({ "version": "0.1.0", "database": "sqlite", "startedAt": AT, "uptimeSeconds": 1, "agents": 2,
-            "agentsOnline": 1, "openSockets": 1, "openStreams": 0, "connections": 1, "messages": 3, "events": 4,
+            "agentsOnline": 1, "openSockets": 1, "openStreams": 0, "nodes": 3, "connections": 1, "messages": 3, "events": 4,
             "tasks": { "completed": 1, "working": 2 }, "countedAt": AT, "store": { "writes": 5 } });
+        AdminNode: node, nulled(&node, &["busMs"]);
         SetupLink: json!({ "code": "7QFD-K2MX-9TRA", "path": "/setup#7QFD-K2MX-9TRA", "expiresAt": AT });
         AdminAgent: agent, nulled(&agent, &["lastSeenAt"]);
         AdminTask: json!({ "id": "t-1", "status": "working", "priority": "low", "attempt": 1, "encrypted": false,

@@ -24,6 +24,7 @@ mod media_type;
 mod message;
 mod metrics;
 mod network;
+mod nodes;
 mod operator;
 mod pages;
 mod pair;
@@ -144,6 +145,8 @@ pub(crate) enum ClientCommand {
     Admin(admin::Arguments),
     /// Print a one-time link that signs you in to the dashboard of your hub, as its operator
     SetupLink(setup_link::Arguments),
+    /// List the processes that serve a hub: versions, bus, sockets; as its operator
+    Nodes(nodes::Arguments),
     /// Watch a hub at work: agents, tasks, requests, memory
     Top(top::Arguments),
     /// Check this machine, the hub and the way between them; every problem with its fix
@@ -194,6 +197,7 @@ pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
         ClientCommand::Export(arguments) => account::export(&arguments, common),
         ClientCommand::Admin(arguments) => admin::run(&arguments, common),
         ClientCommand::SetupLink(arguments) => setup_link::run(&arguments, common),
+        ClientCommand::Nodes(arguments) => nodes::run(&arguments, common),
         ClientCommand::Top(arguments) => top::run(&arguments, common),
         ClientCommand::Doctor(arguments) => doctor::run(&arguments, common),
         ClientCommand::Demo(arguments) => demo::run(&arguments, common),

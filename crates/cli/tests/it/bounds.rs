@@ -86,7 +86,7 @@ async fn a_cursor_beyond_the_end_means_the_end(#[values(Db::Sqlite, Db::Postgres
     let path = format!("/events?after={}&wait=20", end + 50);
     let waiting = async { bob.get(&path).await.ok(200) };
     let act = async {
-        eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap())).await;
+        eventually(async || hub.reach(&bob.id.parse().unwrap())).await;
         ada.task(&bob).await
     };
     let (page, task) = tokio::join!(waiting, act);

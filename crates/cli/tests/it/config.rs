@@ -243,3 +243,28 @@ fn wrong_settings_are_named() {
     hub("mcp_hosts", "inside.example, other.example:8080").unwrap();
     says(hub("mcp_hosts", "inside.example, other.example:80800"), &["mcp_hosts", "port"]);
 }
+
+#[test]
+fn a_bus_needs_a_database_that_nodes_can_share() {
+    let postgres = ("database", "postgres://tandem@db/tandem");
+    let config = load(&[postgres, ("bus", "nats://u:s3cret@a:4222, tls://b")], &[], None).unwrap();
+    assert_eq!(config.redacted()["bus"], "nats://a:4222,tls://b:4222");
+    assert_eq!(load(&[postgres, ("bus", "none")], &[], None).unwrap().redacted()["bus"], "none");
+    for (flags, words) in [
+        (vec![("bus", "nats://a")], ["bus", "PostgreSQL"]),
+        (vec![("bus", "none")], ["bus", "PostgreSQL"]),
+        (vec![postgres, ("bus", "s3cret")], ["bus", "nats://HOST"]),
+        (vec![postgres, ("bus", "http://a:s3cret@b")], ["bus", "nats://HOST"]),
+        (vec![postgres, ("bus", "nats://s3cret:x@")], ["bus", "nats://HOST"]),
+        (vec![postgres, ("bus", "nats://a"), ("listen", "0.0.0.0:3000")], ["advertise", "--advertise"]),
+        (vec![postgres, ("bus", "nats://a"), ("advertise", "a")], ["advertise", "port"]),
+        (vec![postgres, ("bus", "nats://a"), ("advertise", "a:0")], ["advertise", "port"]),
+        (vec![("bus_credentials", "x")], ["bus_credentials", "--bus"]),
+        (vec![("shared_files", "x"), ("files_bucket", "b")], ["shared_files", "bucket"]),
+        (vec![("drain_seconds", "301")], ["drain_seconds", "300"]),
+    ] {
+        let error = load(&flags, &[], None).unwrap_err();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        assert!(!error.contains("s3cret"), "{error}");
+    }
+}

@@ -239,7 +239,7 @@ async fn a_wait_ends_with_the_key(
     };
     for agent in [&bob, &carol] {
         let id = agent.id.parse().unwrap();
-        eventually(async || hub.hub.liveness.bus.reach(&id)).await;
+        eventually(async || hub.reach(&id)).await;
         end.apply(agent).await;
         // With news, which is not for whoever waits with the old key.
         ada.task(agent).await;

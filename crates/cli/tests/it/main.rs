@@ -17,6 +17,7 @@ mod browsers;
 mod bucket;
 mod budget;
 mod client;
+mod cluster;
 mod command;
 mod config;
 mod connections;

@@ -165,7 +165,7 @@ async fn a_stop_of_the_hub_tells_where_to_resume(#[values(Db::Sqlite, Db::Postgr
         let ada = ada.clone();
         tokio::spawn(async move { ada.get("/events?after=1&wait=60").await.ok(200) })
     };
-    eventually(async || hub.hub.liveness.bus.reach(&ada.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&ada.id.parse().unwrap()).map(drop)).await;
     tokio::task::spawn_blocking(move || drop(hub)).await.unwrap();
     assert_eq!(socket.next().await.unwrap_err(), (1012, "the hub restarts; reconnect with ?after=2".into()));
     assert_eq!(stream.rest().await, ": the hub restarts\nretry: 1000");
@@ -270,7 +270,7 @@ async fn a_long_poll_answers_when_there_is_something_to_tell(#[values(Db::Sqlite
         let bob = bob.clone();
         tokio::spawn(async move { bob.get("/events?after=1&wait=60").await.ok(200) })
     };
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
     let task = ada.task(&bob).await;
     let told = tokio::time::timeout(PATIENCE, poll).await.expect("the poll is answered").unwrap();
     assert_eq!((&told["events"][0]["taskId"], &told["cursor"]), (&json!(task), &json!(2)));

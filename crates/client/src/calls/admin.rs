@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use tandem_api::admin::{
-    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms, SetupLink,
+    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminNode, AdminTask, Overview, PatchAgentTerms,
+    SetupLink,
 };
 use tandem_api::tasks::PageQuery;
 use tandem_core::AgentId;
@@ -28,6 +29,11 @@ impl Client {
         change: &PatchAgentTerms,
     ) -> Result<AdminAgent, Error> {
         self.call(&Call::patch(format!("/admin/agents/{agent}")).json(change)).await
+    }
+
+    /// The nodes of the hub that run.
+    pub async fn admin_nodes(&self) -> Result<Vec<AdminNode>, Error> {
+        self.call(&Call::get("/admin/nodes")).await
     }
 
     /// A one-time link to the dashboard for the operator.

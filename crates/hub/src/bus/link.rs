@@ -98,15 +98,20 @@ impl Link {
         }
     }
 
+    /// The number of the connection, if there is one.
+    pub(super) fn connection(&self) -> Option<u64> {
+        self.is_connected().then(|| self.figures.connects.load(Relaxed))
+    }
+
     pub(super) fn is_connected(&self) -> bool {
         self.connected.load(Relaxed)
     }
 
     pub(super) fn set_connected(&self, connected: bool) {
-        let was = self.connected.swap(connected, Relaxed);
-        if connected && !was {
+        if connected {
             self.figures.connects.fetch_add(1, Relaxed);
         }
+        self.connected.store(connected, Relaxed);
     }
 
     /// The far end of the queue, for the one task that sends.

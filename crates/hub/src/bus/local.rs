@@ -7,7 +7,7 @@ use std::time::Instant;
 use tandem_core::AgentId;
 use tandem_core::agents::Reach;
 use tandem_store::EventNotice;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Notify, broadcast, watch};
 
 use super::link::Link;
 
@@ -104,12 +104,52 @@ pub struct LocalBus {
     channels: Mutex<Channels>,
     /// The way to other nodes, which has to know for whom somebody listens here.
     link: Option<Arc<Link>>,
+    /// Agents whose connections have changed, for the other nodes.
+    pub(crate) moved: Option<Moved>,
+}
+
+/// Agents about whom the other nodes have to be told something.
+#[derive(Debug, Default)]
+pub(crate) struct Moved {
+    agents: Mutex<HashSet<AgentId>>,
+    added: Notify,
+}
+
+impl Moved {
+    pub(crate) fn add(&self, agent: &AgentId) {
+        if self.agents.lock().unwrap_or_else(PoisonError::into_inner).insert(agent.clone()) {
+            self.added.notify_one();
+        }
+    }
+
+    /// Waits until there are some.
+    pub(crate) async fn added(&self) {
+        self.added.notified().await;
+    }
+
+    /// Takes up to so many of them.
+    pub(crate) fn take(&self, limit: usize) -> Vec<AgentId> {
+        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken: Vec<AgentId> = agents.iter().take(limit).cloned().collect();
+        for agent in &taken {
+            agents.remove(agent);
+        }
+        taken
+    }
 }
 
 impl LocalBus {
-    pub(super) fn new(link: Option<Arc<Link>>) -> Arc<Self> {
+    /// `is_alone` says that no other nodes have to know of anything.
+    pub(super) fn new(link: Option<Arc<Link>>, is_alone: bool) -> Arc<Self> {
         let observers = Some(broadcast::Sender::new(OBSERVED_MAX));
-        Arc::new(Self { channels: Mutex::new(Channels { observers, ..Channels::default() }), link })
+        let moved = (!is_alone).then(Moved::default);
+        Arc::new(Self { channels: Mutex::new(Channels { observers, ..Channels::default() }), link, moved })
+    }
+
+    fn moved(&self, agent: &AgentId) {
+        if let Some(moved) = &self.moved {
+            moved.add(agent);
+        }
     }
 
     fn channels(&self) -> MutexGuard<'_, Channels> {
@@ -149,6 +189,11 @@ impl LocalBus {
     /// Whether somebody listens here for an agent.
     pub(super) fn is_listening(&self, agent: &AgentId) -> bool {
         self.channels().by_agent.contains_key(agent)
+    }
+
+    /// How many agents somebody listens for here.
+    pub(super) fn listening_count(&self) -> usize {
+        self.channels().by_agent.len()
     }
 
     /// The agents that somebody listens for here.
@@ -191,6 +236,7 @@ impl LocalBus {
         if is_new && let Some(link) = &self.link {
             link.interest_changed(agent);
         }
+        self.moved(agent);
         Ok(Listener {
             local: Arc::clone(self),
             agent: agent.clone(),
@@ -206,6 +252,11 @@ impl LocalBus {
         if let Some(channel) = self.channels().by_agent.get_mut(agent) {
             end_channel(channel, end);
         }
+    }
+
+    /// Ends each new listener at once, because the hub stops.
+    pub(super) fn stop_new(&self) {
+        self.channels().stopping = true;
     }
 
     /// Ends all listeners and observers, and each new one at once, because the hub stops.
@@ -312,15 +363,16 @@ impl Drop for Listener {
             Transport::Stream | Transport::Page => channels.streams -= 1,
             Transport::Poll => {}
         }
-        if let Some(channel) = channels.by_agent.get_mut(&self.agent) {
-            *channel.count_mut(self.transport) -= 1;
-            if channel.is_unused() {
-                channels.by_agent.remove(&self.agent);
-                drop(channels);
-                if let Some(link) = &self.local.link {
-                    link.interest_changed(&self.agent);
-                }
-            }
+        let Some(channel) = channels.by_agent.get_mut(&self.agent) else { return };
+        *channel.count_mut(self.transport) -= 1;
+        let is_unused = channel.is_unused();
+        if is_unused {
+            channels.by_agent.remove(&self.agent);
         }
+        drop(channels);
+        if is_unused && let Some(link) = &self.local.link {
+            link.interest_changed(&self.agent);
+        }
+        self.local.moved(&self.agent);
     }
 }

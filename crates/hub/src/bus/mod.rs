@@ -5,6 +5,7 @@
 //! depend on the number of connected agents.
 
 mod inbox;
+mod interest;
 mod link;
 mod local;
 mod nats;
@@ -14,6 +15,7 @@ mod wire;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tandem_core::AgentId;
 use tandem_core::agents::Reach;
@@ -24,11 +26,15 @@ use crate::config::BusKind;
 pub(crate) use inbox::Inbox;
 use link::Link;
 pub use link::{LinkFigures, LinkState};
+pub(crate) use local::Moved;
 pub use local::{EndReason, Listener, LocalBus, STREAMS_MAX, StreamLimit, Transport};
 pub(crate) use nats::run as run_nats;
 pub(crate) use poll::poll;
 pub(crate) use trust::Trust;
 pub(crate) use wire::Control;
+
+/// In how many steps the listeners of a node that stops are ended.
+const HAND_OVER_STEPS: usize = 100;
 
 /// How wake-ups travel.
 #[derive(Debug)]
@@ -45,11 +51,11 @@ impl Bus {
     /// Creates the bus that the settings name.
     pub(crate) fn new(kind: &BusKind, trust: &Arc<Trust>) -> Self {
         match kind {
-            BusKind::Alone => Self::Local(LocalBus::new(None)),
-            BusKind::Polling => Self::Polling(LocalBus::new(None)),
+            BusKind::Alone => Self::Local(LocalBus::new(None, true)),
+            BusKind::Polling => Self::Polling(LocalBus::new(None, false)),
             BusKind::Nats(_) => {
                 let link = Arc::new(Link::new(Arc::clone(trust)));
-                Self::Nats(LocalBus::new(Some(Arc::clone(&link))), link)
+                Self::Nats(LocalBus::new(Some(Arc::clone(&link)), false), link)
             }
         }
     }
@@ -84,14 +90,14 @@ impl Bus {
         self.local().wake(agents);
     }
 
-    /// Wakes all listeners of this node, because wake-ups may have been lost.
-    pub(crate) fn wake_all_here(&self) {
-        self.local().wake_all();
-    }
-
     /// The agents that somebody listens for on this node.
     pub(crate) fn listening(&self) -> Vec<AgentId> {
         self.local().listening()
+    }
+
+    /// The agents about whom other nodes have to be told something; `None` for a node that is alone.
+    pub(crate) fn moved(&self) -> Option<&Moved> {
+        self.local().moved.as_ref()
     }
 
     /// Listens for an agent, within the limits of sockets and streams.
@@ -109,9 +115,25 @@ impl Bus {
         self.local().end(agent, end);
     }
 
-    /// Ends all listeners and observers, and each new one at once, because the hub stops.
-    pub fn stop(&self) {
-        self.local().stop();
+    /// Ends all listeners and observers, and each new one at once, because the hub stops. With a time to do it in, the
+    /// listeners end one after the other, so that their clients do not all reconnect at the same moment.
+    pub async fn stop(&self, within: Duration) {
+        let local = self.local();
+        if !within.is_zero() {
+            local.stop_new();
+            let mut agents = local.listening();
+            let step = agents.len().div_ceil(HAND_OVER_STEPS).max(1);
+            let pause = within / u32::try_from(HAND_OVER_STEPS).unwrap_or(1);
+            while !agents.is_empty() {
+                for agent in agents.drain(..step.min(agents.len())) {
+                    local.end(&agent, EndReason::Stopping);
+                }
+                if !agents.is_empty() {
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+        local.stop();
     }
 
     /// Observes all events of the hub, for the operator. A slow observer loses events and is notified of it.

@@ -13,9 +13,10 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tandem_core::{AgentId, NodeId};
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use super::interest::Interest;
 use super::link::{Link, Outgoing};
 use super::local::LocalBus;
 use super::trust::Trust;
@@ -33,6 +34,8 @@ const PING_EVERY: Duration = Duration::from_secs(1);
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 /// Longest pause between attempts to connect.
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
+/// How long a node that is not in the database is remembered.
+const FORGET_AFTER: Duration = Duration::from_secs(20);
 /// Groups of commits whose wake-ups are sent together.
 const BATCH: usize = 512;
 
@@ -62,12 +65,13 @@ pub(crate) async fn run(
         trust,
         local,
         link,
+        interest: Interest::new(subjects.clone()),
         subjects,
         client,
         heard: HashMap::new(),
         confirmed: None,
+        connection: None,
         confirms: JoinSet::new(),
-        subscriptions: HashMap::new(),
         was_hearing: true,
     };
     tokio::select! {
@@ -97,8 +101,13 @@ async fn connect(
                 tracing::info!("connected to NATS");
                 link.set_connected(true);
             }
-            Event::Disconnected | Event::Closed => {
+            Event::Disconnected => {
                 tracing::warn!("NATS is away: this node looks at the database every second until it is back");
+                link.set_connected(false);
+                trust.doubt();
+            }
+            // This node has closed it, because it stops.
+            Event::Closed => {
                 link.set_connected(false);
                 trust.doubt();
             }
@@ -170,8 +179,9 @@ fn encode(message: &impl serde::Serialize) -> Bytes {
     serde_json::to_vec(message).unwrap_or_default().into()
 }
 
-/// An exchange with NATS: when it began, and whose subscriptions it confirms.
+/// An exchange with NATS: by which connection, when it began, and whose subscriptions it confirms.
 struct Confirm {
+    connection: Option<u64>,
     began: Instant,
     subscribed: Vec<AgentId>,
     answered: bool,
@@ -190,8 +200,10 @@ struct Station {
     heard: HashMap<NodeId, Instant>,
     /// When the last exchange with NATS began that was answered.
     confirmed: Option<Instant>,
+    /// The connection by which all of this was heard.
+    connection: Option<u64>,
     confirms: JoinSet<Confirm>,
-    subscriptions: HashMap<AgentId, AbortHandle>,
+    interest: Interest,
     was_hearing: bool,
 }
 
@@ -266,6 +278,10 @@ impl Station {
         self.link.figures().received.fetch_add(1, Relaxed);
         match serde_json::from_slice::<Gossip>(&message.payload) {
             Ok(gossip) => {
+                if !self.heard.contains_key(&gossip.node) {
+                    // A node that started just now is expected from now on.
+                    self.hub.cluster.look_soon();
+                }
                 self.hub.rates.learn(&gossip.node, &gossip.counts, self.hub.time());
                 self.heard.insert(gossip.node, Instant::now());
                 self.assess();
@@ -276,6 +292,14 @@ impl Station {
 
     /// Judges whether this node hears of everything that other nodes commit.
     fn assess(&mut self) {
+        let connection = self.link.connection();
+        if connection != self.connection || connection.is_none() {
+            // What was heard by an earlier connection says nothing about this one.
+            self.connection = connection;
+            self.confirmed = None;
+            self.heard.clear();
+            self.trust.doubt();
+        }
         let others = self.hub.cluster.others();
         let times = others.iter().map(|node| self.heard.get(node).copied()).chain([self.confirmed]);
         let oldest: Option<Vec<Instant>> = times.collect();
@@ -284,7 +308,7 @@ impl Station {
         {
             self.local.wake_all();
         }
-        self.heard.retain(|node, _| others.contains(node));
+        self.heard.retain(|node, at| others.contains(node) || at.elapsed() < FORGET_AFTER);
         let hears = self.trust.hears();
         if hears != self.was_hearing {
             match hears {
@@ -297,14 +321,15 @@ impl Station {
 
     /// Asks NATS something, to learn that it has handled everything before, such as these subscriptions.
     fn confirm(&mut self, subscribed: Vec<AgentId>) {
-        let (client, nobody) = (self.client.clone(), self.subjects.nobody());
+        let (client, nobody, connection) =
+            (self.client.clone(), self.subjects.nobody(), self.link.connection());
         self.confirms.spawn(async move {
             let began = Instant::now();
             let answered = match client.request(nobody, Bytes::new()).await {
                 Ok(_) => true,
                 Err(error) => error.kind() == async_nats::RequestErrorKind::NoResponders,
             };
-            Confirm { began, subscribed, answered }
+            Confirm { connection, began, subscribed, answered }
         });
     }
 
@@ -312,7 +337,9 @@ impl Station {
         if confirm.answered {
             let took = u64::try_from(confirm.began.elapsed().as_micros()).unwrap_or(u64::MAX);
             self.link.figures().round_trip_us.store(took, Relaxed);
-            self.confirmed = self.confirmed.max(Some(confirm.began));
+            if confirm.connection.is_some() && confirm.connection == self.connection {
+                self.confirmed = self.confirmed.max(Some(confirm.began));
+            }
             self.assess();
         }
         // An event may have been committed between the listener's look at the log and the subscription.
@@ -324,47 +351,13 @@ impl Station {
         if !self.link.is_connected() {
             return;
         }
-        let mut subscribed = Vec::new();
-        for agent in self.link.take_changed() {
-            match (self.local.is_listening(&agent), self.subscriptions.contains_key(&agent)) {
-                (true, false) => match self.subscribe(&agent).await {
-                    true => subscribed.push(agent),
-                    false => self.link.interest_changed(&agent),
-                },
-                (false, true) => {
-                    if let Some(forwarding) = self.subscriptions.remove(&agent) {
-                        forwarding.abort();
-                    }
-                }
-                (true, true) | (false, false) => {}
-            }
+        let changed = self.link.take_changed();
+        if changed.is_empty() {
+            return;
         }
-        self.link.figures().subscriptions.store(self.subscriptions.len() as u64, Relaxed);
+        let subscribed = self.interest.follow(changed, &self.client, &self.local, &self.link).await;
         if !subscribed.is_empty() {
             self.confirm(subscribed);
         }
-    }
-
-    async fn subscribe(&mut self, agent: &AgentId) -> bool {
-        let Ok(Ok(mut wakeups)) =
-            timeout(ANSWER_MAX, self.client.subscribe(self.subjects.agent(agent))).await
-        else {
-            return false;
-        };
-        let (local, link, woken) = (Arc::clone(&self.local), Arc::clone(&self.link), agent.clone());
-        let forwarding = tokio::spawn(async move {
-            while wakeups.next().await.is_some() {
-                link.figures().received.fetch_add(1, Relaxed);
-                local.wake([&woken]);
-            }
-        });
-        self.subscriptions.insert(agent.clone(), forwarding.abort_handle());
-        true
-    }
-}
-
-impl Drop for Station {
-    fn drop(&mut self) {
-        self.subscriptions.values().for_each(AbortHandle::abort);
     }
 }

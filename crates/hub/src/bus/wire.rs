@@ -24,6 +24,16 @@ impl Subjects {
         format!("tandem.{}.agent.{agent}", self.hub)
     }
 
+    /// Wake-ups of all agents.
+    pub(super) fn every_agent(&self) -> String {
+        format!("tandem.{}.agent.*", self.hub)
+    }
+
+    /// The agent whose wake-ups have this subject.
+    pub(super) fn agent_of(subject: &str) -> Option<AgentId> {
+        subject.rsplit_once('.').and_then(|(_, agent)| agent.parse().ok())
+    }
+
     /// What concerns all nodes.
     pub(super) fn control(&self) -> String {
         format!("tandem.{}.nodes", self.hub)

@@ -3,10 +3,11 @@
 //! Each node has a row in the database that it renews. A row that is not renewed runs out, and the node counts as gone.
 //! These times are real time also in tests that move the hub's clock: a node lives in real time.
 
+mod figures;
 mod renew;
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,12 @@ use tandem_app::cluster::{self, NODE_LIFE_MS};
 pub use tandem_app::cluster::{Node, Refusal};
 use tandem_app::keys;
 use tandem_core::{NodeId, Timestamp};
+use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::db::Db;
 use crate::keys::hub_secret;
+pub(crate) use figures::Figures;
 pub(crate) use renew::renew;
 
 /// How old the list of nodes may be.
@@ -55,6 +58,9 @@ pub struct Cluster {
     /// One look at a time.
     looking: tokio::sync::Mutex<()>,
     live: Arc<AtomicUsize>,
+    draining: AtomicBool,
+    /// Somebody wants the next renewal to be soon.
+    hurry: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -74,6 +80,8 @@ impl Cluster {
             known: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
             live: Arc::new(AtomicUsize::new(1)),
+            draining: AtomicBool::new(false),
+            hurry: Notify::new(),
         })
     }
 
@@ -95,6 +103,11 @@ impl Cluster {
         !self.membership.bus.is_empty()
     }
 
+    /// Real time, also in tests that move the hub's clock.
+    pub(crate) fn real_time(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     /// How many nodes ran at the last look, with this one.
     #[must_use]
     pub fn live_nodes(&self) -> usize {
@@ -112,6 +125,11 @@ impl Cluster {
         known.nodes.iter().map(|node| &node.id).filter(|id| *id != self.id()).cloned().collect()
     }
 
+    /// Renews this node's row soon, and learns which other nodes run.
+    pub(crate) fn look_soon(&self) {
+        self.hurry.notify_one();
+    }
+
     /// Forgets a node that has said that it stops.
     pub(crate) fn forget(&self, id: &NodeId) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,6 +143,17 @@ impl Cluster {
         name
     }
 
+    /// Says that this node stops, so that nobody is sent to it any more.
+    pub fn start_draining(&self) {
+        self.draining.store(true, Relaxed);
+    }
+
+    /// Whether this node stops.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Relaxed)
+    }
+
     /// Where other nodes reach this one.
     #[must_use]
     pub fn advertise(&self) -> String {
@@ -133,6 +162,12 @@ impl Cluster {
 
     fn own_advertise(&self) -> MutexGuard<'_, String> {
         self.advertise.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where other nodes reach this one if it listens on this address.
+    #[must_use]
+    pub fn address(&self, listens_on: SocketAddr) -> String {
+        self.membership.advertise.clone().unwrap_or_else(|| listens_on.to_string())
     }
 
     /// Says where this node listens. Other nodes reach it there unless the settings name another address.

@@ -10,6 +10,9 @@ use crate::hub::Hub;
 /// Interval of renewals. A row lasts four of them.
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
+/// Pause before a renewal that somebody wants soon, so that many wishes are one renewal.
+const HURRY_PAUSE: Duration = Duration::from_millis(50);
+
 /// Renews this node's row until the hub stops, and learns which other nodes run.
 pub(crate) async fn renew(hub: Hub, mut pacing: Pacing) {
     if !hub.cluster.membership.is_shared {
@@ -18,7 +21,12 @@ pub(crate) async fn renew(hub: Hub, mut pacing: Pacing) {
     let mut tick = tokio::time::interval(RENEW_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut failing = false;
-    while pacing.tick(&mut tick).await {
+    loop {
+        tokio::select! {
+            _ = tick.tick() => {}
+            () = hub.cluster.hurry.notified() => tokio::time::sleep(HURRY_PAUSE).await,
+            () = pacing.stopped() => return,
+        }
         let renewed = renew_once(&hub).await;
         if let Err(error) = &renewed
             && !failing
@@ -31,14 +39,9 @@ pub(crate) async fn renew(hub: Hub, mut pacing: Pacing) {
 
 async fn renew_once(hub: &Hub) -> Result<(), tandem_app::Error> {
     let cluster = &hub.cluster;
-    let (node, now) = (cluster.own_row(figures(hub)), cluster.clock.now());
+    let (node, now) =
+        (cluster.own_row(serde_json::to_string(&hub.figures()).unwrap_or_default()), cluster.clock.now());
     let nodes = cluster.db.write(move |tx, _| cluster::renew(tx, &node, now)).await?;
     cluster.learn(nodes);
     Ok(())
-}
-
-/// The counters of this node.
-fn figures(hub: &Hub) -> String {
-    let (sockets, streams) = hub.liveness.bus.open();
-    serde_json::json!({ "sockets": sockets, "streams": streams }).to_string()
 }

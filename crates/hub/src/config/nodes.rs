@@ -136,6 +136,9 @@ impl Config {
                  reach this one, such as --advertise 10.0.0.5:3000",
             );
         }
+        if self.drain_seconds > 300 {
+            return refuse("drain_seconds", "must be at most 300");
+        }
         if self.bus_credentials.is_some() && !matches!(self.bus_kind(), BusKind::Nats(_)) {
             return refuse("bus_credentials", "means nothing without --bus nats://HOST");
         }

@@ -92,6 +92,7 @@ pub struct Files {
     root: PathBuf,
     /// Folder for all files, unless they are in a bucket: the same, or one that all nodes share.
     kept: PathBuf,
+    shared: bool,
     bucket: Option<Arc<Bucket>>,
     /// Permits for uploads in memory.
     pub in_memory: Arc<Semaphore>,
@@ -123,6 +124,7 @@ impl Files {
         };
         let root = config.data.join("files");
         Ok(Self {
+            shared: config.shared_files.is_some(),
             kept: config.shared_files.clone().unwrap_or_else(|| root.clone()),
             root,
             bucket,
@@ -147,7 +149,7 @@ impl Files {
 
     /// Whether the files are in a folder that all nodes share.
     fn is_shared(&self) -> bool {
-        self.bucket.is_none() && self.kept != self.root
+        self.bucket.is_none() && self.shared
     }
 
     /// Checks that the bucket or the shared folder can be used and belongs to the hub of this database. `is_first` says
@@ -218,7 +220,7 @@ impl Files {
         upload.file.flush().await?;
         let name = name(&upload.id);
         let Some(bucket) = &self.bucket else {
-            if !self.is_shared() {
+            if self.kept == self.root {
                 return upload.persist(&self.kept.join(name)).await;
             }
             let (arriving, end) =

@@ -132,7 +132,9 @@ async fn in_folders(root: &Path) -> Result<Listing, Error> {
 /// Lists one folder: names and modification times.
 async fn entries(root: &Path, folder: &str) -> Result<Vec<(String, SystemTime)>, Error> {
     let mut found = match fs::read_dir(root.join(folder)).await {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
+            return Ok(Vec::new());
+        }
         opened => opened?,
     };
     let mut entries = Vec::new();

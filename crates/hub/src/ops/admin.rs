@@ -3,38 +3,41 @@
 use std::time::Duration;
 
 use tandem_api::admin::{
-    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms,
+    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminNode, AdminTask, Overview, PatchAgentTerms,
 };
 use tandem_api::error::Code;
 use tandem_api::tasks::PageQuery;
 use tandem_api::text::HubText;
 use tandem_app::admin::{self, AgentTerms};
-use tandem_core::AgentId;
+use tandem_app::cluster::NODE_LIFE_MS;
+use tandem_core::{AgentId, Timestamp};
 
 use super::files::storage_error;
 use super::nothing_to_change;
+use crate::bus::LinkState;
+use crate::cluster::{Figures, Node};
 use crate::{Error, HubParts, Listed, paging};
 
 /// Statistics of the hub.
 pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
     let totals = hub.totals.get(&hub.db).await?;
-    let (open_sockets, open_streams) = hub.liveness.bus.open();
-    let figures = hub.db.store().stats().figures();
+    let (nodes, figures) = hub.all_figures().await?;
     Ok(Overview {
         version: HubText::new(env!("CARGO_PKG_VERSION")),
         database: hub.totals.database,
         started_at: hub.totals.started_at,
         uptime_seconds: hub.time().ms_since(hub.totals.started_at) / 1_000,
         agents: totals.agents,
-        agents_online: hub.liveness.online_count(),
-        open_sockets,
-        open_streams,
+        agents_online: hub.online_count().await?,
+        open_sockets: figures.sockets,
+        open_streams: figures.streams,
+        nodes,
         connections: totals.connections,
         messages: totals.messages,
         events: totals.events,
         tasks: totals.tasks,
         counted_at: totals.counted_at,
-        store: figures.map(|(name, figure)| (camel_case(name), figure)).into(),
+        store: figures.store.into_iter().map(|(name, figure)| (camel_case(&name), figure)).collect(),
     })
 }
 
@@ -47,13 +50,39 @@ fn camel_case(name: &str) -> String {
     })
 }
 
+/// The nodes that serve this hub.
+pub async fn nodes(hub: &HubParts) -> Result<Vec<AdminNode>, Error> {
+    let now = hub.cluster.real_time();
+    let nodes = hub.cluster.nodes().await?;
+    Ok(nodes.iter().map(|node| node_view(hub, node, now)).collect())
+}
+
+fn node_view(hub: &HubParts, node: &Node, now: Timestamp) -> AdminNode {
+    let answers = node.id == *hub.cluster.id();
+    let figures = if answers { hub.figures() } else { Figures::of(node) };
+    AdminNode {
+        id: node.id.clone(),
+        advertise: HubText::new(node.advertise.clone()),
+        version: HubText::new(node.version.clone()),
+        answers,
+        draining: figures.draining,
+        bus: HubText::new(figures.bus),
+        bus_ms: figures.bus_ms,
+        open_sockets: figures.sockets,
+        open_streams: figures.streams,
+        started_at: node.started_at,
+        seen_ms_ago: if answers { 0 } else { node.renewed_ms_ago(NODE_LIFE_MS, now) },
+    }
+}
+
 /// Every agent, newest first.
 pub async fn agents(hub: &HubParts, query: PageQuery) -> Result<Listed<AdminAgent>, Error> {
     let limit = paging::LIST.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
     let page = hub.read(move |tx, _| admin::list_agents(tx, before.as_ref(), limit)).await?;
+    let seen = hub.sightings(page.items.iter().map(|agent| &agent.id)).await;
     let view = |agent| {
-        let seen = hub.liveness.presence(&agent);
+        let seen = seen.of(&agent);
         AdminAgent::new(agent, seen)
     };
     Ok(Listed::new(page, view, paging::cursor))
@@ -72,7 +101,7 @@ pub async fn change_agent(
     }
     let id = agent.clone();
     let changed = hub.db.write(move |tx, _| admin::change_agent(tx, &id, &terms)).await?;
-    let seen = hub.liveness.presence(&changed);
+    let seen = hub.presence(&changed).await;
     Ok(AdminAgent::new(changed, seen))
 }
 
@@ -141,16 +170,31 @@ pub async fn deliveries(hub: &HubParts, query: PageQuery) -> Result<Listed<Admin
 /// How long the answer whether the hub is ready may take.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 
-/// Checks that the hub is ready: the database answers, and neither writes nor uploads fail. After a failed write, a
-/// row is written as it is: without requests, nobody else would learn that writing is possible again.
-pub async fn check_ready(hub: &HubParts) -> Result<(), Error> {
+/// Checks that the hub is ready: it is not stopping, the database answers, and neither writes nor uploads fail. After a
+/// failed write, a row is written as it is: without requests, nobody else would learn that writing is possible again.
+/// Returns what is wrong although the hub can serve.
+pub async fn check_ready(hub: &HubParts) -> Result<Vec<HubText>, Error> {
+    if hub.cluster.is_draining() {
+        return Err(Error::new(Code::Unavailable, "this node is stopping; another one serves").retry_after(1));
+    }
     let checking = async {
         hub.read(|tx, _| admin::ping(tx)).await?;
         hub.db.check_writable().await?;
         hub.files.check_room().await.map_err(storage_error)
     };
     match tokio::time::timeout(READY_WITHIN, checking).await {
-        Ok(checked) => checked,
+        Ok(checked) => checked.map(|()| warnings(hub)),
         Err(_) => Err(Error::new(Code::Unavailable, "the database does not answer").retry_after(5)),
     }
+}
+
+fn warnings(hub: &HubParts) -> Vec<HubText> {
+    let warning = match hub.liveness.bus.link_state() {
+        None | Some(LinkState::Hearing) => return Vec::new(),
+        Some(LinkState::Away) => "NATS is away; this node looks at the database every second",
+        Some(LinkState::NotAllHeard) => {
+            "another node is not heard; this node looks at the database every second"
+        }
+    };
+    vec![HubText::new(warning)]
 }

@@ -11,6 +11,7 @@ use tandem_app::agents::{self, Change, Discover, NewAgent};
 use tandem_app::{Invalid, keys, webhooks};
 use tandem_store::directory::Listed;
 
+use crate::presences::Sightings;
 use crate::rates::RateKind;
 use crate::webhooks::address;
 use crate::{Address, Caller, Error, Hub, HubParts, paging};
@@ -56,7 +57,7 @@ pub async fn register(hub: &HubParts, body: RegisterAgent) -> Result<Registered,
         credits_micro: hub.config.initial_credits_micro(),
     };
     let agent = hub.db.write(move |tx, now| agents::register(tx, &new, now)).await?;
-    let seen = hub.liveness.presence(&agent);
+    let seen = hub.presence(&agent).await;
     Ok(Registered { api_key: HubText::new(api_key), profile: Profile::new(agent, seen, None) })
 }
 
@@ -65,7 +66,7 @@ pub async fn profile(hub: &HubParts, caller: &Caller) -> Result<Profile, Error> 
     let by = caller.agent.clone();
     let read = hub.read(move |tx, _| Ok((agents::profile(tx, &by)?, webhooks::secret_format(tx, &by)?)));
     let (agent, secret_format) = read.await?;
-    let seen = hub.liveness.presence(&agent);
+    let seen = hub.presence(&agent).await;
     Ok(Profile::new(agent, seen, secret_format))
 }
 
@@ -94,7 +95,7 @@ pub async fn change(hub: &HubParts, caller: &Caller, body: PatchAgent) -> Result
         Ok((agents::change(tx, &by, &change)?, webhooks::secret_format(tx, &by)?))
     });
     let (agent, secret_format) = changed.await?;
-    let seen = hub.liveness.presence(&agent);
+    let seen = hub.presence(&agent).await;
     Ok(Profile::new(agent, seen, secret_format))
 }
 
@@ -151,15 +152,16 @@ pub async fn discover(hub: &HubParts, caller: &Caller, query: DiscoverQuery) -> 
     };
     let by = caller.agent.clone();
     let (total, found) = hub.read(move |tx, now| agents::discover(tx, &by, &asked, now)).await?;
-    let agents = found.into_iter().map(|listed| entry(hub, listed)).collect();
+    let seen = hub.sightings(found.iter().map(|listed| &listed.agent.id)).await;
+    let agents = found.into_iter().map(|listed| entry(&seen, listed)).collect();
     Ok(Discovered { total, agents })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a ratio of two small counts")]
-fn entry(hub: &HubParts, listed: Listed) -> DirectoryEntry {
+fn entry(seen: &Sightings<'_>, listed: Listed) -> DirectoryEntry {
     let Listed { agent, connection_count, tasks_ended, tasks_completed } = listed;
     let rate = (tasks_ended >= ENDED_TASKS_MIN).then(|| tasks_completed as f64 / tasks_ended as f64);
-    let seen = hub.liveness.presence(&agent);
+    let seen = seen.of(&agent);
     DirectoryEntry {
         online: seen.online,
         last_seen_at: seen.last_seen_at,

@@ -12,6 +12,7 @@ use tandem_core::agents::Connection;
 use tandem_core::{AgentId, ConnectionId};
 
 use super::nothing_to_change;
+use crate::presences::Sightings;
 use crate::rates::RateKind;
 use crate::{Caller, Error, HubParts, Listed, paging};
 
@@ -101,7 +102,8 @@ pub async fn list(
     let before = paging::place(query.cursor.as_deref())?;
     let by = caller.agent.clone();
     let page = hub.read(move |tx, _| connections::list(tx, &by, before.as_ref(), limit)).await?;
-    Ok(Listed::new(page, |connection| view(hub, connection), paging::cursor))
+    let seen = hub.sightings(page.items.iter().map(|connection| &connection.peer.id)).await;
+    Ok(Listed::new(page, |connection| view(&seen, connection), paging::cursor))
 }
 
 /// One of the caller's connections.
@@ -112,7 +114,8 @@ pub async fn find(
 ) -> Result<ConnectionView, Error> {
     let (by, id) = (caller.agent.clone(), connection.clone());
     let found = hub.read(move |tx, _| connections::view(tx, &by, &id)).await?;
-    Ok(view(hub, found))
+    let seen = hub.presence(&found.peer).await;
+    Ok(ConnectionView::new(found, seen))
 }
 
 /// How many live tasks the caller has with the peers of its newest connections.
@@ -127,8 +130,8 @@ pub async fn live_with(hub: &HubParts, caller: &Caller, peer: &AgentId) -> Resul
     hub.read(move |tx, _| connections::live_with(tx, &by, &peer)).await
 }
 
-pub(super) fn view(hub: &HubParts, connection: Connection) -> ConnectionView {
-    let seen = hub.liveness.presence(&connection.peer);
+pub(super) fn view(seen: &Sightings<'_>, connection: Connection) -> ConnectionView {
+    let seen = seen.of(&connection.peer);
     ConnectionView::new(connection, seen)
 }
 
@@ -145,7 +148,8 @@ pub async fn change(
     let (by, id) = (caller.agent.clone(), connection.clone());
     let change = Change { alias: body.alias, approval: body.approval };
     let changed = hub.write(caller, move |tx, _| connections::change(tx, &by, &id, &change)).await?;
-    Ok(view(hub, changed))
+    let seen = hub.presence(&changed.peer).await;
+    Ok(ConnectionView::new(changed, seen))
 }
 
 /// Ends a connection.

@@ -131,7 +131,7 @@ impl Export {
         let by = self.caller.agent.clone();
         let read = self.read(move |tx, _| Ok((agents::profile(tx, &by)?, webhooks::secret_format(tx, &by)?)));
         let (agent, secret_format) = read.await?;
-        let seen = self.hub.liveness.presence(&agent);
+        let seen = self.hub.presence(&agent).await;
         self.put(Section::Agent(Box::new(Profile::new(agent, seen, secret_format)))).await?;
         self.connections().await?;
         self.tasks().await?;
@@ -147,7 +147,8 @@ impl Export {
         loop {
             let (by, place) = (self.caller.agent.clone(), before.clone());
             let page = self.read(move |tx, _| connections::list(tx, &by, place.as_ref(), PAGE)).await?;
-            let views = page.items.into_iter().map(|connection| connection_view(&self.hub, connection));
+            let seen = self.hub.sightings(page.items.iter().map(|connection| &connection.peer.id)).await;
+            let views = page.items.into_iter().map(|connection| connection_view(&seen, connection));
             self.put(Section::Connections(views.collect())).await?;
             before = page.next;
             if before.is_none() {

@@ -103,8 +103,9 @@ pub async fn members(
     let (by, id) = (caller.agent.clone(), network.clone());
     let (network, page) =
         hub.read(move |tx, _| networks::members(tx, &by, &id, after.as_ref(), limit)).await?;
+    let seen = hub.sightings(page.items.iter().map(|member| &member.agent.id)).await;
     let view = |member: tandem_store::networks::Member| {
-        let online = hub.liveness.presence(&member.agent).online;
+        let online = seen.of(&member.agent).online;
         MemberView::new(member.agent, &network.owner, online, member.joined_at, &caller.agent)
     };
     Ok(Listed::new(page, view, paging::cursor))
@@ -158,7 +159,8 @@ async fn members_online(
 ) -> Result<HashSet<AgentId>, Error> {
     let (by, id) = (caller.agent.clone(), network.clone());
     let (_, page) = hub.read(move |tx, _| networks::members(tx, &by, &id, None, MEMBERS_MAX)).await?;
-    let found = page.items.into_iter().filter(|member| hub.liveness.presence(&member.agent).online == online);
+    let seen = hub.sightings(page.items.iter().map(|member| &member.agent.id)).await;
+    let found = page.items.into_iter().filter(|member| seen.of(&member.agent).online == online);
     Ok(found.map(|member| member.agent.id).collect())
 }
 

@@ -15,7 +15,8 @@ const SURFACED_MAX: usize = 100;
 pub async fn reach(hub: &HubParts, caller: &Caller) -> Result<ReachView, Error> {
     let by = caller.agent.clone();
     let agent = hub.read(move |tx, _| agents::profile(tx, &by)).await?;
-    Ok(ReachView::new(&agent, hub.liveness.presence(&agent), hub.time()))
+    let seen = hub.presence(&agent).await;
+    Ok(ReachView::new(&agent, seen, hub.time()))
 }
 
 /// Stores what a program reports that runs for the caller.
@@ -27,7 +28,8 @@ pub async fn report(hub: &HubParts, caller: &Caller, body: ReportReach) -> Resul
     let report = Report { rung: body.rung, provided: body.provided, surfaced };
     let by = caller.agent.clone();
     let agent = hub.write(caller, move |tx, now| wake::report(tx, &by, &report, now)).await?;
-    Ok(ReachView::new(&agent, hub.liveness.presence(&agent), hub.time()))
+    let seen = hub.presence(&agent).await;
+    Ok(ReachView::new(&agent, seen, hub.time()))
 }
 
 /// Records that the result of an MCP tool has shown tasks to the caller's model.

@@ -32,6 +32,8 @@ const DRAIN: Duration = Duration::from_secs(7);
 const WORKERS_STOP: Duration = Duration::from_secs(9);
 /// Time limit for everything after the stop signal: the process has ended then.
 pub const GRACE: Duration = Duration::from_secs(10);
+/// Time over which the sockets and streams of a node that stops move to other nodes.
+const HAND_OVER: Duration = Duration::from_secs(2);
 /// Connections that are being refused at once. Others are closed without waiting for them to read the response.
 const REFUSALS_MAX: usize = 256;
 
@@ -45,7 +47,12 @@ pub async fn serve(
     let slots = Slots::new(hub.config.max_connections, hub.config.connections_per_address());
     let refusals = Arc::new(Semaphore::new(REFUSALS_MAX));
     let (stopping, stopped) = watch::channel(());
-    let mut stop = std::pin::pin!(stop);
+    let draining = Duration::from_secs(hub.config.drain_seconds.into());
+    let mut stop = std::pin::pin!(async {
+        stop.await;
+        hub.cluster.start_draining();
+        tokio::time::sleep(draining).await;
+    });
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -89,7 +96,8 @@ pub async fn serve(
     drop(listener);
     drop(stopping);
     hub.writing.close();
-    hub.liveness.bus.stop();
+    // Clients that reconnect to another node come one after the other.
+    hub.liveness.bus.stop(if hub.cluster.is_clustered() { HAND_OVER } else { Duration::ZERO }).await;
     let drained = async {
         // WebSockets have left their connections, but keep their slots; they close by themselves.
         while slots.taken() > 0 || hub.liveness.bus.open() != (0, 0) {
@@ -98,7 +106,7 @@ pub async fn serve(
         // Some requests continue after their connection is closed.
         hub.writing.wait().await;
     };
-    if tokio::time::timeout(DRAIN, drained).await.is_err() {
+    if tokio::time::timeout_at(stopped_at + DRAIN, drained).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
     stopped_at + WORKERS_STOP

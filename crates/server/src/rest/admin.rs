@@ -3,7 +3,8 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 use tandem_api::admin::{
-    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminTask, Overview, PatchAgentTerms, SetupLink,
+    AdminAgent, AdminDelivery, AdminEvent, AdminEventsQuery, AdminNode, AdminTask, Overview, PatchAgentTerms,
+    SetupLink,
 };
 use tandem_api::tasks::PageQuery;
 use tandem_hub::Hub;
@@ -17,6 +18,12 @@ use crate::http::{self, Answer, ApiError, Json, Param, Query};
 #[utoipa::path(get, path = "/admin/overview", tag = "admin", responses((status = 200, body = Overview)))]
 pub(crate) async fn overview(State(hub): State<Hub>, _: Admin) -> Answer<Overview> {
     Ok(Json(hub.overview().await?))
+}
+
+/// List the nodes that serve this hub.
+#[utoipa::path(get, path = "/admin/nodes", tag = "admin", responses((status = 200, body = Vec<AdminNode>)))]
+pub(crate) async fn nodes(State(hub): State<Hub>, _: Admin) -> Answer<Vec<AdminNode>> {
+    Ok(Json(admin::nodes(&hub).await?))
 }
 
 /// List all agents, newest first.

@@ -46,6 +46,7 @@ fn operator_routes() -> OpenApiRouter<Hub> {
         .routes(routes!(system::metrics))
         .routes(routes!(observe::observe))
         .routes(routes!(admin::overview))
+        .routes(routes!(admin::nodes))
         .routes(routes!(admin::agents))
         .routes(routes!(admin::change_agent))
         .routes(routes!(admin::setup_link))

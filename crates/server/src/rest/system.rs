@@ -17,11 +17,11 @@ pub(crate) async fn health() -> Json<Health> {
     Json(Health { status: HealthStatus::Ok, version: HubText::new(env!("CARGO_PKG_VERSION")) })
 }
 
-/// Check that the hub is ready: its database answers and is up to date, and writing works.
+/// Check that the hub is ready: its database answers and is up to date, writing works, and it is not stopping.
 #[utoipa::path(get, path = "/ready", tag = "hub", security(()), responses((status = 200, body = Ready)))]
 pub(crate) async fn ready(State(hub): State<Hub>) -> Answer<Ready> {
-    admin::check_ready(&hub).await?;
-    Ok(Json(Ready { status: ReadyStatus::Ready, database: hub.totals.database }))
+    let warnings = admin::check_ready(&hub).await?;
+    Ok(Json(Ready { status: ReadyStatus::Ready, database: hub.totals.database, warnings }))
 }
 
 /// Get metrics for Prometheus. Only for the operator, and for clients on the same machine.
@@ -45,7 +45,7 @@ pub(crate) async fn metrics(
             return Err(Error::unauthorized().into());
         }
     }
-    let page = hub.metrics.page(&hub.db.store().stats().figures(), hub.liveness.bus.open(), &hub.budget);
+    let page = hub.metrics_page();
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
 }

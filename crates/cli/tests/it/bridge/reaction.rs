@@ -163,7 +163,7 @@ async fn a_restored_hub_wakes_as_before(
     if !runs_meanwhile {
         tool.initialize("claude-code").await;
     }
-    eventually(async || (hub.hub.liveness.bus.open().0 == 1).then_some(())).await;
+    eventually(async || (hub.open().0 == 1).then_some(())).await;
     let task = ada.task(&bob).await;
     assert_eq!(tool.note().await["params"]["meta"]["tasks"], task.as_str());
 }

@@ -72,7 +72,7 @@ async fn one_of_two_bridges_wakes() {
         followed(&bob).await;
     }
     // Both follow: each has a socket.
-    eventually(async || (hub.hub.liveness.bus.open().0 == 2).then_some(())).await;
+    eventually(async || (hub.open().0 == 2).then_some(())).await;
     for _ in 0..3 {
         ada.task(&bob).await;
         let mut woken = 0;

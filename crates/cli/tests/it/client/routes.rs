@@ -243,6 +243,7 @@ async fn operator(walk: &Walk) {
     guest.health().await.unwrap();
     guest.ready().await.unwrap();
     admin.admin_overview().await.unwrap();
+    assert!(!admin.admin_nodes().await.unwrap().is_empty());
     assert!(admin.admin_setup_link().await.unwrap().path.as_str().starts_with("/setup#"));
     assert_eq!(admin.admin_agents(&PageQuery::default()).await.unwrap().items.len(), 3);
     admin.admin_change_agent(bob_id, &wire(json!({ "credits": 1.5 }))).await.unwrap();

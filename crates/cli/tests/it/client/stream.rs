@@ -142,7 +142,7 @@ async fn a_key_that_ends_is_an_error(
     let mut stream = client.follow(None).only(transport);
     notice(&mut stream, |notice| matches!(notice, Notice::Connected { .. })).await;
     // A long poll that comes in while the key ends is answered when its wait is over.
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
     client.rotate_key().await.unwrap();
     let ended = async {
         loop {

@@ -1,26 +1,28 @@
-//! Starts a hub for a test and speaks to it as a foreign client would: JSON over HTTP.
+//! Starts a hub for a test and speaks to it as a foreign client would: JSON over HTTP. With TANDEM_TEST_CLUSTER=1, a hub
+//! on PostgreSQL is three nodes, and each connection goes to the next of them.
 
 mod client;
+pub mod cluster;
+pub mod nats;
+mod node;
 mod nodes;
 mod place;
 mod socket;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 use tandem_app::tasks::{self, Defaults, NewTask};
+use tandem_core::agents::Reach;
 use tandem_core::{AgentId, Now};
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
-use tandem_server::Server;
 use tandem_server::mcp::{Extension, Sessions};
 use tandem_store::Tx;
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 
 pub use client::{Client, Reply};
+pub use node::Node;
 pub use nodes::Nodes;
 pub use place::{Db, Place};
 pub use socket::Socket;
@@ -37,8 +39,9 @@ pub struct Harness {
     pub clock: Arc<AtomicI64>,
     pub hub: tandem_hub::Hub,
     pub sessions: Arc<Sessions>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// All processes of the hub. `hub` and `sessions` are those of the first one.
+    pub nodes: Vec<Node>,
+    _front: Option<cluster::Front>,
     /// Kept until the hub is gone.
     pub place: Arc<Place>,
 }
@@ -86,35 +89,63 @@ impl Harness {
         extension: Option<Arc<dyn Extension>>,
     ) -> Self {
         drop(tandem_server::logs::init());
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (ready, started) = oneshot::channel();
-        let hub_clock = Clock::Manual(Arc::clone(&clock));
-        let thread = std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-            runtime.block_on(async move {
-                let started = tandem_hub::start::open(config, hub_clock, names).await.unwrap();
-                let mut server = Server::new(started);
-                server.mcp_extension = extension;
-                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-                let address = listener.local_addr().unwrap();
-                ready.send((address, Arc::clone(server.hub()), Arc::clone(&server.sessions))).ok();
-                let stop = async move {
-                    let _ = stopped.await;
-                };
-                server.run(listener, stop).await;
-            });
-        });
-        let (address, hub, sessions) = started.await.expect("the hub starts");
-        Self {
-            client: Client { address },
-            clock,
-            hub,
-            sessions,
-            stop: Some(stop),
-            thread: Some(thread),
-            place,
+        let count = if cluster::is_wanted() && config.database.is_some() { cluster::NODES } else { 1 };
+        let mut nodes = Vec::new();
+        for number in 0..count {
+            let config = if count > 1 { cluster::config(&place, &config, number) } else { config.clone() };
+            let hub_clock = Clock::Manual(Arc::clone(&clock));
+            nodes.push(Node::start(config, hub_clock, names.clone(), extension.clone()).await);
         }
+        if count > 1 {
+            cluster::settle(&nodes).await;
+        }
+        Self::of_nodes(nodes, place, clock).await
+    }
+
+    /// Several nodes on one database, whatever the environment says. They hear of each other.
+    pub async fn start_cluster(set: impl Fn(usize, &mut Config)) -> Self {
+        let hub = Self::start_cluster_unsettled(set).await;
+        cluster::settle(&hub.nodes).await;
+        hub
+    }
+
+    /// The same, and they may not hear of each other yet.
+    pub async fn start_cluster_unsettled(set: impl Fn(usize, &mut Config)) -> Self {
+        drop(tandem_server::logs::init());
+        let (place, clock) = (Arc::new(Place::new(Db::Postgres)), Arc::new(AtomicI64::new(START_MS)));
+        let mut nodes = Vec::new();
+        for number in 0..cluster::NODES {
+            let mut config = cluster::config(&place, &place.config(), number);
+            set(number, &mut config);
+            let hub_clock = Clock::Manual(Arc::clone(&clock));
+            nodes.push(Node::start(config, hub_clock, Resolver::system(), None).await);
+        }
+        Self::of_nodes(nodes, place, clock).await
+    }
+
+    async fn of_nodes(nodes: Vec<Node>, place: Arc<Place>, clock: Arc<AtomicI64>) -> Self {
+        let (hub, sessions) = (Arc::clone(&nodes[0].hub), Arc::clone(&nodes[0].sessions));
+        let mut front = None;
+        if nodes.len() > 1 {
+            let addresses = nodes.iter().map(|node| node.client.address).collect();
+            front = Some(cluster::Front::start(addresses).await);
+        }
+        let client = match &front {
+            Some(front) => Client { address: front.address },
+            None => nodes[0].client.clone(),
+        };
+        Self { client, clock, hub, sessions, nodes, _front: front, place }
+    }
+
+    /// How an agent is connected best, on any node.
+    pub fn reach(&self, agent: &AgentId) -> Option<Reach> {
+        self.nodes.iter().filter_map(|node| node.hub.liveness.bus.reach(agent)).min()
+    }
+
+    /// Number of open sockets and streams on all nodes.
+    pub fn open(&self) -> (usize, usize) {
+        let open = self.nodes.iter().map(|node| node.hub.liveness.bus.open());
+        open.fold((0, 0), |sum, open| (sum.0 + open.0, sum.1 + open.1))
     }
 
     /// Makes plain tasks in bulk.
@@ -134,7 +165,9 @@ impl Harness {
     /// Ends MCP sessions that nobody has used for as long as the settings say.
     pub fn end_idle_sessions(&self) {
         let idle_ms = i64::from(self.hub.config.mcp_session_idle_seconds) * 1_000;
-        self.sessions.end_idle(self.hub.time(), idle_ms);
+        for node in &self.nodes {
+            node.sessions.end_idle(self.hub.time(), idle_ms);
+        }
     }
 
     pub fn advance_ms(&self, ms: i64) {
@@ -144,9 +177,11 @@ impl Harness {
     /// Waits until the timer has come by and handled what was due: it looks once before it handles something, and once
     /// more afterwards.
     pub async fn timer_has_looked(&self) {
-        let checks = || self.hub.metrics.timer_checks.get();
-        let before = checks();
-        eventually(async || (checks() >= before + 3).then_some(())).await;
+        for node in &self.nodes {
+            let checks = || node.hub.metrics.timer_checks.get();
+            let before = checks();
+            eventually(async || (checks() >= before + 3).then_some(())).await;
+        }
     }
 
     pub async fn agent(&self, name: &str) -> Agent {
@@ -179,21 +214,15 @@ impl Harness {
 
 impl Drop for Harness {
     fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        let joined = self.thread.take().map(JoinHandle::join);
+        self.nodes.iter_mut().for_each(Node::stop);
+        let joined: Vec<_> = self.nodes.iter_mut().map(Node::join).collect();
         if std::thread::panicking() {
             return;
         }
-        joined.unwrap().expect("the server stops cleanly");
-        let waiting = || {
-            let figures = self.hub.db.store().stats().figures();
-            figures
-                .into_iter()
-                .filter(|(name, value)| name.starts_with("waiting") && *value > 0)
-                .collect::<Vec<_>>()
-        };
+        for joined in joined {
+            joined.expect("the server stops cleanly");
+        }
+        let waiting = || self.nodes.iter().flat_map(Node::waiting).collect::<Vec<_>>();
         // What was asked right before the stop is still taken; what stays is lost.
         let deadline = std::time::Instant::now() + PATIENCE;
         while !waiting().is_empty() && std::time::Instant::now() < deadline {

@@ -63,6 +63,13 @@ impl Place {
         Self { folder, database, name }
     }
 
+    /// The data folder of another node of a cluster.
+    pub fn node_folder(&self, number: usize) -> std::path::PathBuf {
+        let mut name = self.folder.clone().into_os_string();
+        name.push(format!("-node{number}"));
+        name.into()
+    }
+
     /// The same folder with another database. Dropping this removes nothing.
     pub fn with_database(&self, url: String) -> Self {
         Self { folder: self.folder.clone(), database: Some(url), name: String::new() }
@@ -116,5 +123,8 @@ impl Drop for Place {
             administer(format!("drop database if exists {} with (force)", self.name));
         }
         let _ = std::fs::remove_dir_all(&self.folder);
+        for number in 1..super::cluster::NODES {
+            let _ = std::fs::remove_dir_all(self.node_folder(number));
+        }
     }
 }

@@ -82,7 +82,7 @@ async fn a_public_key_cannot_say_anything() {
         tokio::spawn(async move { bob.told("wait_for_updates", json!({})).await })
     };
     let agent = bob.id.parse().unwrap();
-    crate::harness::eventually(async || hub.hub.liveness.bus.reach(&agent).map(drop)).await;
+    crate::harness::eventually(async || hub.reach(&agent).map(drop)).await;
     eve.pair_with(&bob).await;
     let (_, told) = waiting.await.unwrap();
     let key = told["events"][0]["data"]["withPublicKey"].as_str().unwrap();

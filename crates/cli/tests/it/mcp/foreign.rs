@@ -176,7 +176,7 @@ async fn a_foreign_client_of_the_new_era_listens(#[values(Db::Sqlite, Db::Postgr
     let mut client = Foreign::connect("client2", &bob, &[]).await;
     let honored = client.order(json!({ "listen": "tandem://inbox" })).await;
     assert_eq!(honored["resourceSubscriptions"], json!(["tandem://inbox"]));
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
     ada.task(&bob).await;
     assert_eq!(client.line().await, json!({ "updated": "tandem://inbox" }));
 }

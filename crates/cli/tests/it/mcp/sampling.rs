@@ -273,7 +273,7 @@ async fn an_answer_counts_on_whichever_stream_it_was_asked() {
     model.stream = model.session.stream().await;
     // Also while there is none.
     drop(model.stream);
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_none().then_some(())).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).is_none().then_some(())).await;
     model.stream = model.session.stream().await;
     model.answer(id, "On it.").await;
     has_messages(&ada, &task, 1).await;

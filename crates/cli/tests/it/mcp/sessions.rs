@@ -317,8 +317,7 @@ async fn a_session_that_is_ended_answers_what_it_was_asked() {
     let session = Session::begin(&bob, json!({})).await;
     let wait = json!({ "name": "wait_for_updates", "arguments": {} });
     let (waited, task) = tokio::join!(session.ask("tools/call", wait), async {
-        eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_some().then_some(()))
-            .await;
+        eventually(async || hub.reach(&bob.id.parse().unwrap()).is_some().then_some(())).await;
         session.plain_with("DELETE", &[("host", "no host")]).await.refused(400, "validation");
         session.plain("DELETE").await.ok(200);
         ada.task(&bob).await
@@ -333,8 +332,7 @@ async fn an_id_belongs_to_one_unanswered_request() {
     let session = Session::begin(&bob, json!({})).await;
     let wait = json!({ "name": "wait_for_updates", "arguments": { "acknowledge": true } });
     let (waited, ()) = tokio::join!(session.ask("tools/call", wait), async {
-        eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_some().then_some(()))
-            .await;
+        eventually(async || hub.reach(&bob.id.parse().unwrap()).is_some().then_some(())).await;
         let refused = session.ask("ping", json!({})).await;
         assert_eq!(refused["error"]["code"], -32600, "{refused}");
         ada.task(&bob).await;

@@ -17,7 +17,7 @@ async fn a_call_can_wait_for_something_new(#[values(Db::Sqlite, Db::Postgres)] d
         let bob = bob.clone();
         tokio::spawn(async move { bob.told("wait_for_updates", json!({ "acknowledge": true })).await })
     };
-    eventually(async || (hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_some()).then_some(())).await;
+    eventually(async || (hub.reach(&bob.id.parse().unwrap()).is_some()).then_some(())).await;
     let task = ada.task(&bob).await;
     let (words, updates) = waiting.await.unwrap();
     assert!(words.contains(&task), "{words}");
@@ -125,7 +125,7 @@ async fn a_subscription_of_the_new_era_is_recipiento(#[values(Db::Sqlite, Db::Po
     let accepted = stream.next().await.unwrap();
     assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(accepted["params"]["notifications"], json!({ "resourceSubscriptions": ["tandem://inbox"] }));
-    eventually(async || (hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_some()).then_some(())).await;
+    eventually(async || (hub.reach(&bob.id.parse().unwrap()).is_some()).then_some(())).await;
     ada.task(&bob).await;
     let updated = stream.next().await.unwrap();
     assert_eq!(updated["method"], "notifications/resources/updated");
@@ -148,7 +148,7 @@ async fn what_becomes_of_a_task_is_told(#[values(Db::Sqlite, Db::Postgres)] db: 
         let ada = ada.clone();
         tokio::spawn(async move { ada.told("wait_for_updates", json!({})).await })
     };
-    eventually(async || hub.hub.liveness.bus.reach(&ada.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&ada.id.parse().unwrap()).map(drop)).await;
     // A receipt is not worth waking up for.
     bob.post_empty(&format!("/tasks/{task}/ack")).await.ok(200);
     bob.patch(&format!("/tasks/{task}"), json!({ "status": "rejected", "reason": "no time" })).await.ok(200);
@@ -162,7 +162,7 @@ async fn what_becomes_of_a_task_is_told(#[values(Db::Sqlite, Db::Postgres)] db: 
         let ada = ada.clone();
         tokio::spawn(async move { ada.told("wait_for_updates", json!({})).await })
     };
-    eventually(async || hub.hub.liveness.bus.reach(&ada.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&ada.id.parse().unwrap()).map(drop)).await;
     ada.pair_with(&hub.agent("Carol").await).await;
     let (words, _) = waiting.await.unwrap();
     assert!(words.contains("agent.connected by Carol, agent ID: agent_"), "{words}");
@@ -195,10 +195,10 @@ async fn a_cancelled_call_acknowledges_nothing() {
         tokio::spawn(async move { session.send(&message).await })
     };
     let agent = bob.id.parse().unwrap();
-    eventually(async || hub.hub.liveness.bus.reach(&agent).map(drop)).await;
+    eventually(async || hub.reach(&agent).map(drop)).await;
     let params = json!({ "requestId": "w" });
     session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })).await;
-    eventually(async || hub.hub.liveness.bus.reach(&agent).is_none().then_some(())).await;
+    eventually(async || hub.reach(&agent).is_none().then_some(())).await;
     let task = ada.task(&bob).await;
     let (words, _) = bob.told("check_updates", json!({})).await;
     assert!(words.contains(&task), "{words}");
@@ -224,11 +224,11 @@ async fn a_call_whose_connection_breaks_acknowledges_nothing() {
     let mut connection = TcpStream::connect(bob.client.address).await.unwrap();
     connection.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
     let agent = bob.id.parse().unwrap();
-    eventually(async || hub.hub.liveness.bus.reach(&agent).map(drop)).await;
+    eventually(async || hub.reach(&agent).map(drop)).await;
     drop(connection);
     eventually(async || (hub.hub.metrics.connections.get() == 0).then_some(())).await;
     let task = ada.task(&bob).await;
-    eventually(async || hub.hub.liveness.bus.reach(&agent).is_none().then_some(())).await;
+    eventually(async || hub.reach(&agent).is_none().then_some(())).await;
     let told = session.ask("tools/call", json!({ "name": "wait_for_updates", "arguments": {} })).await;
     assert_eq!(told["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{told}");
 }
@@ -271,7 +271,7 @@ async fn an_answer_that_nobody_read_can_be_asked_for_again() {
     assert_eq!(ping().await["error"]["code"], -32600);
     eventually(nobody_reads).await;
     let task = ada.task(&bob).await;
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).is_none().then_some(())).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).is_none().then_some(())).await;
     let answer = eventually(async || Stream::open(&bob, &again, "").await.next().await).await;
     assert_eq!(answer["id"], "w");
     assert_eq!(answer["result"]["structuredContent"]["pendingTasks"][0]["id"], task.as_str(), "{answer}");
@@ -312,7 +312,7 @@ async fn waiting_waits_behind_a_thousand_unseen_lines() {
         let bob = bob.clone();
         tokio::spawn(async move { bob.told("wait_for_updates", json!({})).await })
     };
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
     assert!(!waiting.is_finished());
     let second = ada.task(&bob).await;
     let (words, told) = waiting.await.unwrap();
@@ -336,7 +336,7 @@ async fn nothing_is_acknowledged_that_was_not_shown() {
         let (bob, call) = (bob.clone(), json!({ "after": beyond }));
         tokio::spawn(async move { bob.told("wait_for_updates", call).await })
     };
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
     let third = ada.task(&bob).await;
     let (words, told) = waiting.await.unwrap();
     assert!(words.contains(&third) && !words.contains(&second), "{words}");
@@ -363,7 +363,7 @@ async fn what_was_taken_back_wakes_nobody() {
         let bob = bob.clone();
         tokio::spawn(async move { bob.told("wait_for_updates", json!({})).await })
     };
-    eventually(async || hub.hub.liveness.bus.reach(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
     ada.delete(&format!("/tasks/{task}/messages/{said}")).await;
     let second = ada.task(&bob).await;
     let (words, _) = waiting.await.unwrap();

@@ -309,7 +309,7 @@ async fn a_socket_that_opens_while_its_key_ends_is_closed(
     let mut begun = [0; 12];
     stream.read_exact(&mut begun).await.unwrap();
     assert_eq!(String::from_utf8_lossy(&begun), "HTTP/1.1 401");
-    eventually(async || hub.hub.liveness.bus.reach(&id).is_none().then_some(())).await;
+    eventually(async || hub.reach(&id).is_none().then_some(())).await;
 }
 
 /// The key ends after the request was admitted and before the hub has begun to wait: nothing would end the wait.

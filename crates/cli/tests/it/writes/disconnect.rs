@@ -166,12 +166,12 @@ async fn check_keys(hub: &Harness, picture: &Picture, scenes: &mut [Prepared]) {
         let agent: AgentId = connected.agent.id.parse().unwrap();
         if key_state(picture, &connected.agent) == 200 {
             open += 1;
-            assert!(hub.hub.liveness.bus.reach(&agent).is_some(), "{operation}: the socket is still open");
+            assert!(hub.reach(&agent).is_some(), "{operation}: the socket is still open");
         } else {
             connected.is_closed().await;
         }
     }
-    eventually(async || (hub.hub.liveness.bus.open().0 == open).then_some(())).await;
+    eventually(async || (hub.open().0 == open).then_some(())).await;
 }
 
 /// Every file has its bytes, and no bytes are without a file.
