@@ -177,9 +177,11 @@ impl Harness {
     /// Waits until the timer has come by and handled what was due: it looks once before it handles something, and once
     /// more afterwards.
     pub async fn timer_has_looked(&self) {
-        let checks = || self.hub.metrics.timer_checks.get();
-        let before = checks();
-        eventually(async || (checks() >= before + 3).then_some(())).await;
+        for node in &self.nodes {
+            let checks = || node.hub.metrics.timer_checks.get();
+            let before = checks();
+            eventually(async || (checks() >= before + 3).then_some(())).await;
+        }
     }
 
     pub async fn agent(&self, name: &str) -> Agent {

@@ -1,11 +1,12 @@
-//! Several nodes of one hub, in this process, without NATS.
+//! Single nodes of one hub, in this process, without NATS: a test sends each request to the node that it means.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use tandem_hub::Config;
+use tandem_hub::webhooks::address::Resolver;
+use tandem_hub::{Clock, Config};
 
-use super::{Agent, Db, Harness, Place, START_MS};
+use super::{Agent, Db, Harness, Node, Place, START_MS};
 
 /// The nodes of a hub on one PostgreSQL database.
 pub struct Nodes {
@@ -33,7 +34,10 @@ impl Nodes {
         config.bus = Some("none".into());
         config.shared_files = Some(self.place.folder.join("shared"));
         set(&mut config);
-        Harness::start_at(Arc::clone(&self.place), config, Arc::clone(&self.clock)).await
+        drop(tandem_server::logs::init());
+        let clock = Clock::Manual(Arc::clone(&self.clock));
+        let node = Node::start(config, clock, Resolver::system(), None).await;
+        Harness::of_nodes(vec![node], Arc::clone(&self.place), Arc::clone(&self.clock)).await
     }
 }
 
