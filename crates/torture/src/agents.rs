@@ -24,6 +24,13 @@ pub(crate) fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Agent {
+    /// An agent that no hub knows.
+    #[cfg(test)]
+    pub(crate) fn unknown(id: &str) -> Arc<Self> {
+        let (name, id) = (id.to_owned(), id.to_owned());
+        Arc::new(Self { name, id, key: Mutex::default(), truth: Mutex::default() })
+    }
+
     pub(crate) fn key(&self) -> String {
         lock(&self.key).clone()
     }

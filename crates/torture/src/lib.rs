@@ -21,6 +21,8 @@ mod receiver;
 mod report;
 mod run;
 mod stories;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 

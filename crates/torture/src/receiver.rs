@@ -99,7 +99,7 @@ impl Receiver {
     }
 
     /// A request arrives. True if it is to be accepted.
-    fn begin(&self, id: &str) -> (bool, Duration) {
+    pub(crate) fn begin(&self, id: &str) -> (bool, Duration) {
         let mut seen = lock(&self.seen);
         let seen = &mut *seen;
         add(&self.ledger.webhooks_received, 1);
@@ -125,7 +125,7 @@ impl Receiver {
         (!refuse, seen.dice.ms(ANSWER_MS.0, ANSWER_MS.1))
     }
 
-    fn end(&self, id: &str, body: &Value, accept: bool) {
+    pub(crate) fn end(&self, id: &str, body: &Value, accept: bool) {
         let mut seen = lock(&self.seen);
         if let Some(delivery) = seen.deliveries.get_mut(id) {
             delivery.under_way = delivery.under_way.saturating_sub(1);

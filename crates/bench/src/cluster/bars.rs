@@ -73,8 +73,13 @@ fn groups(report: &Report) -> Vec<Group> {
         });
         let plural = if latency { "" } else { "s" };
         groups.push(Group {
-            title: format!("one node: {}, {} connection{plural}", cell.operation.title(), cell.connections),
-            unit: if latency { "ms at p50, less is better" } else { "a second" },
+            title: format!(
+                "one node: {}, {} connection{plural}{}",
+                cell.operation.title(),
+                cell.connections,
+                if latency { ", p50, less is better" } else { "" }
+            ),
+            unit: if latency { "ms" } else { "a second" },
             bars: bars.collect(),
         });
     }
@@ -90,7 +95,7 @@ fn groups(report: &Report) -> Vec<Group> {
             ("same node".to_owned(), colour(Name::RowsInOrder), wake.same_node_p50_ms),
             ("across nodes".to_owned(), colour(Name::Hub), wake.across_p50_ms),
         ];
-        groups.push(Group { title: "request to frame".into(), unit: "ms at p50, less is better", bars });
+        groups.push(Group { title: "request to frame, p50, less is better".into(), unit: "ms", bars });
     }
     if let Some(idle) = &report.idle {
         let bars = vec![

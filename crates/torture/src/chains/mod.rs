@@ -74,7 +74,7 @@ impl Chain {
     }
 
     /// Takes an event in, and notes what is wrong with its number.
-    fn receive(&self, event: Logged) {
+    pub(crate) fn receive(&self, event: Logged) {
         let mut state = lock(&self.state);
         let who = format!("{} by {:?}", self.agent.name, self.channel);
         if event.cursor <= state.last {
