@@ -2,7 +2,9 @@
 //! transaction is long. Knows nothing of HTTP or of the loop that calls it.
 
 use tandem_core::{AgentId, Now};
-use tandem_store::{Effect, Tx, accounts as rows, agents, connections, networks, tasks as task_rows};
+use tandem_store::{
+    Effect, Tx, accounts as rows, agents, connections, networks, presences, tasks as task_rows,
+};
 
 use crate::connections::end_connection;
 use crate::messages::delete_content_by;
@@ -35,6 +37,7 @@ pub struct Erased {
 pub fn close(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<(), Error> {
     agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     rows::close(tx, by, now.at)?;
+    presences::remove(tx, by)?;
     tx.after_commit(Effect::KeyEnded(by.clone()));
     tx.after_commit(Effect::WebhookChanged(by.clone()));
     Ok(())

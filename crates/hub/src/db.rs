@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tandem_app::{Error, admin, keys, tasks};
+use tandem_app::{Error, admin, tasks};
 use tandem_core::{IdSource, Now, Timestamp};
 use tandem_store::{Store, Tx};
 
@@ -27,8 +27,8 @@ struct Inner {
 }
 
 impl Db {
-    pub(crate) fn new(store: Store, clock: Clock) -> Self {
-        Self(Arc::new(Inner { store, clock, ids: Arc::new(IdSource::new(keys::fill_random)) }))
+    pub(crate) fn new(store: Store, clock: Clock, ids: Arc<IdSource>) -> Self {
+        Self(Arc::new(Inner { store, clock, ids }))
     }
 
     /// The store itself.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tandem_api::system::Database as Kind;
 use tandem_app::keys;
-use tandem_core::FileId;
+use tandem_core::{FileId, IdSource};
 use tandem_store::{Database, Options, Store};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
@@ -135,6 +135,17 @@ struct BusParts {
 
 /// Opens everything that a hub needs. `resolver` resolves the hosts of webhooks.
 pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<Started, Error> {
+    open_with(config, clock, resolver, Arc::new(IdSource::new(keys::fill_random))).await
+}
+
+/// The same with a source of ids. Nodes within one process of a test share it: their clock stands still, so ids of
+/// different sources would have no order.
+pub async fn open_with(
+    config: Config,
+    clock: Clock,
+    resolver: Resolver,
+    ids: Arc<IdSource>,
+) -> Result<Started, Error> {
     let (database, kind) = database(&config)?;
     let files = Files::of(&config)?;
     let credentials = BusCredentials::read(&config)?;
@@ -167,7 +178,7 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
         Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
     };
     folder::claim(&config, &store).await?;
-    let db = Db::new(store, clock.clone());
+    let db = Db::new(store, clock.clone(), ids);
     let cluster = Cluster::new(membership, db.clone()).await?;
     cluster.join().await?.map_err(Error::Cluster)?;
     files.claim(db.store(), cluster.is_first().await?).await?;

@@ -64,6 +64,11 @@ pub fn count_online(tx: &mut Tx<'_>, called_since: Timestamp, now: Timestamp) ->
     )
 }
 
+/// Removes what all nodes have said about an agent.
+pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+    tx.send("delete from presences where agent_id = ?1", &[agent.into()])
+}
+
 /// Removes what one node has said and is no longer true.
 pub fn sweep(tx: &mut Tx<'_>, node: &NodeId, now: Timestamp) -> Result<(), Error> {
     tx.send("delete from presences where node_id = ?1 and until <= ?2", &[node.into(), now.into()])

@@ -143,7 +143,7 @@ fn moved(agent: &Agent, to: &Process) -> Agent {
 /// How many files lie below the data folder.
 fn on_disk(place: &Place) -> usize {
     let Ok(folders) = std::fs::read_dir(place.folder.join("files")) else { return 0 };
-    folders.flatten().map(|folder| std::fs::read_dir(folder.path()).unwrap().count()).sum()
+    folders.flatten().filter_map(|folder| Some(std::fs::read_dir(folder.path()).ok()?.count())).sum()
 }
 
 /// More than is sent to the store at once, and no two parts alike.

@@ -312,6 +312,7 @@ async fn every_flaw_of_a_file_is_refused(#[values(Db::Sqlite, Db::Postgres)] db:
     ana.post("/tasks/enc-1/files/json", good).await.refused(409, "signature_replayed");
     let left = pair.hub.hub.config.data.join("files");
     let folders = std::fs::read_dir(left).unwrap().flatten();
-    let files: usize = folders.map(|folder| std::fs::read_dir(folder.path()).unwrap().count()).sum();
+    let files: usize =
+        folders.filter_map(|folder| Some(std::fs::read_dir(folder.path()).ok()?.count())).sum();
     assert_eq!(files, 1, "what was refused left no bytes");
 }

@@ -68,9 +68,7 @@ async fn advance(state: Next) -> Option<(String, Next)> {
             Some((chunk, Next::Feed(feed)))
         }
         Ok(Ok(FeedItem::Ended(EndReason::Stopping))) => {
-            // Not all clients come back at the same moment.
-            let pause_ms = 500 + 4 * u32::from(tandem_app::keys::random_byte());
-            Some((format!(": the hub restarts\nretry: {pause_ms}\n\n"), Next::Over))
+            Some((": the hub restarts\nretry: 1000\n\n".into(), Next::Over))
         }
         Ok(Ok(FeedItem::Ended(EndReason::KeyEnded))) => {
             Some((": the key is no longer valid\n\n".into(), Next::Over))

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use tandem_app::tasks::{self, Defaults, NewTask};
 use tandem_core::agents::Reach;
-use tandem_core::{AgentId, Now};
+use tandem_core::{AgentId, IdSource, Now};
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
 use tandem_server::mcp::{Extension, Sessions};
@@ -90,11 +90,13 @@ impl Harness {
     ) -> Self {
         drop(tandem_server::logs::init());
         let count = if cluster::is_wanted() && config.database.is_some() { cluster::NODES } else { 1 };
+        let ids = Arc::new(IdSource::new(tandem_app::keys::fill_random));
         let mut nodes = Vec::new();
         for number in 0..count {
             let config = if count > 1 { cluster::config(&place, &config, number) } else { config.clone() };
             let hub_clock = Clock::Manual(Arc::clone(&clock));
-            nodes.push(Node::start(config, hub_clock, names.clone(), extension.clone()).await);
+            let (names, extension, ids) = (names.clone(), extension.clone(), Arc::clone(&ids));
+            nodes.push(Node::start_with(config, hub_clock, names, extension, ids).await);
         }
         if count > 1 {
             cluster::settle(&nodes).await;

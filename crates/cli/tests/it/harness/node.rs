@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use tandem_core::IdSource;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
 use tandem_server::Server;
@@ -30,13 +31,25 @@ impl Node {
         names: Resolver,
         extension: Option<Arc<dyn Extension>>,
     ) -> Self {
+        let ids = Arc::new(IdSource::new(tandem_app::keys::fill_random));
+        Self::start_with(config, clock, names, extension, ids).await
+    }
+
+    /// With a source of ids that other nodes share.
+    pub async fn start_with(
+        config: Config,
+        clock: Clock,
+        names: Resolver,
+        extension: Option<Arc<dyn Extension>>,
+        ids: Arc<IdSource>,
+    ) -> Self {
         let (stop, stopped) = oneshot::channel::<()>();
         let (ready, started) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async move {
-                let started = tandem_hub::start::open(config, clock, names).await.unwrap();
+                let started = tandem_hub::start::open_with(config, clock, names, ids).await.unwrap();
                 let mut server = Server::new(started);
                 server.mcp_extension = extension;
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

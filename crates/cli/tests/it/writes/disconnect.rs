@@ -182,7 +182,7 @@ async fn check_files(hub: &Harness, picture: &Picture) {
     let root = hub.hub.config.data.join("files");
     let on_disk = || {
         let folders = std::fs::read_dir(&root).unwrap().flatten();
-        let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten());
+        let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok()).flatten().flatten();
         let below = |file: std::fs::DirEntry| file.path().strip_prefix(&root).unwrap().display().to_string();
         files.map(below).collect::<BTreeSet<String>>()
     };
