@@ -161,7 +161,7 @@ impl Default for Config {
             mcp_session_idle_seconds: 1_800,
             webhook_allow_http: false,
             webhook_allow_private: false,
-            database_writers: 1,
+            database_writers: 2,
             database_readers: 2,
             rate_limit_max: 600,
             rate_limit_register_max: 5,

@@ -41,7 +41,7 @@ columns! {
 
 /// An agent's webhook.
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> {
-    tx.find(sql!("select {} from agents a where a.id = ?1", Webhook), &[agent.into()])
+    tx.find(sql!("select {} from agents a where a.id = ?1 /* lock a */", Webhook), &[agent.into()])
 }
 
 /// A webhook with what the holder of its lease needs to know.
