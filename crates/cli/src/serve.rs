@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// sqlite:PATH or postgres://user:password@host/name [default: SQLite in the data folder]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// nats://HOST if several nodes share the database, or none if they may hear of each other a second late
+    /// Bus of several nodes on one database: nats://HOST, or none for slow wake-ups
     #[arg(long, value_name = "URL")]
     bus: Option<String>,
     /// Where other nodes reach this one [default: the address it listens on]

@@ -183,7 +183,7 @@ fn installed() -> Vec<PathBuf> {
     let mut versions: Vec<(u32, PathBuf)> = found
         .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
         .collect();
-    versions.sort_by(|one, other| other.0.cmp(&one.0));
+    versions.sort_by_key(|version| std::cmp::Reverse(version.0));
     versions.into_iter().map(|(_, folder)| folder).collect()
 }
 

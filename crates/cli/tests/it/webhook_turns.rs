@@ -211,6 +211,8 @@ async fn racing_changes_leave_the_webhook_as_the_profile_says(#[values(Db::Sqlit
     }
 }
 
+type Act = Arc<dyn Fn(&mut Tx<'_>, &Now) -> Result<(), tandem_app::Error> + Send + Sync>;
+
 #[rstest]
 #[tokio::test]
 async fn a_node_delivers_what_another_one_left_behind_on_postgres() {
@@ -221,7 +223,7 @@ async fn a_node_delivers_what_another_one_left_behind_on_postgres() {
     let database = Database::Postgres(hub.place.database.clone().unwrap());
     let opened = tokio::task::spawn_blocking(move || Store::open(&database, &Options::default(), 0));
     let other = opened.await.unwrap().unwrap();
-    let write = async |act: Arc<dyn Fn(&mut Tx<'_>, &Now) -> Result<(), tandem_app::Error> + Send + Sync>| {
+    let write = async |act: Act| {
         let now = hub.hub.db.now();
         other.write(move |tx| act(tx, &now)).await.unwrap();
     };

@@ -20,7 +20,7 @@ const TASK: &str =
 const SET_TITLE: &str = "update tasks set title = ?1 where id = ?2";
 
 /// A plan that has read a query.
-fn plan_with(reads: &[(&str, Vec<Value<'static>>, Vec<Vec<Value<'static>>>)]) -> Plan {
+fn plan_with(reads: &[(&str, Key, Vec<Key>)]) -> Plan {
     let mut plan = Plan::new();
     plan.begin(Mode::Write);
     for (sql, params, rows) in reads {
