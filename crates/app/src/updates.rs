@@ -148,9 +148,9 @@ pub fn acknowledged(tx: &mut Tx<'_>, by: &AgentId) -> Result<i64, Error> {
 
 /// Marks messages up to a cursor as seen. Returns the acknowledged cursor. Submitted tasks and approvals stay listed.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Error> {
-    let cursors = events::cursors(tx, by)?;
-    let before = cursors.updates_acked;
-    let cursor = cursor.min(cursors.last).max(before);
+    // The log is locked before the tasks, unlike elsewhere: no message may come between the list of tasks and the change
+    // of the cursor. Most acknowledgements are of everything, and then there are no tasks to lock.
+    let (before, cursor) = events::acknowledge_updates(tx, by, cursor)?;
     if cursor == before {
         return Ok(before);
     }
@@ -161,7 +161,5 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, cursor: i64) -> Result<i64, Er
             task_rows::update_thread(tx, &task)?;
         }
     }
-    // The log is locked after the tasks, as everywhere.
-    events::acknowledge_updates(tx, by, before, cursor)?;
     Ok(cursor)
 }

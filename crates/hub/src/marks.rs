@@ -160,7 +160,9 @@ impl Marks {
     async fn write_all(&self, db: &Db) -> Result<(), Error> {
         loop {
             let (marks, polled) = self.change(|waiting| {
-                let marks: Vec<_> = waiting.tasks.values().take(BATCH).cloned().collect();
+                let mut marks: Vec<_> = waiting.tasks.values().take(BATCH).cloned().collect();
+                // In one order, because each task is locked by its change.
+                marks.sort_by(|one, other| one.task.cmp(&other.task));
                 let polled: Vec<_> = waiting
                     .polled
                     .iter()

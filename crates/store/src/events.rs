@@ -244,12 +244,15 @@ pub fn acknowledge_events(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Resu
     Ok(moved)
 }
 
-/// Moves the updates' cursor forward, from where it was found to stand before.
-pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, before: i64, cursor: i64) -> Result<(), Error> {
-    if locked_cursors(tx, agent)?.updates_acked != before {
-        return Err(tx.lost_race());
+/// Moves the updates' cursor forward, to the end at most; tells where it stood and where it stands.
+pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Result<(i64, i64), Error> {
+    let cursors = locked_cursors(tx, agent)?;
+    let before = cursors.updates_acked;
+    let moved = cursor.min(cursors.last).max(before);
+    if moved > before {
+        update!(mailboxes { updates_acked: moved } where { agent_id: agent }).send(tx)?;
     }
-    update!(mailboxes { updates_acked: cursor } where { agent_id: agent }).send(tx)
+    Ok((before, moved))
 }
 
 /// Removes a task's events from one agent's log.

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
-use crate::store::{CommitHook, Stats};
+use crate::stats::Stats;
+use crate::store::CommitHook;
 use crate::{Effect, Error, Tx};
 
 /// How long a job that keeps losing races is run again.
@@ -23,7 +24,7 @@ const TAKEN_RETRIES: u32 = 5;
 /// After so many lost races a job gets the database for itself.
 const RACES_MAX: u32 = 3;
 /// A job that takes longer than this is worth a line in the log: it held up everybody else.
-const SLOW: Duration = Duration::from_millis(20);
+pub(crate) const SLOW: Duration = Duration::from_millis(20);
 
 /// Whether a job is still wanted. Its caller waits for a limited time and then gives up; a job that has not started by
 /// then never does.
@@ -58,6 +59,8 @@ pub(crate) trait Job: Send {
     fn start(&self) -> bool;
     /// Runs the use case and keeps its result; true when it succeeded.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Logs that it waited long for the database, together with others.
+    fn warn_slow(&self, took: Duration, jobs: usize);
     /// Answers the caller.
     fn finish(self: Box<Self>, committed: Result<(), Error>);
 }
@@ -87,13 +90,18 @@ where
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.use_case)(tx)));
         let took = started.elapsed();
         if took > SLOW {
-            let job = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
-            tracing::warn!(job, took_ms = took.as_millis(), "slow store job");
+            self.warn_slow(took, 1);
         }
         let result = outcome.unwrap_or_else(|panic| Err(Error::Panicked(panic_text(&*panic)).into()));
         let succeeded = result.is_ok();
         self.result = Some(result);
         succeeded
+    }
+
+    fn warn_slow(&self, took: Duration, jobs: usize) {
+        let _in_request = self.span.clone().entered();
+        let job = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
+        tracing::warn!(job, jobs, took_ms = took.as_millis(), "slow store job");
     }
 
     fn finish(self: Box<Self>, committed: Result<(), Error>) {

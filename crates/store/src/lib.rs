@@ -15,6 +15,7 @@ mod planned;
 mod postgres;
 mod query;
 mod sqlite;
+mod stats;
 mod store;
 mod table;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub mod updates;
 pub mod webhooks;
 
 pub use error::Error;
-pub use store::{CommitHook, Database, Options, Stats, Store};
+pub use stats::Stats;
+pub use store::{CommitHook, Database, Options, Store};
 pub use tx::{Effect, EventNotice, Tx};
 pub(crate) use value::{FromValue, Row, Value};

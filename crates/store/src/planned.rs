@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use crate::conn::Mode;
-use crate::group::{Floor, Job, jitter, safe_if_undone};
+use crate::group::{Floor, Job, SLOW, jitter, safe_if_undone};
 use crate::plan::{Plan, Run};
 use crate::postgres::PostgresConn;
-use crate::store::{Asked, CommitHook, Stats};
+use crate::stats::{Asked, Stats};
+use crate::store::CommitHook;
 use crate::{Effect, Error, Tx};
 
 /// How often the jobs of a group run before those that still miss something run on the connection.
@@ -149,8 +150,12 @@ impl Runner<'_> {
                 return Ok(());
             }
             let started = Instant::now();
-            let statements = self.conn.fetch(self.plan)?;
-            self.stats.asked(Asked::Reads, statements, started.elapsed());
+            let fetched = self.conn.fetch(self.plan);
+            let took = started.elapsed();
+            if let Some(job) = jobs.first().filter(|_| took > SLOW) {
+                job.warn_slow(took, jobs.len());
+            }
+            self.stats.asked(Asked::Reads, fetched?, took);
         }
         Ok(())
     }

@@ -196,17 +196,6 @@ impl<'c> Tx<'c> {
             .ok_or_else(|| Error::failed("a query that must find a row found none".into()))
     }
 
-    /// Has the job run again from the beginning, because what it has read is out of date.
-    pub(crate) fn lost_race(&mut self) -> Error {
-        match &mut self.work {
-            Work::Conn(_) => {
-                self.failure = Some(Error::LostRace);
-                Error::LostRace
-            }
-            Work::Plan(plan) => plan.needs_connection(),
-        }
-    }
-
     fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         if let Err(error) = &result {
             self.failure = Some(error.clone());

@@ -69,10 +69,8 @@ pub(crate) fn refuse_overdue(overdue: Vec<TaskId>) -> Result<(), Error> {
 
 /// Expires those tasks that their target has not acknowledged in time.
 pub fn expire(tx: &mut Tx<'_>, ids: &[TaskId], now: &Now) -> Result<(), Error> {
-    let mut ids: Vec<&TaskId> = ids.iter().collect();
     // In one order, because each is locked.
-    ids.sort();
-    for id in ids {
+    for id in std::collections::BTreeSet::from_iter(ids) {
         let Some(mut task) = rows::find(tx, id)? else { continue };
         if task.is_overdue(now.at) {
             let cause =
@@ -120,12 +118,9 @@ pub struct DeliveryMark {
     pub surfaced: Option<(Timestamp, Rung)>,
 }
 
-/// Stores marks. One for an earlier target or attempt changes nothing.
+/// Stores marks, in the order of their tasks. One for an earlier target or attempt changes nothing.
 pub fn write_delivery_marks(tx: &mut Tx<'_>, marks: &[DeliveryMark]) -> Result<(), Error> {
     let mut worked: BTreeMap<(&AgentId, Rung), Timestamp> = BTreeMap::new();
-    let mut marks: Vec<&DeliveryMark> = marks.iter().collect();
-    // In one order, because each task is locked by its change.
-    marks.sort_by(|one, other| one.task.cmp(&other.task));
     for mark in marks {
         if let Some(at) = mark.pushed_at {
             rows::mark_pushed(tx, &mark.task, &mark.target, at)?;

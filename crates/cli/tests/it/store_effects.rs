@@ -317,6 +317,8 @@ async fn effects_of_an_agent_come_in_order(#[values(Db::Sqlite, Db::Postgres)] d
 #[tokio::test]
 async fn after_an_unknown_commit_only_harmless_effects_are_executed() {
     let watched = Watched::open(Db::Postgres, one_writer()).await;
+    // Once, so that the next write is sent at once, together with its commit.
+    watched.store().write(|tx| write_row(tx, "before")).await.unwrap();
     let (begun, release) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (reached, until, store) = (Arc::clone(&begun), Arc::clone(&release), Arc::clone(watched.store()));
     let writing = tokio::spawn(async move {

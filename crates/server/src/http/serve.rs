@@ -80,15 +80,7 @@ pub async fn serve(
             }
             Err(error) => {
                 hub.metrics.refused_connections.inc();
-                match Arc::clone(&refusals).try_acquire_owned() {
-                    Ok(permit) => {
-                        tokio::spawn(async move {
-                            refuse(stream, error).await;
-                            drop(permit);
-                        });
-                    }
-                    Err(_) => refuse_now(stream, &error),
-                }
+                refuse_within(&refusals, stream, error);
             }
         }
     }
@@ -110,6 +102,19 @@ pub async fn serve(
         tracing::warn!("some requests did not finish in time");
     }
     stopped_at + WORKERS_STOP
+}
+
+/// Refuses a connection: with a response if not too many are being refused already.
+fn refuse_within(refusals: &Arc<Semaphore>, stream: TcpStream, error: Error) {
+    match Arc::clone(refusals).try_acquire_owned() {
+        Ok(permit) => {
+            tokio::spawn(async move {
+                refuse(stream, error).await;
+                drop(permit);
+            });
+        }
+        Err(_) => refuse_now(stream, &error),
+    }
 }
 
 /// Takes a slot and the memory of an idle connection.

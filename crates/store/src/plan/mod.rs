@@ -7,9 +7,11 @@
 //! merged, one statement for each table and kind, and sent with the commit.
 
 mod batch;
+mod change;
 mod merge;
 mod text;
 mod token;
+mod writes;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,9 +21,11 @@ use rustc_hash::FxHashMap;
 use crate::conn::Mode;
 use crate::{Error, Row, Value};
 
+use change::{changed_columns, given};
+
 pub(crate) use batch::{Batch, Batches};
 pub(crate) use merge::{merged_read, merged_write, single_read};
-pub(crate) use text::{Action, Form, LOCK_MARK, Set, Source, Text, Write};
+pub(crate) use text::{Action, Form, LOCK_MARK, Source, Text, Write};
 
 /// Texts that are kept parsed. There are fewer in the product; lists with filters have several each.
 const TEXTS_MAX: usize = 4_000;
@@ -355,54 +359,6 @@ impl Plan {
 /// What a text is told apart by. Texts are kept as long as the cache.
 fn address(text: &Arc<Text>) -> usize {
     Arc::as_ptr(text).addr()
-}
-
-/// The value that a write gives for a column of its rows.
-fn given<'a>(write: &Write, params: &'a [Value<'static>], column: &str) -> Option<&'a Value<'static>> {
-    write.keys.iter().find(|(name, _)| name == column).and_then(|(_, number)| params.get(*number))
-}
-
-/// How a write changes the only row that a query has found: columns by their places, with their new values. Nothing if
-/// that cannot be told.
-fn changed_columns(
-    source: &Source,
-    rows: &[Vec<Value<'static>>],
-    write: &Write,
-    params: &[Value<'static>],
-) -> Option<Vec<(usize, Value<'static>)>> {
-    let only_shown = write.set.iter().all(|(column, _)| source.only_shows(column));
-    if rows.is_empty() && write.form == Form::Update && only_shown {
-        return Some(Vec::new());
-    }
-    let found_by: Vec<&String> = match &write.form {
-        Form::Update => write.keys.iter().map(|(column, _)| column).collect(),
-        Form::Upsert(keys) => keys.iter().collect(),
-        Form::Insert | Form::InsertOrIgnore(_) | Form::Delete => return None,
-    };
-    let same_row = found_by.len() == source.keys.len()
-        && source.keys.iter().all(|(column, _)| found_by.contains(&column));
-    let [row] = rows else { return None };
-    if !write.exact || !same_row || !only_shown {
-        return None;
-    }
-    let mut columns = Vec::new();
-    for (column, set) in &write.set {
-        for (_, place) in source.shown.iter().filter(|(shown, _)| shown == column) {
-            let value = match (set, row.get(*place)?) {
-                // The row of a left join may not be there.
-                (_, Value::Null) if write.form == Form::Update && source.may_be_absent() => return None,
-                (Set::To(number), _) => params.get(*number)?.clone(),
-                (Set::Add(number), Value::Int(before)) => match params.get(*number)? {
-                    Value::Int(more) => Value::Int(before.saturating_add(*more)),
-                    _ => return None,
-                },
-                (Set::Add(number), Value::Null) => params.get(*number)?.clone(),
-                (Set::Add(_) | Set::Computed, _) => return None,
-            };
-            columns.push((*place, value));
-        }
-    }
-    Some(columns)
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use super::text::Set;
 use super::*;
 
 fn read(sql: &str) -> Text {

@@ -109,7 +109,7 @@ fn an_event_and_the_cursors(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
 
     place.run(|tx| events::append(tx, &ada.id, &[event(), event(), event(), event()]));
     assert_eq!(place.run(|tx| events::acknowledge_events(tx, &ada.id, 2)), 2);
-    place.run(|tx| events::acknowledge_updates(tx, &ada.id, 0, 3));
+    assert_eq!(place.run(|tx| events::acknowledge_updates(tx, &ada.id, 3)), (0, 3));
     place.run(|tx| events::set_fetched(tx, &ada.id, 4));
     place.run(|tx| tasks::count_ended(tx, &ada.id, true, 6));
     place.run(|tx| tasks::count_ended(tx, &ada.id, false, 1));
