@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tandem_api::system::Database as Kind;
 use tandem_app::keys;
-use tandem_core::{FileId, IdSource};
+use tandem_core::{FileId, IdSource, Timestamp};
 use tandem_store::{Database, Options, Store};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
@@ -138,6 +138,19 @@ pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<St
     open_with(config, clock, resolver, Arc::new(IdSource::new(keys::fill_random))).await
 }
 
+async fn open_store(
+    database: Database,
+    options: Options,
+    effects: CommitEffects,
+    now: Timestamp,
+) -> Result<Store, Error> {
+    let opened = tokio::task::spawn_blocking(move || {
+        Store::open_with(&database, &options, Arc::new(move |committed| effects.execute(committed)), now.0)
+    })
+    .await;
+    opened.unwrap_or_else(|panic| Err(tandem_store::Error::Panicked(panic.to_string()))).map_err(Error::Store)
+}
+
 /// The same with a source of ids. Nodes within one process of a test share it: their clock stands still, so ids of
 /// different sources would have no order.
 pub async fn open_with(
@@ -169,14 +182,7 @@ pub async fn open_with(
     let hook = effects.clone();
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
-    let opened = tokio::task::spawn_blocking(move || {
-        Store::open_with(&database, &options, Arc::new(move |effects| hook.execute(effects)), now.0)
-    })
-    .await;
-    let store = match opened {
-        Ok(opened) => opened.map_err(Error::Store)?,
-        Err(panic) => return Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))),
-    };
+    let store = open_store(database, options, hook, now).await?;
     folder::claim(&config, &store).await?;
     let db = Db::new(store, clock.clone(), ids);
     let cluster = Cluster::new(membership, db.clone()).await?;

@@ -89,7 +89,7 @@ fn start(place: &Place, level: &str) -> Process {
 
 /// Ends a hub and gives its log.
 fn log_of(hub: Process, place: &Place) -> String {
-    drop(hub);
+    hub.stop();
     std::fs::read_to_string(place.folder.join("log")).unwrap()
 }
 

@@ -73,6 +73,12 @@ impl Process {
         assert!(sent.success());
     }
 
+    /// Stops it and waits for its end: its log is complete then.
+    pub fn stop(mut self) {
+        self.signal("TERM");
+        self.child.wait().unwrap();
+    }
+
     /// Waits for the end; gives how it ended and what stood in the log.
     pub fn end(mut self) -> (ExitStatus, String) {
         let log = self.log.take().unwrap().join().unwrap();

@@ -1,6 +1,6 @@
-//! Stored files, in the data folder, in a folder that all nodes share, or in a bucket. The bytes are stored before a row refers to them and deleted
-//! after the row is gone; a sweep removes what a crash leaves in between. Uploads arrive in the data folder first,
-//! where they are counted and checked.
+//! Stored files, in the data folder, in a folder that all nodes share, or in a bucket. The bytes are stored before a row
+//! refers to them and deleted after the row is gone; a sweep removes what a crash leaves in between. Uploads arrive in
+//! the data folder first, where they are counted and checked.
 
 mod bucket;
 mod in_flight;
