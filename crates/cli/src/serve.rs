@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tandem_hub::ops::sign_ins;
+use tandem_hub::start::Started;
 use tandem_hub::token::TokenPlace;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
@@ -104,13 +105,8 @@ fn clock() -> Clock {
     Clock::System
 }
 
-/// Runs a hub until it receives SIGTERM or Ctrl-C.
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.example_config {
-        return Ok(output::result(tandem_hub::config::EXAMPLE)?);
-    }
-    let mut config = arguments.settings()?;
-    let _last_lines = tandem_server::logs::init();
+/// Names environment variables that look like settings and are none.
+fn report_unknown_variables() {
     let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     #[cfg(feature = "torture")]
     let variables = variables.filter(|name| name != CLOCK_OFFSET);
@@ -121,6 +117,44 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         };
         report!("tandem: {name} is set, but it is not a setting; {hint}");
     }
+}
+
+/// Prints how agents, the operator and other nodes reach the hub.
+fn say_how_to_reach(started: &Started, address: SocketAddr, url: &str) {
+    let config = &started.hub.config;
+    say!("MCP          {url}/mcp    with an agent's API key as bearer token");
+    say!("Register     tandem register NAME --hub {url}");
+    match &started.token {
+        TokenPlace::Setting => {}
+        TokenPlace::File(file) => say!("Operator     token in {}", file.display()),
+        TokenPlace::OtherNode => {
+            say!(
+                "Operator     the token is that of the other nodes: in the file admin-token in the data folder of"
+            );
+            say!("             the node that was started first, or in their setting admin_token");
+        }
+    }
+    if started.hub.cluster.is_clustered() {
+        let cluster = &started.hub.cluster;
+        say!("Node         {}, reached by other nodes at {}", cluster.id(), cluster.address(address));
+    }
+    if address.ip().is_unspecified() && config.public_address().is_none() {
+        say!("Network      other machines use this machine's IP address");
+        say!("             MCP under a host name needs the setting mcp_hosts or public_url");
+    }
+    if !address.ip().is_loopback() {
+        say!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");
+    }
+}
+
+/// Runs a hub until it receives SIGTERM or Ctrl-C.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.example_config {
+        return Ok(output::result(tandem_hub::config::EXAMPLE)?);
+    }
+    let mut config = arguments.settings()?;
+    let _last_lines = tandem_server::logs::init();
+    report_unknown_variables();
     let too_few_files = descriptors::make_room(&mut config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -145,27 +179,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         } else {
             say!("Sign in      `tandem setup-link` prints a link for the operator");
         }
-        say!("MCP          {url}/mcp    with an agent's API key as bearer token");
-        say!("Register     tandem register NAME --hub {url}");
-        match &started.token {
-            TokenPlace::Setting => {}
-            TokenPlace::File(file) => say!("Operator     token in {}", file.display()),
-            TokenPlace::OtherNode => {
-                say!("Operator     the token is that of the other nodes: in the file admin-token in the data folder of");
-                say!("             the node that was started first, or in their setting admin_token");
-            }
-        }
-        if started.hub.cluster.is_clustered() {
-            let cluster = &started.hub.cluster;
-            say!("Node         {}, reached by other nodes at {}", cluster.id(), cluster.address(address));
-        }
-        if address.ip().is_unspecified() && config.public_address().is_none() {
-            say!("Network      other machines use this machine's IP address");
-            say!("             MCP under a host name needs the setting mcp_hosts or public_url");
-        }
-        if !address.ip().is_loopback() {
-            say!("Warning      the hub serves plain HTTP to the network; put a TLS proxy in front of it");
-        }
+        say_how_to_reach(&started, address, &url);
         if let Some(warning) = too_few_files {
             say!("Warning      {warning}");
         }

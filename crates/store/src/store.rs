@@ -126,50 +126,15 @@ impl Store {
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         let (mut write_threads, mut read_threads) = (Threads::new(), Threads::new());
         let floor = Arc::new(group::Floor::default());
-        for mut conn in writers {
-            let (jobs, stats, group_max) =
-                (Arc::clone(&write_jobs), Arc::clone(&stats), options.group_max.max(1));
-            let (commit_hook, floor) = (Arc::clone(&commit_hook), Arc::clone(&floor));
-            write_threads.spawn("store-write", move || {
-                let mut plan = Plan::new();
-                while let Some((mut group, queue)) = next_group(&jobs, group_max) {
-                    stats.waiting_writes.fetch_sub(group.len(), Relaxed);
-                    group.retain(|job| job.start());
-                    if let Conn::Postgres(conn) = &mut conn {
-                        let (plan, floor) = (&mut plan, floor.as_ref());
-                        let (stats, commit_hook) = (stats.as_ref(), &commit_hook);
-                        let mut queue = Some(queue);
-                        group = Runner { conn, plan, floor, stats, commit_hook }
-                            .write(group, || drop(queue.take()));
-                    } else {
-                        drop(queue);
-                    }
-                    group::run_writes(&mut conn, group, &floor, &stats, &commit_hook);
-                    conn.after_commit();
-                }
-            })?;
+        let shared = Shared { floor, stats: Arc::clone(&stats), commit_hook };
+        for conn in writers {
+            let (jobs, shared, group_max) =
+                (Arc::clone(&write_jobs), shared.clone(), options.group_max.max(1));
+            write_threads.spawn("store-write", move || shared.write(conn, &jobs, group_max))?;
         }
-        for mut conn in readers? {
-            let (jobs, stats) = (Arc::clone(&read_jobs), Arc::clone(&stats));
-            let (commit_hook, floor) = (Arc::clone(&commit_hook), Arc::clone(&floor));
-            let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
-            read_threads.spawn("store-read", move || {
-                let mut plan = Plan::new();
-                while let Some((mut group, queue)) = next_group(&jobs, group_max) {
-                    drop(queue);
-                    stats.waiting_reads.fetch_sub(group.len(), Relaxed);
-                    stats.reads.fetch_add(group.len() as u64, Relaxed);
-                    group.retain(|job| job.start());
-                    if let Conn::Postgres(conn) = &mut conn {
-                        let (plan, floor) = (&mut plan, floor.as_ref());
-                        let (stats, commit_hook) = (stats.as_ref(), &commit_hook);
-                        group = Runner { conn, plan, floor, stats, commit_hook }.read(group);
-                    }
-                    for job in group {
-                        group::run_read(&mut conn, job);
-                    }
-                }
-            })?;
+        for conn in readers? {
+            let (jobs, shared) = (Arc::clone(&read_jobs), shared.clone());
+            read_threads.spawn("store-read", move || shared.read(conn, &jobs))?;
         }
         let (writes, reads) = (Some(write_queue), Some(read_queue));
         let (writers, readers, wait_max) = (write_threads, read_threads, options.wait_max);
@@ -280,6 +245,54 @@ impl Drop for Store {
         self.readers.join_until(deadline);
         self.writes.take();
         self.writers.join_until(deadline);
+    }
+}
+
+/// What the threads of a store share.
+#[derive(Clone)]
+struct Shared {
+    floor: Arc<group::Floor>,
+    stats: Arc<Stats>,
+    commit_hook: CommitHook,
+}
+
+impl Shared {
+    /// Runs jobs that write until the store is closed.
+    fn write(&self, mut conn: Conn, jobs: &Mutex<Receiver<Boxed>>, group_max: usize) {
+        let Self { floor, stats, commit_hook } = self;
+        let mut plan = Plan::new();
+        while let Some((mut group, queue)) = next_group(jobs, group_max) {
+            stats.waiting_writes.fetch_sub(group.len(), Relaxed);
+            group.retain(|job| job.start());
+            if let Conn::Postgres(conn) = &mut conn {
+                let mut queue = Some(queue);
+                let mut runner = Runner { conn, plan: &mut plan, floor, stats, commit_hook };
+                group = runner.write(group, || drop(queue.take()));
+            } else {
+                drop(queue);
+            }
+            group::run_writes(&mut conn, group, floor, stats, commit_hook);
+            conn.after_commit();
+        }
+    }
+
+    /// Runs jobs that read until the store is closed.
+    fn read(&self, mut conn: Conn, jobs: &Mutex<Receiver<Boxed>>) {
+        let Self { floor, stats, commit_hook } = self;
+        let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
+        let mut plan = Plan::new();
+        while let Some((mut group, queue)) = next_group(jobs, group_max) {
+            drop(queue);
+            stats.waiting_reads.fetch_sub(group.len(), Relaxed);
+            stats.reads.fetch_add(group.len() as u64, Relaxed);
+            group.retain(|job| job.start());
+            if let Conn::Postgres(conn) = &mut conn {
+                group = Runner { conn, plan: &mut plan, floor, stats, commit_hook }.read(group);
+            }
+            for job in group {
+                group::run_read(&mut conn, job);
+            }
+        }
     }
 }
 

@@ -202,10 +202,10 @@ async fn a_slow_job_has_the_id_of_its_request_on_postgres() {
         let new = json!({ "targetAgentId": bob.id, "title": "A slow one" });
         send(&sender, "req-slow", "POST /tasks", &json, new.to_string().into_bytes()).await
     });
-    // The other end's statement waits for the lock, and is slow when it has waited for a while.
+    // The statement of the request waits for the lock, beside those of workers, and is slow when it has waited for a while.
     let waits =
         "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-        and clock_timestamp() - state_change > interval '30 milliseconds'";
+        and query like '%live_tasks%' and clock_timestamp() - state_change > interval '30 milliseconds'";
     crate::harness::eventually(async || {
         let found = client.simple_query(waits).await.unwrap();
         found.iter().any(|one| matches!(one, tokio_postgres::SimpleQueryMessage::Row(_))).then_some(())

@@ -1,3 +1,5 @@
+//! Statements are understood, jobs see what earlier ones wrote, and writes are merged in their order.
+
 use super::text::Set;
 use super::*;
 
