@@ -84,14 +84,15 @@ pub(crate) fn tables_of(conn: &mut Conn) -> Result<Vec<String>, Error> {
     conn.rows(sql, &[])?.into_iter().map(|mut row| row.take()).collect()
 }
 
-/// The columns that a row is given; those that the database computes are not among them.
+/// The columns that a row is given; those that the database computes are not among them: a trigger of PostgreSQL
+/// computes `webhook_behind`, which SQLite does itself.
 pub(crate) fn columns_of(conn: &mut Conn, table: &Table) -> Result<Vec<String>, Error> {
     let name = table.name;
     let sql = match conn {
         Conn::Sqlite(_) => format!("select name from pragma_table_info('{name}') order by cid"),
         Conn::Postgres(_) => format!(
             "select attname from pg_catalog.pg_attribute where attrelid = '{name}'::regclass
-                 and attnum > 0 and not attisdropped and attgenerated = '' order by attnum"
+                 and attnum > 0 and not attisdropped and attname <> 'webhook_behind' order by attnum"
         ),
     };
     conn.rows(&sql, &[])?.into_iter().map(|mut row| row.take()).collect()

@@ -21,7 +21,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (12, "sign_ins", include_str!("../migrations/0012_sign_ins.sql")),
     (13, "asked", include_str!("../migrations/0013_asked.sql")),
     (14, "nodes", include_str!("../migrations/0014_nodes.sql")),
-    (16, "webhook_work", include_str!("../migrations/0016_webhook_work.sql")),
+    (15, "webhook_work", include_str!("../migrations/0015_webhook_work.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

@@ -11,8 +11,20 @@ update mailboxes set webhook_cursor =
     where agent_id in (select a.id from agents a where a.webhook_active = 1);
 -- sqlite: alter table mailboxes add column webhook_behind bigint
 -- sqlite:     generated always as (case when last_seq > webhook_cursor then 1 end) virtual;
--- postgres: alter table mailboxes add column webhook_behind bigint
--- postgres:     generated always as (case when last_seq > webhook_cursor then 1 end) stored;
+-- A stored column of PostgreSQL would rewrite the table, and transactions of other nodes that began before would find
+-- it empty. A trigger needs no rewrite, and its condition fails for nearly every write. The index is on this column and
+-- not on a comparison with last_seq, which would keep PostgreSQL from updating rows in place.
+-- postgres: alter table mailboxes add column webhook_behind bigint;
+-- postgres: update mailboxes set webhook_behind = 1 where last_seq > webhook_cursor;
+-- postgres: create function webhook_behind() returns trigger language plpgsql as $$
+-- postgres: begin
+-- postgres:     new.webhook_behind := case when new.last_seq > new.webhook_cursor then 1 end;
+-- postgres:     return new;
+-- postgres: end
+-- postgres: $$;
+-- postgres: create trigger webhook_behind before insert or update on mailboxes for each row
+-- postgres:     when ((new.webhook_behind is null) = coalesce(new.last_seq > new.webhook_cursor, false))
+-- postgres:     execute function webhook_behind();
 create index mailboxes_behind on mailboxes (agent_id) where webhook_behind = 1;
 
 -- How many deliveries the holder of the lease attempts, and how many were left without a result when the lease was
