@@ -5,6 +5,8 @@ use std::fmt;
 
 use tandem_core::{Refusal, Standing, TaskId};
 
+use crate::limits::Exceeded;
+
 /// Validation errors, by field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invalid(pub BTreeMap<String, Vec<String>>);
@@ -120,6 +122,9 @@ pub enum Error {
     /// A limit of networks is reached.
     #[error("the limit of {0} {1} is reached")]
     NetworkFull(i64, &'static str),
+    /// The limit is used up until its window ends.
+    #[error("too many requests; try again in {} s", .0.retry_seconds)]
+    LimitExceeded(Exceeded),
     /// These tasks have expired, but the timer has not handled them yet. Run [`crate::tasks::expire`] on them and
     /// repeat the use case.
     #[error("a task has just expired; try again")]

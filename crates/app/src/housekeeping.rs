@@ -2,7 +2,7 @@
 
 use tandem_core::{AgentId, Timestamp};
 use tandem_store::retention::{self, Deliveries, Logs};
-use tandem_store::{Tx, idempotency, networks, pairing, sign_ins};
+use tandem_store::{Tx, idempotency, limits, networks, pairing, sign_ins};
 
 use crate::Error;
 use crate::idempotency::RETENTION_SECONDS;
@@ -23,13 +23,15 @@ pub struct Swept {
     pub codes: u64,
     /// Browser sessions and codes of one-time links.
     pub sessions: u64,
+    /// Windows of limits.
+    pub limits: u64,
 }
 
 impl Swept {
     /// Whether more rows may be left.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        [self.answers, self.invites, self.codes, self.sessions].into_iter().any(is_full)
+        [self.answers, self.invites, self.codes, self.sessions, self.limits].into_iter().any(is_full)
     }
 }
 
@@ -46,6 +48,7 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp) -> Result<Swept, Error> {
         invites: networks::sweep_invites(tx, now, ROWS_MAX)?,
         codes: pairing::sweep(tx, now, ROWS_MAX)?,
         sessions: sign_ins::sweep(tx, now, ROWS_MAX)?,
+        limits: limits::sweep(tx, now, ROWS_MAX)?,
     })
 }
 

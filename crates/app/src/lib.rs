@@ -19,6 +19,7 @@ pub mod housekeeping;
 pub mod idempotency;
 pub mod inbox;
 pub mod keys;
+pub mod limits;
 pub mod messages;
 pub mod networks;
 pub mod pairing;

@@ -1,6 +1,7 @@
 //! Errors of operations: one type for all surfaces, with a code from the table in `tandem-api`.
 
 use tandem_api::error::{Code, ErrorBody};
+use tandem_app::limits::Exceeded;
 use tandem_app::{Error as AppError, Invalid};
 use tandem_core::{Refusal, Standing};
 use tandem_store::Error as StoreError;
@@ -120,7 +121,7 @@ impl From<Rate> for Error {
 }
 
 /// The error for an exceeded rate limit.
-pub(crate) fn rate_limited(rate: Rate, retry_seconds: i64) -> Error {
+fn rate_limited(rate: Rate, retry_seconds: i64) -> Error {
     let sentence = format!("too many requests; try again in {retry_seconds} s");
     Error { rate: Some(rate), ..Error::new(Code::RateLimited, sentence).retry_after(retry_seconds) }
 }
@@ -181,6 +182,11 @@ impl From<AppError> for Error {
             E::OnTask { standing, error } => return Self::from(*error).on_task(&standing),
             E::Store(error) => return error.into(),
             E::KeyEnded => return Self::unauthorized(),
+            E::LimitExceeded(exceeded) => {
+                let Exceeded { max: limit, reset_seconds, retry_seconds } = exceeded;
+                let rate = Rate { limit, remaining: 0, reset_seconds, allowed: false };
+                return rate_limited(rate, retry_seconds);
+            }
             E::Invalid(invalid) => {
                 let mut refused = Self::new(Code::Validation, AppError::Invalid(invalid.clone()).to_string());
                 refused.body.details = Some(invalid.0);

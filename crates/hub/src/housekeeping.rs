@@ -120,6 +120,7 @@ pub(crate) async fn remove_expired(
         all.invites += swept.invites;
         all.codes += swept.codes;
         all.sessions += swept.sessions;
+        all.limits += swept.limits;
         if !swept.is_full() || !pacing.pause().await {
             return Ok(all);
         }

@@ -34,16 +34,6 @@ pub enum RateKind {
     Registrations,
     /// Directory searches.
     Discoveries,
-    /// Messages per agent and task.
-    Messages,
-    /// Wrong pairing codes per agent.
-    WrongCodes,
-    /// Wrong pairing codes per address.
-    WrongCodesOfAddress,
-    /// Exports per agent.
-    Exports,
-    /// Failed sign-ins to the dashboard per address.
-    SignIns,
 }
 
 /// The state of a counter.
@@ -172,59 +162,9 @@ impl Rates {
         self.look(what, who, limit, now, 1, WINDOW_MS)
     }
 
-    /// Counts a request in a window of the given seconds; 0 seconds allow everything.
-    pub fn count_within(
-        &self,
-        what: RateKind,
-        who: &str,
-        limit: u32,
-        seconds: u32,
-        now: Timestamp,
-    ) -> Option<Rate> {
-        if seconds == 0 {
-            return None;
-        }
-        self.look(what, who, limit, now, 1, i64::from(seconds) * 1_000)
-    }
-
-    /// The state in a window of the given seconds, without counting a request.
-    pub fn peek_within(
-        &self,
-        what: RateKind,
-        who: &str,
-        limit: u32,
-        seconds: u32,
-        now: Timestamp,
-    ) -> Option<Rate> {
-        if seconds == 0 {
-            return None;
-        }
-        self.look(what, who, limit, now, 0, i64::from(seconds) * 1_000)
-    }
-
     /// The state after one more request, without counting it.
     pub fn peek(&self, what: RateKind, who: &str, limit: u32, now: Timestamp) -> Option<Rate> {
         self.look(what, who, limit, now, 0, WINDOW_MS)
-    }
-
-    /// Uncounts a request.
-    pub fn uncount(&self, what: RateKind, who: &str) {
-        let key = self.key(what, who);
-        let mut counters = self.counters();
-        if let Some(window) = counters.windows.get_mut(&key) {
-            window.count = window.count.saturating_sub(1);
-            self.note_changed(&mut counters, key);
-        }
-    }
-
-    /// Resets a counter.
-    pub fn reset(&self, what: RateKind, who: &str) {
-        let key = self.key(what, who);
-        let mut counters = self.counters();
-        if let Some(window) = counters.windows.get_mut(&key) {
-            window.count = 0;
-            self.note_changed(&mut counters, key);
-        }
     }
 
     fn note_changed(&self, counters: &mut Counters, key: u64) {

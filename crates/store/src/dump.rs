@@ -55,8 +55,9 @@ pub const TABLES: &[Table] = &[
 ];
 
 /// Tables that a backup leaves out: people sign in again after a restore, so that no session that ended comes back;
-/// and which nodes run and who is connected to them is true for a moment only.
-pub const LEFT_OUT: &[&str] = &["browser_sessions", "sign_ins", "setup_codes", "nodes", "presences"];
+/// and which nodes run, who is connected to them and what is used of a limit is true for a moment only.
+pub const LEFT_OUT: &[&str] =
+    &["browser_sessions", "sign_ins", "setup_codes", "nodes", "presences", "limit_windows"];
 
 /// What is known of files; a backup writes it last, when it knows which bytes there were.
 pub const FILES: Table = table("files", &["id"]);

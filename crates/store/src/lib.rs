@@ -35,6 +35,7 @@ pub mod events;
 pub mod files;
 pub mod idempotency;
 pub mod inbox;
+pub mod limits;
 pub mod messages;
 pub mod networks;
 pub mod nodes;

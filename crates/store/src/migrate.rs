@@ -22,6 +22,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (13, "asked", include_str!("../migrations/0013_asked.sql")),
     (14, "nodes", include_str!("../migrations/0014_nodes.sql")),
     (15, "webhook_work", include_str!("../migrations/0015_webhook_work.sql")),
+    (16, "limits", include_str!("../migrations/0016_limits.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

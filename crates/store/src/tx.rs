@@ -174,6 +174,15 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Says that these rows will be needed later. In a group they are fetched together with others; on a connection
+    /// that would only be a query more.
+    pub(crate) fn prefetch(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
+        match &mut self.work {
+            Work::Conn(_) => Ok(()),
+            Work::Plan(plan) => plan.peek(sql, params).map(drop),
+        }
+    }
+
     /// The first rows of a query, until they fill a page, and whether there are more. For rows with long texts: so many
     /// of them would be too much.
     pub(crate) fn page(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(Vec<Row>, bool), Error> {

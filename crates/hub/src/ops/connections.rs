@@ -7,13 +7,13 @@ use tandem_api::error::Code;
 use tandem_api::tasks::PageQuery;
 use tandem_api::text::HubText;
 use tandem_app::connections::{self, Change};
+use tandem_app::limits::{Kind, Limit};
 use tandem_app::pairing;
 use tandem_core::agents::Connection;
 use tandem_core::{AgentId, ConnectionId};
 
-use super::nothing_to_change;
+use super::{count_failures, nothing_to_change};
 use crate::presences::Sightings;
-use crate::rates::RateKind;
 use crate::{Caller, Error, HubParts, Listed, paging};
 
 /// Creates a pairing code.
@@ -50,31 +50,19 @@ pub async fn redeem_code(
     count_attempt(hub, caller, redeeming).await
 }
 
-/// Runs an attempt to redeem a code, limited by the number of wrong codes. The attempt is counted before it runs, so
-/// that parallel attempts cannot exceed the limit; a correct one is uncounted.
+/// Runs an attempt to redeem a code, limited by the number of wrong codes.
 pub(super) async fn count_attempt<T>(
     hub: &HubParts,
     caller: &Caller,
     trying: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    let limit = hub.config.pair_attempts_max;
-    let kinds = [
-        (RateKind::WrongCodes, caller.agent.as_str(), limit),
-        (RateKind::WrongCodesOfAddress, &*caller.address.key, limit.saturating_mul(3)),
+    let max = hub.config.pair_attempts_max;
+    let limit = |kind, who: &str, max| Limit { kind, who: who.to_owned(), max, seconds: 60 };
+    let limits = [
+        limit(Kind::WrongCodes, caller.agent.as_str(), max),
+        limit(Kind::WrongCodesOfAddress, &caller.address.key, max.saturating_mul(3)),
     ];
-    let take_back = |counted: usize| {
-        for (kind, who, _) in &kinds[..counted] {
-            hub.rates.uncount(*kind, who);
-        }
-    };
-    for (before, (kind, who, limit)) in kinds.into_iter().enumerate() {
-        hub.rates.limit(kind, who, limit, hub.time()).inspect_err(|_| take_back(before))?;
-    }
-    let answer = trying.await;
-    if !answer.as_ref().is_err_and(|error| error.code() == Code::NotFound) {
-        take_back(kinds.len());
-    }
-    answer
+    count_failures(hub, limits.into(), trying, |error| error.code() == Code::NotFound).await
 }
 
 /// Connects without a code to an agent that accepts direct connections.

@@ -11,6 +11,7 @@ use tandem_api::events::EventView;
 use tandem_api::export::ExportedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
+use tandem_app::limits::{Kind, Limit};
 use tandem_app::{agents, blocks, connections, events, files, messages, tasks, webhooks};
 use tandem_core::files::File;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
@@ -21,8 +22,7 @@ use tracing::Instrument as _;
 use super::files::{PIECES_PER_CHECK, find};
 use super::{blocks::entry, connections::view as connection_view, events::view};
 use crate::files as stored;
-use crate::rates::RateKind;
-use crate::{Caller, Error, Hub, UseCase};
+use crate::{Caller, Error, Hub, HubParts, UseCase};
 
 /// How many bytes of files an export holds.
 const FILE_BYTES_MAX: i64 = 45_000_000;
@@ -64,21 +64,23 @@ pub enum Section {
     Complete,
 }
 
+/// One export in some time.
+fn limit_of(hub: &HubParts, caller: &Caller) -> Limit {
+    let who = caller.agent.as_str().to_owned();
+    Limit { kind: Kind::Exports, who, max: 1, seconds: hub.config.export_interval_seconds }
+}
+
 /// Refuses an export when the last one was not long ago, without counting one.
-pub fn check(hub: &Hub, caller: &Caller) -> Result<(), Error> {
-    let every = hub.config.export_interval_seconds;
-    let left = hub.rates.peek_within(RateKind::Exports, caller.agent.as_str(), 1, every, hub.time());
-    left.filter(|left| !left.allowed).map_or(Ok(()), |over| Err(over.into()))
+pub async fn check(hub: &HubParts, caller: &Caller) -> Result<(), Error> {
+    let limit = limit_of(hub, caller);
+    Ok(hub.db.read(move |tx, now| limit.check(tx, now.at)).await?)
 }
 
 /// Begins an export: its sections, as they are read. Refused when the last export was not long ago.
-pub fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>, Error> {
+pub async fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>, Error> {
     let held = hub.budget.hold(caller, EXPORT_BYTES)?;
-    let every = hub.config.export_interval_seconds;
-    let counted = hub.rates.count_within(RateKind::Exports, caller.agent.as_str(), 1, every, hub.time());
-    if let Some(over) = counted.filter(|counted| !counted.allowed) {
-        return Err(over.into());
-    }
+    let limit = limit_of(hub, caller);
+    hub.write(caller, move |tx, now| limit.take(tx, now.at)).await?;
     let (sections, written) = mpsc::channel(SECTIONS);
     let export = Export { hub: Hub::clone(hub), caller: caller.clone(), sections };
     let writing = async move {
@@ -93,8 +95,9 @@ pub fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>, Erro
 }
 
 /// Allows another export at once, because the caller did not get this one.
-pub fn allow_again(hub: &Hub, caller: &Caller) {
-    hub.rates.reset(RateKind::Exports, caller.agent.as_str());
+pub async fn allow_again(hub: &HubParts, caller: &Caller) -> Result<(), Error> {
+    let limit = limit_of(hub, caller);
+    Ok(hub.db.write(move |tx, now| limit.give_back(tx, now.at)).await?)
 }
 
 /// Why an export is incomplete.

@@ -2,6 +2,7 @@
 
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage, SendToAgent};
 use tandem_api::tasks::PageQuery;
+use tandem_app::limits::{self, Limit};
 use tandem_app::messages::{self, NewMessage};
 use tandem_app::sealed::{self, Fields, Sealed};
 use tandem_app::tasks::{self, Change, Expected};
@@ -9,14 +10,13 @@ use tandem_app::{Error as AppError, Invalid, files};
 use tandem_core::files::File;
 use tandem_core::messages::{ContentType, Message};
 use tandem_core::text::Body;
-use tandem_core::{MessageId, Status, Task, TaskId};
+use tandem_core::{MessageId, Now, Status, Task, TaskId};
+use tandem_store::Tx;
 
-use crate::error::rate_limited;
-use crate::rates::RateKind;
 use crate::{Caller, Error, HubParts, Listed, paging};
 
-/// `Retry-After` when the message rate is exceeded.
-const RETRY_SECONDS: i64 = 60;
+/// The window of the message limit.
+const MINUTE_SECONDS: u32 = 60;
 /// Field names of an encrypted message.
 const FIELDS: Fields = Fields { content: "content", keys: "encryptedKeys" };
 
@@ -32,11 +32,12 @@ pub async fn send(
         return Ok(earlier);
     }
     let new = checked(hub, caller, task, body).await?;
-    let (by, id) = (caller.agent.clone(), task.clone());
-    let sending = hub.write_once(caller, move |tx, now| {
-        Ok(MessageView::new(messages::send(tx, &by, &id, &new, now)?, &by))
+    let (by, id, limit) = (caller.agent.clone(), task.clone(), limit_of(hub, caller, task.as_str()));
+    let sent = hub.write_once(caller, move |tx, now| {
+        let message = within(tx, &limit, now, |tx| messages::send(tx, &by, &id, &new, now))?;
+        Ok(MessageView::new(message, &by))
     });
-    counted_on_task(hub, caller, task, sending).await
+    on_task(hub, caller, task, sent.await).await
 }
 
 /// Sends a message to an agent, on the newest open task with it.
@@ -148,34 +149,37 @@ pub(super) async fn parties_of(
     hub.read(move |tx, now| sealed::parties_of(tx, &by, &id, now)).await
 }
 
-/// Sends a message to a task or network within the message rate. Refused messages do not count.
-pub(super) async fn counted<T>(
-    hub: &HubParts,
-    caller: &Caller,
-    to: &str,
-    sending: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    let (who, limit) = (format!("{} {to}", caller.agent), hub.config.max_messages_per_minute);
-    let counted = hub.rates.count(RateKind::Messages, &who, limit, hub.time());
-    if let Some(rate) = counted.filter(|counted| !counted.allowed) {
-        return Err(rate_limited(rate, RETRY_SECONDS));
+/// How often the caller may write to a task or network.
+pub(super) fn limit_of(hub: &HubParts, caller: &Caller, to: &str) -> Limit {
+    let who = format!("{} {to}", caller.agent);
+    Limit {
+        kind: limits::Kind::Messages,
+        who,
+        max: hub.config.max_messages_per_minute,
+        seconds: MINUTE_SECONDS,
     }
-    let sent = sending.await;
-    // After an internal error the message may have been stored.
-    if caller.was_replayed() || sent.as_ref().is_err_and(|error| !error.is_internal()) {
-        hub.rates.uncount(RateKind::Messages, &who);
-    }
-    sent
 }
 
-/// The same on a task. An error carries the state of the task.
-pub(super) async fn counted_on_task<T>(
+/// Adds a message within its limit. It is counted last, so a refused message does not count.
+pub(super) fn within<T>(
+    tx: &mut Tx<'_>,
+    limit: &Limit,
+    now: &Now,
+    add: impl FnOnce(&mut Tx<'_>) -> Result<T, AppError>,
+) -> Result<T, AppError> {
+    limit.expect(tx)?;
+    let added = add(tx)?;
+    limit.take(tx, now.at)?;
+    Ok(added)
+}
+
+/// The outcome of adding a message to a task. The error of an exceeded limit gets the state of the task, like others.
+pub(super) async fn on_task<T>(
     hub: &HubParts,
     caller: &Caller,
     task: &TaskId,
-    sending: impl Future<Output = Result<T, Error>>,
+    sent: Result<T, Error>,
 ) -> Result<T, Error> {
-    let sent = counted(hub, caller, task.as_str(), sending).await;
     match sent {
         Err(error) if error.rate.is_some() => hub.on_task(caller, task, Err(error)).await,
         other => other,
@@ -191,16 +195,16 @@ pub async fn send_sampled(
     begins: bool,
 ) -> Result<(), Error> {
     let message = NewMessage::plain(content);
-    let (by, id) = (caller.agent.clone(), task.clone());
-    let sending = hub.write(caller, move |tx, now| {
+    let (by, id, limit) = (caller.agent.clone(), task.clone(), limit_of(hub, caller, task.as_str()));
+    let sent = hub.write(caller, move |tx, now| {
         if begins {
             let expected = Expected { status: Some(Status::Submitted), versions: None };
             let begun = Change { status: Some(Status::Working), expected, ..Change::default() };
             tasks::change(tx, &by, &id, &begun, now)?;
         }
-        messages::send(tx, &by, &id, &message, now).map(drop)
+        within(tx, &limit, now, |tx| messages::send(tx, &by, &id, &message, now)).map(drop)
     });
-    counted(hub, caller, task.as_str(), sending).await
+    sent.await
 }
 
 /// A task with its newest messages and their files, for a prompt.

@@ -26,10 +26,11 @@ pub mod updates;
 pub mod wake;
 pub mod webhooks;
 
+use tandem_app::limits::Limit;
 use tandem_app::{Error as AppError, Invalid};
 use tandem_core::Id;
 
-use crate::Error;
+use crate::{Error, HubParts};
 
 /// Parses an id in a request. A text that cannot be an id is not found.
 pub fn parse_id<T>(text: &str, what: &'static str) -> Result<Id<T>, Error> {
@@ -39,4 +40,21 @@ pub fn parse_id<T>(text: &str, what: &'static str) -> Result<Id<T>, Error> {
 /// The error for an empty change.
 fn nothing_to_change() -> Error {
     Invalid::field("body", "contains nothing to change").into()
+}
+
+/// Runs an attempt, limited by the number of those that fail. It is counted before it runs, so that parallel attempts
+/// cannot exceed the limits; what is no failure is taken back.
+async fn count_failures<T>(
+    hub: &HubParts,
+    limits: Vec<Limit>,
+    trying: impl Future<Output = Result<T, Error>>,
+    is_failure: impl Fn(&Error) -> bool,
+) -> Result<T, Error> {
+    let taken = limits.clone();
+    hub.db.write(move |tx, now| taken.iter().try_for_each(|limit| limit.take(tx, now.at))).await?;
+    let tried = trying.await;
+    if !tried.as_ref().is_err_and(is_failure) {
+        hub.db.write(move |tx, now| limits.iter().try_for_each(|limit| limit.give_back(tx, now.at))).await?;
+    }
+    tried
 }

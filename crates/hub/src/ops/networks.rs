@@ -14,7 +14,7 @@ use tandem_core::networks::MEMBERS_MAX;
 use tandem_core::{AgentId, MessageId, NetworkId};
 
 use super::connections::count_attempt;
-use super::messages::counted;
+use super::messages::{limit_of, within};
 use crate::{Caller, Error, HubParts, Listed, paging};
 
 /// Creates a network.
@@ -142,12 +142,12 @@ pub async fn broadcast(
         None => None,
     };
     let new = NewBroadcast { content: body.content, capability: filter.capability, only };
-    let (by, id) = (caller.agent.clone(), network.clone());
-    let sending = hub.write_once(caller, move |tx, now| {
-        let message = networks::broadcast(tx, &by, &id, &new, now)?;
+    let (by, id, limit) = (caller.agent.clone(), network.clone(), limit_of(hub, caller, network.as_str()));
+    let sent = hub.write_once(caller, move |tx, now| {
+        let message = within(tx, &limit, now, |tx| networks::broadcast(tx, &by, &id, &new, now))?;
         Ok(BroadcastSent { message_id: message.id, recipients: message.recipients })
     });
-    counted(hub, caller, network.as_str(), sending).await
+    sent.await
 }
 
 /// The members of a network that are online, or those that are not.

@@ -5,13 +5,14 @@ use tandem_api::agents::NewKey;
 use tandem_api::error::Code;
 use tandem_api::text::HubText;
 use tandem_app::keys;
+use tandem_app::limits::{Kind, Limit};
 use tandem_app::sign_ins::Tokens;
 pub use tandem_app::sign_ins::{Session, SignIn, Subject};
 use tandem_app::{events, sign_ins, tasks};
 use tandem_core::{AgentId, Role, Status};
 pub use tandem_store::tasks::Count;
 
-use crate::rates::RateKind;
+use super::count_failures;
 use crate::{Address, Caller, Error, HubParts};
 
 /// Failed sign-ins per minute and address.
@@ -109,18 +110,15 @@ pub async fn use_setup_code(
     })
 }
 
-/// Counts an attempt before it runs, so that parallel ones cannot exceed the limit; a successful one is uncounted.
+/// Runs an attempt to sign in, limited by the number of those that fail.
 async fn count_failure<T>(
     hub: &HubParts,
     address: &Address,
     trying: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    hub.rates.limit(RateKind::SignIns, &address.key, FAILURES_MAX, hub.time())?;
-    let tried = trying.await;
-    if !tried.as_ref().is_err_and(|error| matches!(error.code(), Code::NotFound | Code::Unauthorized)) {
-        hub.rates.uncount(RateKind::SignIns, &address.key);
-    }
-    tried
+    let limit = Limit { kind: Kind::SignIns, who: address.key.to_string(), max: FAILURES_MAX, seconds: 60 };
+    let is_failure = |error: &Error| matches!(error.code(), Code::NotFound | Code::Unauthorized);
+    count_failures(hub, vec![limit], trying, is_failure).await
 }
 
 fn wrong_key() -> Error {

@@ -15,7 +15,7 @@ use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Status, Task, TaskId};
 use tandem_store::tasks::{Filter, LogLine};
 
-use super::messages::{checked, counted_on_task, parties_of};
+use super::messages::{checked, limit_of, on_task, parties_of, within};
 use super::nothing_to_change;
 use crate::{Caller, Error, HubParts, Listed, paging};
 
@@ -266,9 +266,9 @@ pub async fn reply(
     }
     let message = checked(hub, caller, task, message).await?;
     let new = NewReply { message, outcome, expected: expected(caller, body.expected_status) };
-    let (by, id) = (caller.agent.clone(), task.clone());
-    let replying = hub.write_once(caller, move |tx, now| {
-        let replied = tasks::reply(tx, &by, &id, &new, now)?;
+    let (by, id, limit) = (caller.agent.clone(), task.clone(), limit_of(hub, caller, task.as_str()));
+    let replied = hub.write_once(caller, move |tx, now| {
+        let replied = within(tx, &limit, now, |tx| tasks::reply(tx, &by, &id, &new, now))?;
         let note = "This task is reviewed: the result waits for its initiator, who completes it.";
         Ok(RepliedView {
             task: TaskView::new(replied.task, &by),
@@ -276,7 +276,7 @@ pub async fn reply(
             note: replied.for_review.then(|| HubText::new(note)),
         })
     });
-    counted_on_task(hub, caller, task, replying).await
+    on_task(hub, caller, task, replied.await).await
 }
 
 /// Returns the caller's unread messages and marks them as read.

@@ -26,15 +26,15 @@ pub(crate) async fn export(
 ) -> Result<Response, ApiError> {
     if method == Method::HEAD {
         // The router answers HEAD with this handler too, and would throw the export away.
-        export::check(&hub, &caller)?;
+        export::check(&hub, &caller).await?;
         return Ok(document(Body::empty()));
     }
-    Ok(stream(&hub, &caller)?)
+    Ok(stream(&hub, &caller).await?)
 }
 
 /// The export as a body that is written while it is read.
-pub(crate) fn stream(hub: &Hub, caller: &Caller) -> Result<Response, Error> {
-    let sections = export::start(hub, caller)?;
+pub(crate) async fn stream(hub: &Hub, caller: &Caller) -> Result<Response, Error> {
+    let sections = export::start(hub, caller).await?;
     let body = futures_util::stream::unfold(
         (sections, Document::default()),
         |(mut sections, mut document)| async move {

@@ -2,6 +2,7 @@
 
 mod bus;
 mod keys;
+mod limits;
 mod nodes;
 mod presence;
 mod start;

@@ -11,6 +11,7 @@ use tandem_app::Invalid;
 use tandem_hub::Error;
 use tandem_hub::ops::agents;
 use tandem_hub::ops::export::{self, Section};
+use tokio::sync::mpsc;
 
 use super::{Entry, ToolKind};
 use crate::mcp::call::{ANSWER_BYTES_MAX, Args, Call, ToolResult, answer_too_large, show, with_tool_names};
@@ -146,17 +147,17 @@ async fn rotate_api_key(call: Call, mut args: Args) -> ToolResult {
 }
 
 async fn export_my_data(call: Call, _: Args) -> ToolResult {
-    let shown = exported(&call).await;
+    let sections = export::start(&call.hub, &call.caller).await?;
+    let shown = exported(&call, sections).await;
     if shown.is_err() {
         // The client did not get the export, so it may request it again, as the error suggests.
-        export::allow_again(&call.hub, &call.caller);
+        export::allow_again(&call.hub, &call.caller).await?;
     }
     show(shown?)?.into_json()
 }
 
 /// An export as one view, unless it is too much for a model.
-async fn exported(call: &Call) -> Result<ExportView, Error> {
-    let mut sections = export::start(&call.hub, &call.caller)?;
+async fn exported(call: &Call, mut sections: mpsc::Receiver<Section>) -> Result<ExportView, Error> {
     let Some(Section::Agent(profile)) = sections.recv().await else { return Err(Error::internal()) };
     let mut export = ExportView::begin(*profile);
     let (mut bytes, mut base64) = (0, String::new());

@@ -205,7 +205,7 @@ async fn delete(State(hub): State<Hub>, form: Form<Viewer, Confirmed>) -> Page {
 
 /// `GET /app/{agent}/profile/export`
 async fn download(State(hub): State<Hub>, viewer: Viewer) -> Page {
-    let mut response = export::stream(&hub, &viewer.caller)?;
+    let mut response = export::stream(&hub, &viewer.caller).await?;
     let name = HeaderValue::from_static("attachment; filename=\"tandem-export.json\"");
     response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
