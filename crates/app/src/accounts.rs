@@ -48,6 +48,15 @@ pub(crate) fn check_open(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> 
     if rows::is_open(tx, agent)? { Ok(()) } else { Err(Error::NotFound("agent")) }
 }
 
+/// Locks the rows of two agents in the order of their ids, before anything else is locked: two that turn to each other
+/// at the same moment would otherwise wait for each other.
+pub(crate) fn lock_both(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<(), Error> {
+    let (low, high) = if one < other { (one, other) } else { (other, one) };
+    rows::is_open(tx, low)?;
+    rows::is_open(tx, high)?;
+    Ok(())
+}
+
 /// Erases one batch of a closed account. The order is: connections (the peers get an event), tasks with their
 /// content, messages on tasks that were reassigned away, the event log, networks, other rows, and last the agent
 /// itself.

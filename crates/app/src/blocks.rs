@@ -4,7 +4,7 @@ use tandem_core::{AgentId, Now};
 use tandem_store::blocks::{self as rows, Block};
 use tandem_store::{Tx, connections};
 
-use crate::accounts::check_open;
+use crate::accounts::{check_open, lock_both};
 use crate::connections::end_connection;
 use crate::{Error, Invalid, Page, tasks};
 
@@ -13,6 +13,7 @@ pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Resul
     if agent == by {
         return Err(Invalid::field("agentId", "is your own").into());
     }
+    lock_both(tx, by, agent)?;
     check_open(tx, by)?;
     check_open(tx, agent)?;
     connections::create_pair(tx, by, agent)?;

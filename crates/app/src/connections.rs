@@ -9,7 +9,7 @@ use tandem_core::text::Alias;
 use tandem_core::{AgentId, ConnectionId, Now, Rule, Timestamp};
 use tandem_store::{Tx, agents, blocks, connections as rows};
 
-use crate::accounts::check_open;
+use crate::accounts::{check_open, lock_both};
 use crate::events::{Event, append_event};
 use crate::{Error, Invalid, Page, tasks};
 
@@ -27,6 +27,7 @@ pub fn connect_directly(tx: &mut Tx<'_>, by: &AgentId, to: &AgentId, now: &Now) 
     if to == by {
         return Err(Invalid::field("agentId", "is your own").into());
     }
+    lock_both(tx, by, to)?;
     let peer = agents::find(tx, to)?.ok_or(Error::NotFound("agent"))?;
     if !peer.auto_accept {
         return Err(Error::NotAutoAccept);

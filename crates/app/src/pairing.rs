@@ -4,7 +4,7 @@ use tandem_core::pairing::{CODE_LIFETIME_SECONDS, PairingCode};
 use tandem_core::{AgentId, Now, Timestamp};
 use tandem_store::{Tx, agents, pairing as rows};
 
-use crate::accounts::check_open;
+use crate::accounts::{check_open, lock_both};
 use crate::connections::{Connected, create_connection};
 use crate::{Error, Invalid, keys};
 
@@ -41,6 +41,7 @@ pub fn connect(tx: &mut Tx<'_>, by: &AgentId, code: &PairingCode, now: &Now) -> 
     if owner == *by {
         return Err(Invalid::field("code", "is your own: give it to the other agent").into());
     }
+    lock_both(tx, by, &owner)?;
     let peer = agents::find(tx, &owner)?.ok_or(Error::UnknownCode("pairing code"))?;
     let connected = create_connection(tx, by, peer, None, now)?;
     rows::remove(tx, code)?;

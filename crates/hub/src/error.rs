@@ -166,7 +166,11 @@ impl From<StoreError> for Error {
                            before you repeat it";
                 Self::new(Code::Unavailable, why).retry_after(5)
             }
-            StoreError::LostRace | StoreError::Taken(_) | StoreError::Panicked(_) | StoreError::Failed(_) => {
+            StoreError::LostRace
+            | StoreError::Locked
+            | StoreError::Taken(_)
+            | StoreError::Panicked(_)
+            | StoreError::Failed(_) => {
                 tracing::error!(%error, "the store failed");
                 Self::internal()
             }

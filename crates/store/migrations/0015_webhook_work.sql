@@ -16,7 +16,7 @@ update mailboxes set webhook_cursor =
 -- not on a comparison with last_seq, which would keep PostgreSQL from updating rows in place.
 -- postgres: alter table mailboxes add column webhook_behind bigint;
 -- postgres: update mailboxes set webhook_behind = 1 where last_seq > webhook_cursor;
--- postgres: create function webhook_behind() returns trigger language plpgsql as $$
+-- postgres: create or replace function webhook_behind() returns trigger language plpgsql as $$
 -- postgres: begin
 -- postgres:     new.webhook_behind := case when new.last_seq > new.webhook_cursor then 1 end;
 -- postgres:     return new;

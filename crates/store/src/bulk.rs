@@ -160,7 +160,7 @@ fn rank(text: &Text) -> (usize, &str) {
 impl PostgresConn {
     /// Reads what a group is missing. Returns the number of statements.
     pub(crate) fn fetch(&mut self, plan: &mut Plan) -> Result<usize, Error> {
-        let locks = plan.locks_rows();
+        let locks = plan.locks();
         let mut groups: Vec<(Arc<Text>, Vec<Query>)> = Vec::new();
         for query in plan.take_missing() {
             match groups.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &query.text)) {

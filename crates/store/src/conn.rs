@@ -161,6 +161,15 @@ impl Conn {
     }
 
     /// Waits a little, before a lost race is run again.
+    /// Whether the next transactions wait for locked rows only for a moment.
+    pub(crate) fn set_impatient(&mut self, impatient: bool) {
+        match self {
+            // One writer meets no locked row.
+            Self::Sqlite(_) => {}
+            Self::Postgres(conn) => conn.impatient = impatient,
+        }
+    }
+
     pub(crate) fn pause(&mut self, pause: std::time::Duration) {
         match self {
             // One writer loses no race.

@@ -21,6 +21,9 @@ pub enum Error {
     /// Another transaction got in the way. The store runs the job again by itself.
     #[error("another change got in the way")]
     LostRace,
+    /// Another transaction kept a row locked for too long. The store runs the job again by itself.
+    #[error("another change has locked a row for too long")]
+    Locked,
     /// The connection broke during the commit: the work may be saved or not.
     #[error("the connection broke while committing: {0}")]
     Unknown(String),
@@ -45,7 +48,12 @@ impl Error {
             | Self::TimedOut
             | Self::Unreachable(_)
             | Self::Unknown(_) => true,
-            Self::Busy | Self::LostRace | Self::Taken(_) | Self::Panicked(_) | Self::Failed(_) => false,
+            Self::Busy
+            | Self::LostRace
+            | Self::Locked
+            | Self::Taken(_)
+            | Self::Panicked(_)
+            | Self::Failed(_) => false,
         }
     }
 

@@ -7,20 +7,23 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
+use crate::room::Room;
 use crate::stats::Stats;
 use crate::store::CommitHook;
 use crate::{Effect, Error, Tx};
 
 /// How long a job that keeps losing races is run again.
-const RETRY_FOR: Duration = Duration::from_secs(2);
+pub(crate) const RETRY_FOR: Duration = Duration::from_secs(2);
 /// How often a taken unique value is believed to be a lost race.
 const TAKEN_RETRIES: u32 = 5;
+/// How long nobody waits for locked rows after one stayed locked.
+const CAREFUL_FOR: Duration = Duration::from_secs(2);
 /// After so many lost races a job gets the database for itself.
 const RACES_MAX: u32 = 3;
 /// A job that takes longer than this is worth a line in the log: it held up everybody else.
@@ -123,28 +126,46 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 /// What the writers of a process share: each writes beside the others, until one that keeps losing against them asks
 /// them to wait. Without it, a single job could lose against whole groups for as long as it may try.
 #[derive(Debug, Default)]
-pub(crate) struct Floor(RwLock<()>);
+pub(crate) struct Floor {
+    lock: RwLock<()>,
+    /// Until when groups leave out the jobs whose rows are locked.
+    careful_until: Mutex<Option<Instant>>,
+}
 
 impl Floor {
     pub(crate) fn shared<T>(&self, act: impl FnOnce() -> T) -> T {
-        let _beside_others = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let _beside_others = self.lock.read().unwrap_or_else(PoisonError::into_inner);
         act()
     }
 
     fn alone<T>(&self, act: impl FnOnce() -> T) -> T {
-        let _nobody_else = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let _nobody_else = self.lock.write().unwrap_or_else(PoisonError::into_inner);
         act()
+    }
+
+    /// A row stayed locked: for a while nobody waits for such rows.
+    pub(crate) fn be_careful(&self) {
+        let until = Instant::now() + CAREFUL_FOR;
+        *self.careful_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+    }
+
+    pub(crate) fn is_careful(&self) -> bool {
+        let until = *self.careful_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| Instant::now() < until)
     }
 }
 
-/// Runs jobs in one transaction, or one by one when that does not work out.
+/// Runs jobs in one transaction, or one by one when that does not work out. Those whose rows stay locked go to the
+/// waiting room.
 pub(crate) fn run_writes(
     conn: &mut Conn,
     mut jobs: Vec<Box<dyn Job>>,
     floor: &Floor,
     stats: &Stats,
     commit_hook: &CommitHook,
+    room: Option<&Room>,
 ) {
+    conn.set_impatient(floor.is_careful());
     if jobs.len() > 1 {
         match floor.shared(|| run_together(conn, &mut jobs, stats)) {
             Together::Spoilt => stats.group_rerun(),
@@ -159,11 +180,17 @@ pub(crate) fn run_writes(
         }
     }
     for mut job in jobs {
-        let mut effects = Vec::new();
-        let committed = run_alone(conn, job.as_mut(), floor, stats, &mut effects);
-        commit_hook(effects);
-        stats.committed(1);
-        job.finish(committed);
+        match run_alone(conn, job.as_mut(), floor, stats, commit_hook) {
+            Err(Error::Locked) => {
+                floor.be_careful();
+                conn.set_impatient(true);
+                match room {
+                    Some(room) => room.take(job),
+                    None => job.finish(Err(Error::Busy)),
+                }
+            }
+            committed => job.finish(committed),
+        }
     }
 }
 
@@ -218,9 +245,27 @@ pub(crate) fn safe_if_undone(mut effects: Vec<Effect>) -> Vec<Effect> {
     effects
 }
 
-/// Runs one job in a transaction of its own, again and again while it loses races. What it registered to be done after
-/// the commit is in `effects` then.
-fn run_alone(
+/// Runs one job in a transaction of its own, again and again while it loses races, and executes the effects of its
+/// commit. A row that stays locked is an error.
+pub(crate) fn run_alone(
+    conn: &mut Conn,
+    job: &mut dyn Job,
+    floor: &Floor,
+    stats: &Stats,
+    commit_hook: &CommitHook,
+) -> Result<(), Error> {
+    let mut effects = Vec::new();
+    let committed = repeat_alone(conn, job, floor, stats, &mut effects);
+    if let Err(Error::Locked) = committed {
+        stats.lost_race();
+    } else {
+        commit_hook(effects);
+        stats.committed(1);
+    }
+    committed
+}
+
+fn repeat_alone(
     conn: &mut Conn,
     job: &mut dyn Job,
     floor: &Floor,
@@ -300,7 +345,9 @@ fn attempt(
     }
     let rolled_back = conn.rollback();
     match failure {
-        Some(error @ (Error::LostRace | Error::Taken(_) | Error::Unreachable(_))) => Err(error),
+        Some(error @ (Error::LostRace | Error::Locked | Error::Taken(_) | Error::Unreachable(_))) => {
+            Err(error)
+        }
         // A success that the database contradicts must not be claimed.
         Some(error) if succeeded => Err(error),
         _ => rolled_back,

@@ -14,6 +14,7 @@ mod plan;
 mod planned;
 mod postgres;
 mod query;
+mod room;
 mod sqlite;
 mod stats;
 mod store;

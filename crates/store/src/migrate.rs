@@ -79,7 +79,7 @@ pub(crate) fn run(conn: &mut Conn, now_ms: i64) -> Result<(), Error> {
         }
         match outcome {
             // Another node was first, or a transaction on one of the tables did not end in time.
-            Err(Error::LostRace) if started.elapsed() < WAIT_MAX => {}
+            Err(Error::LostRace | Error::Locked) if started.elapsed() < WAIT_MAX => {}
             Err(Error::Taken(_)) if taken < TAKEN_MAX => taken += 1,
             outcome => return outcome,
         }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::conn::Mode;
 use crate::group::{Floor, Job, SLOW, jitter, safe_if_undone};
-use crate::plan::{Plan, Run};
+use crate::plan::{Locks, Plan, Run};
 use crate::postgres::PostgresConn;
+use crate::room::Room;
 use crate::stats::{Asked, Stats};
 use crate::store::CommitHook;
 use crate::{Effect, Error, Tx};
@@ -22,6 +23,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) floor: &'a Floor,
     pub(crate) stats: &'a Stats,
     pub(crate) commit_hook: &'a CommitHook,
+    pub(crate) room: Option<&'a Room>,
 }
 
 /// How the jobs of a group ran, by their numbers, and what was registered for after the commit.
@@ -38,10 +40,11 @@ impl Runner<'_> {
     pub(crate) fn write(&mut self, mut jobs: Jobs, mut hand_over: impl FnMut()) -> Jobs {
         let mut on_connection = Vec::new();
         let (mut lost, mut reconnected) = (0, false);
+        let mut careful = self.floor.is_careful();
         while !jobs.is_empty() {
             let floor = self.floor;
             let mut ran = Ran { runs: vec![Run::Missing; jobs.len()], effects: Vec::new() };
-            let outcome = floor.shared(|| self.run_group(&mut jobs, &mut ran, &mut hand_over));
+            let outcome = floor.shared(|| self.run_group(&mut jobs, &mut ran, careful, &mut hand_over));
             if let Err(error) = &outcome {
                 self.stats.write_failed(error);
             }
@@ -52,10 +55,22 @@ impl Runner<'_> {
                     let pause = Duration::from_millis(2 << lost);
                     self.conn.pause(pause.mul_f64(jitter()));
                 }
+                // The next attempt leaves out the jobs whose rows are locked.
+                Err(Error::Locked) if !careful => {
+                    careful = true;
+                    self.floor.be_careful();
+                    self.stats.lost_race();
+                }
                 // The connection had died while idle; the next attempt opens a new one.
                 Err(Error::Unreachable(_)) if !reconnected => reconnected = true,
                 // One of the jobs is at fault, or keeps losing. Each runs alone.
-                Err(error @ (Error::LostRace | Error::Taken(_) | Error::Failed(_) | Error::Panicked(_))) => {
+                Err(
+                    error @ (Error::LostRace
+                    | Error::Locked
+                    | Error::Taken(_)
+                    | Error::Failed(_)
+                    | Error::Panicked(_)),
+                ) => {
                     if let Error::Failed(_) = error {
                         tracing::warn!(%error, "a group of jobs failed; each runs alone");
                     }
@@ -85,8 +100,12 @@ impl Runner<'_> {
                     job.finish(outcome.clone());
                 }
                 // What keeps a group from running would keep each of its jobs, after waiting as long again.
-                Run::Missing | Run::Deferred if outcome.is_err() => job.finish(outcome.clone()),
+                Run::Missing | Run::Deferred | Run::Locked if outcome.is_err() => job.finish(outcome.clone()),
                 Run::Direct | Run::Missing => on_connection.push(job),
+                Run::Locked => match self.room {
+                    Some(room) => room.take(job),
+                    None => on_connection.push(job),
+                },
                 Run::Deferred => waiting.push(job),
             }
         }
@@ -101,10 +120,13 @@ impl Runner<'_> {
         &mut self,
         jobs: &mut Jobs,
         ran: &mut Ran,
+        careful: bool,
         hand_over: &mut impl FnMut(),
     ) -> Result<(), Error> {
+        self.conn.impatient = careful;
         self.conn.begin(Mode::Write)?;
-        let outcome = self.run_rounds(Mode::Write, jobs, ran).and_then(|()| {
+        let locks = if careful { Locks::Skip } else { Locks::Wait };
+        let outcome = self.run_rounds(locks, jobs, ran).and_then(|()| {
             hand_over();
             let batches = self.plan.take_batches();
             if batches.is_empty() {
@@ -124,15 +146,15 @@ impl Runner<'_> {
     }
 
     /// Runs jobs until none of them misses anything.
-    fn run_rounds(&mut self, mode: Mode, jobs: &mut Jobs, ran: &mut Ran) -> Result<(), Error> {
-        self.plan.begin(mode);
+    fn run_rounds(&mut self, locks: Locks, jobs: &mut Jobs, ran: &mut Ran) -> Result<(), Error> {
+        self.plan.begin(locks);
         for _ in 0..ROUNDS_MAX {
             self.plan.begin_round();
             ran.effects.clear();
             let mut keys_ended = false;
             let started = Instant::now();
             for (number, (job, run)) in jobs.iter_mut().zip(&mut ran.runs).enumerate() {
-                if *run == Run::Direct {
+                if matches!(run, Run::Direct | Run::Locked) {
                     continue;
                 }
                 self.plan.begin_job(number);
@@ -176,7 +198,8 @@ impl Runner<'_> {
         for (job, run) in jobs.into_iter().zip(ran.runs) {
             match (&outcome, run) {
                 // One query of the group is at fault: each job runs alone.
-                (Err(Error::Failed(_)), _) | (Ok(()), Run::Missing | Run::Deferred | Run::Direct) => {
+                (Err(Error::Failed(_)), _)
+                | (Ok(()), Run::Missing | Run::Deferred | Run::Direct | Run::Locked) => {
                     on_connection.push(job);
                 }
                 (_, _) => job.finish(outcome.clone()),
@@ -190,6 +213,6 @@ impl Runner<'_> {
 
     fn read_group(&mut self, jobs: &mut Jobs, ran: &mut Ran) -> Result<(), Error> {
         self.conn.begin(Mode::Read)?;
-        self.run_rounds(Mode::Read, jobs, ran)
+        self.run_rounds(Locks::None, jobs, ran)
     }
 }

@@ -16,7 +16,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::conn::{Mode, Rows};
-use crate::plan::{LOCK_MARK, Text, single_read};
+use crate::plan::{LOCK_MARK, Locks, Text, single_read};
 use crate::{Error, Row, Value};
 
 pub(crate) struct PostgresConn {
@@ -29,6 +29,8 @@ pub(crate) struct PostgresConn {
     begun: bool,
     /// Whether the transaction writes, so that queries lock what they say.
     locks: bool,
+    /// Whether a transaction waits for locked rows only for a moment.
+    pub(crate) impatient: bool,
     /// Whether the time of statements is limited.
     limited: bool,
     /// When the server was last found to be out of reach.
@@ -45,7 +47,7 @@ const PLANNER: &str = "-c jit=off -c plan_cache_mode=force_generic_plan -c enabl
 /// How long a statement may run, on the server.
 const STATEMENT_TIMEOUT_MS: u32 = 5_000;
 /// How long a transaction may wait for its next statement before the server ends it: its locks hold up others.
-const IDLE_TIMEOUT_MS: u32 = 10_000;
+const IDLE_TIMEOUT_MS: u32 = 3_000;
 /// How long an answer may take, with the way there and back. A connection that died silently never answers.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
 /// How long it may take to connect and to log in.
@@ -87,9 +89,9 @@ impl ToSql for Value<'_> {
 }
 
 pub(crate) fn failure(error: tokio_postgres::Error) -> Error {
-    let lost =
-        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+    let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
     match error.code() {
+        Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => Error::Locked,
         Some(code) if lost.contains(code) => Error::LostRace,
         Some(code) if *code == SqlState::UNIQUE_VIOLATION => Error::Taken(describe(&error)),
         Some(code) if *code == SqlState::DISK_FULL => Error::Full(describe(&error)),
@@ -99,10 +101,7 @@ pub(crate) fn failure(error: tokio_postgres::Error) -> Error {
         // The statement took too long, and nothing of it was kept.
         Some(code) if *code == SqlState::QUERY_CANCELED => Error::TimedOut,
         // The server ends this connection, or takes none: it stops, starts, has no room, or was told to.
-        Some(code) if ["57P", "08", "53"].iter().any(|class| code.code().starts_with(class)) => {
-            Error::Unreachable(describe(&error))
-        }
-        Some(code) if *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => {
+        Some(code) if ["57P", "25P03", "08", "53"].iter().any(|class| code.code().starts_with(class)) => {
             Error::Unreachable(describe(&error))
         }
         Some(_) => Error::failed(describe(&error)),
@@ -155,6 +154,7 @@ impl PostgresConn {
             waiting: Vec::new(),
             begun: false,
             locks: false,
+            impatient: false,
             limited,
             failed_at: None,
         };
@@ -246,6 +246,9 @@ impl PostgresConn {
         self.locks = mode == Mode::Write;
         self.waiting.push(Waiting::Plain(match mode {
             // Each statement sees what was committed before it; what decides is locked (docs/decisions/0040).
+            Mode::Write if self.impatient => {
+                "begin isolation level read committed; set local lock_timeout = 50"
+            }
             Mode::Write => "begin isolation level read committed",
             Mode::Read => "begin isolation level repeatable read read only",
         }));
@@ -296,7 +299,7 @@ impl PostgresConn {
     fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
         // All SQL here has SQLite's numbers; no text in it has a question mark.
         if self.locks && sql.contains(LOCK_MARK) {
-            return self.prepare(&single_read(&Text::parse(sql), true));
+            return self.prepare(&single_read(&Text::parse(sql), Locks::Wait));
         }
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());

@@ -14,6 +14,7 @@ use crate::conn::{Conn, Mode};
 use crate::group::{self, Job, Pending, Turn};
 use crate::plan::Plan;
 use crate::planned::Runner;
+use crate::room::{self, Room};
 use crate::stats::Stats;
 use crate::{Effect, Error, Tx, migrate};
 
@@ -126,7 +127,14 @@ impl Store {
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         let (mut write_threads, mut read_threads) = (Threads::new(), Threads::new());
         let floor = Arc::new(group::Floor::default());
-        let shared = Shared { floor, stats: Arc::clone(&stats), commit_hook };
+        let mut shared = Shared { floor, stats: Arc::clone(&stats), commit_hook, room: None };
+        if let Database::Postgres(_) = database {
+            let (conn, (room, waiting)) = (connect(Mode::Write)?, Room::new());
+            let Shared { floor, stats, commit_hook, .. } = shared.clone();
+            let serve = move || room::serve(conn, &waiting, &floor, &stats, &commit_hook);
+            write_threads.spawn("store-wait", serve)?;
+            shared.room = Some(room);
+        }
         for conn in writers {
             let (jobs, shared, group_max) =
                 (Arc::clone(&write_jobs), shared.clone(), options.group_max.max(1));
@@ -254,31 +262,34 @@ struct Shared {
     floor: Arc<group::Floor>,
     stats: Arc<Stats>,
     commit_hook: CommitHook,
+    room: Option<Room>,
 }
 
 impl Shared {
     /// Runs jobs that write until the store is closed.
     fn write(&self, mut conn: Conn, jobs: &Mutex<Receiver<Boxed>>, group_max: usize) {
-        let Self { floor, stats, commit_hook } = self;
+        let Self { floor, stats, commit_hook, .. } = self;
+        let room = self.room.as_ref();
         let mut plan = Plan::new();
         while let Some((mut group, queue)) = next_group(jobs, group_max) {
             stats.waiting_writes.fetch_sub(group.len(), Relaxed);
             group.retain(|job| job.start());
             if let Conn::Postgres(conn) = &mut conn {
                 let mut queue = Some(queue);
-                let mut runner = Runner { conn, plan: &mut plan, floor, stats, commit_hook };
+                let mut runner = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room };
                 group = runner.write(group, || drop(queue.take()));
             } else {
                 drop(queue);
             }
-            group::run_writes(&mut conn, group, floor, stats, commit_hook);
+            group::run_writes(&mut conn, group, floor, stats, commit_hook, room);
             conn.after_commit();
         }
     }
 
     /// Runs jobs that read until the store is closed.
     fn read(&self, mut conn: Conn, jobs: &Mutex<Receiver<Boxed>>) {
-        let Self { floor, stats, commit_hook } = self;
+        let Self { floor, stats, commit_hook, .. } = self;
+        let room = self.room.as_ref();
         let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
         let mut plan = Plan::new();
         while let Some((mut group, queue)) = next_group(jobs, group_max) {
@@ -287,7 +298,7 @@ impl Shared {
             stats.reads.fetch_add(group.len() as u64, Relaxed);
             group.retain(|job| job.start());
             if let Conn::Postgres(conn) = &mut conn {
-                group = Runner { conn, plan: &mut plan, floor, stats, commit_hook }.read(group);
+                group = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room }.read(group);
             }
             for job in group {
                 group::run_read(&mut conn, job);

@@ -4,7 +4,7 @@ use tandem_core::events::EventKind;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 
 use crate::conn::Conn;
-use crate::plan::Plan;
+use crate::plan::{Locks, Plan};
 use crate::{Error, Row, Value};
 
 /// Something that must happen outside the database because a transaction was committed.
@@ -121,7 +121,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn locks_rows(&self) -> bool {
         match &self.work {
             Work::Conn(conn) => conn.locks_rows(),
-            Work::Plan(plan) => plan.locks_rows(),
+            Work::Plan(plan) => plan.locks() != Locks::None,
         }
     }
 

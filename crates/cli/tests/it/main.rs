@@ -38,6 +38,7 @@ mod inbox;
 mod invariants;
 mod limits;
 mod lists;
+mod locked;
 mod long_answers;
 mod machine;
 mod mcp;

@@ -1,5 +1,6 @@
 //! The text of a statement that does for many parameters at once what another does for one set of them.
 
+use super::Locks;
 use super::text::{Action, Form, Lock, Text};
 
 /// The parameters of a statement as columns of the rows they are given in. No query has a table of that name.
@@ -16,21 +17,25 @@ fn unnest(types: &[&str], more: &str) -> String {
     format!("unnest({}){ordinality} as given({}{more})", arrays.join(", "), names.join(", "))
 }
 
-fn lock_clause(lock: Option<&Lock>) -> String {
-    lock.map_or_else(String::new, |lock| format!(" for update of {}", lock.alias))
+fn lock_clause(lock: Option<&Lock>, locks: Locks) -> String {
+    match (lock, locks) {
+        (None, _) | (_, Locks::None) => String::new(),
+        (Some(lock), Locks::Wait) => format!(" for update of {}", lock.alias),
+        (Some(lock), Locks::Skip) => format!(" for update of {} skip locked", lock.alias),
+    }
 }
 
 /// A query with PostgreSQL's parameters, with its lock if the transaction writes.
-pub(crate) fn single_read(text: &Text, locks: bool) -> String {
+pub(crate) fn single_read(text: &Text, locks: Locks) -> String {
     let Action::Read(lock) = &text.action else { return text.sql.replace('?', "$") };
-    text.sql.replace('?', "$") + &lock_clause(lock.as_ref().filter(|_| locks))
+    text.sql.replace('?', "$") + &lock_clause(lock.as_ref(), locks)
 }
 
 /// The same query for many sets of parameters. The first column is the number of the set, counted from one. The sets
 /// are taken in their order, so their rows are locked in that order.
-pub(crate) fn merged_read(text: &Text, types: &[&str], locks: bool) -> String {
+pub(crate) fn merged_read(text: &Text, types: &[&str], locks: Locks) -> String {
     let lock = match &text.action {
-        Action::Read(lock) => lock_clause(lock.as_ref().filter(|_| locks)),
+        Action::Read(lock) => lock_clause(lock.as_ref(), locks),
         Action::Write(_) | Action::Other => String::new(),
     };
     format!(

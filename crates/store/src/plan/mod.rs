@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::conn::Mode;
 use crate::{Error, Row, Value};
 
 use change::{changed_columns, given};
@@ -37,6 +36,18 @@ pub(crate) struct Query {
     pub(crate) params: Vec<Value<'static>>,
 }
 
+/// What queries do with the rows that they say they lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Locks {
+    /// Nothing: the group only reads.
+    None,
+    /// They wait for those that are locked.
+    Wait,
+    /// They leave out those that are locked. A query that then finds one row has found what it looked for; of any other
+    /// this cannot be told.
+    Skip,
+}
+
 /// What a job did in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Run {
@@ -46,6 +57,8 @@ pub(crate) enum Run {
     Missing,
     /// It asked for something that an earlier job of the group has changed.
     Deferred,
+    /// It needs a row that another transaction may have locked.
+    Locked,
     /// It needs the outcome of a write, or what it has written itself: it must run on the connection.
     Direct,
 }
@@ -55,6 +68,8 @@ pub(crate) enum Run {
 struct Entry {
     text: Arc<Text>,
     rows: Vec<Vec<Value<'static>>>,
+    /// Whether rows may be missing here because they are locked.
+    doubtful: bool,
     /// The job that has written something that this query would find, but not here.
     stale: Option<usize>,
 }
@@ -83,6 +98,7 @@ struct Current {
     missing: bool,
     reached_last: bool,
     deferred: bool,
+    locked: bool,
     direct: bool,
     /// How long the journal was when it began.
     changes_before: usize,
@@ -93,7 +109,7 @@ struct Current {
 #[derive(Debug)]
 pub(crate) struct Plan {
     texts: FxHashMap<String, Arc<Text>>,
-    mode: Mode,
+    locks: Locks,
     entries: Vec<Entry>,
     /// By query: its entry, or nothing while it is to be fetched.
     places: FxHashMap<(usize, Key), Option<usize>>,
@@ -110,7 +126,7 @@ impl Plan {
     pub(crate) fn new() -> Self {
         Self {
             texts: FxHashMap::default(),
-            mode: Mode::Write,
+            locks: Locks::Wait,
             entries: Vec::new(),
             places: FxHashMap::default(),
             rows: HashMap::new(),
@@ -123,8 +139,8 @@ impl Plan {
     }
 
     /// Forgets everything that was read.
-    pub(crate) fn begin(&mut self, mode: Mode) {
-        self.mode = mode;
+    pub(crate) fn begin(&mut self, locks: Locks) {
+        self.locks = locks;
         self.places.clear();
         self.entries.clear();
         self.rows.clear();
@@ -152,6 +168,7 @@ impl Plan {
     pub(crate) fn end_job(&mut self, succeeded: bool) -> Run {
         let current = std::mem::take(&mut self.current);
         let run = match &current {
+            Current { locked: true, .. } => Run::Locked,
             Current { direct: true, .. } => Run::Direct,
             Current { deferred: true, .. } => Run::Deferred,
             Current { missing: true, reached_last, .. } => {
@@ -192,6 +209,10 @@ impl Plan {
         match self.places.get(&key) {
             Some(Some(place)) => {
                 let Some(entry) = self.entries.get(*place) else { return Err(Error::LostRace) };
+                if entry.doubtful {
+                    self.current.locked = true;
+                    return Err(Error::LostRace);
+                }
                 match entry.stale {
                     None => return Ok(Some(entry.rows.iter().cloned().map(Row::new).collect())),
                     Some(by) if by == self.current.number => self.current.direct = true,
@@ -316,20 +337,22 @@ impl Plan {
         missing
     }
 
-    /// Whether the group writes, so that queries lock what they say.
-    pub(crate) fn locks_rows(&self) -> bool {
-        self.mode == Mode::Write
+    /// What queries do with the rows that they say they lock.
+    pub(crate) fn locks(&self) -> Locks {
+        self.locks
     }
 
     /// Keeps what a query has found.
     pub(crate) fn found(&mut self, query: Query, rows: Vec<Vec<Value<'static>>>) {
         let place = self.entries.len();
-        if self.mode == Mode::Write {
+        if self.locks != Locks::None {
             for (number, source) in query.text.sources.iter().enumerate() {
                 self.register(place, number, source, &query.params);
             }
         }
-        self.entries.push(Entry { text: Arc::clone(&query.text), rows, stale: None });
+        let is_locking = matches!(query.text.action, Action::Read(Some(_)));
+        let doubtful = self.locks == Locks::Skip && is_locking && rows.len() != 1;
+        self.entries.push(Entry { text: Arc::clone(&query.text), rows, doubtful, stale: None });
         self.places.insert((address(&query.text), query.params), Some(place));
     }
 

@@ -34,7 +34,7 @@ async fn a_limit_is_met_by_all_nodes_together() {
     at(&hub, &bob, 1).post(&path, json!({ "content": "the other has a count of its own" })).await.ok(201);
 
     let guess = async |number: usize| {
-        let code = json!({ "pairingCode": format!("BLUE-TIGER-{number:04}") });
+        let code = json!({ "code": format!("BLUE-TIGER-{number:04}") });
         at(&hub, &ada, number % 3).post("/pair/connect", code).await.status
     };
     let guessed = join_all((0..12).map(guess)).await;

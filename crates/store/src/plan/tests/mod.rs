@@ -25,7 +25,7 @@ const SET_TITLE: &str = "update tasks set title = ?1 where id = ?2";
 /// A plan that has read a query.
 fn plan_with(reads: &[(&str, Key, Vec<Key>)]) -> Plan {
     let mut plan = Plan::new();
-    plan.begin(Mode::Write);
+    plan.begin(Locks::Wait);
     for (sql, params, rows) in reads {
         let text = plan.text(sql);
         plan.found(Query { text, params: params.clone() }, rows.clone());
@@ -251,7 +251,7 @@ fn merged_statements_take_their_parameters_from_rows() {
         "insert into blocks (a, b) select given.a1, given.a2 from unnest($1::text[], $2::text[]) as given(a1, a2) on conflict (a) do nothing"
     );
     assert!(
-        merged_read(&read(TASK), &["text"], true)
+        merged_read(&read(TASK), &["text"], Locks::Wait)
             .ends_with("where t.id = given.a1 /* lock t */ for update of t) as found")
     );
 }
