@@ -115,15 +115,25 @@ fn refusal(node: &Node, other: &Node) -> Option<Refusal> {
     None
 }
 
-/// Renews a node's row and returns all nodes that run.
-pub fn renew(tx: &mut Tx<'_>, node: &Node, now: Timestamp) -> Result<Vec<Node>, Error> {
+/// Renews a node's row. Returns all nodes that run, and whether another process has this node's id.
+pub fn renew(tx: &mut Tx<'_>, node: &Node, now: Timestamp) -> Result<(Vec<Node>, bool), Error> {
+    let has_twin = is_of_another_process(tx, &node.id, node.started_at, now)?;
     nodes::put(tx, node)?;
-    Ok(nodes::list(tx, now, NODES_MAX)?)
+    Ok((nodes::list(tx, now, NODES_MAX)?, has_twin))
 }
 
-/// Removes a node that stops.
-pub fn leave(tx: &mut Tx<'_>, id: &NodeId) -> Result<(), Error> {
-    Ok(nodes::remove(tx, id)?)
+/// Removes a node that stops, unless another process has its id.
+pub fn leave(tx: &mut Tx<'_>, id: &NodeId, started_at: Timestamp, now: Timestamp) -> Result<(), Error> {
+    if is_of_another_process(tx, id, started_at, now)? { Ok(()) } else { Ok(nodes::remove(tx, id)?) }
+}
+
+fn is_of_another_process(
+    tx: &mut Tx<'_>,
+    id: &NodeId,
+    started_at: Timestamp,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    Ok(nodes::find(tx, id, now)?.is_some_and(|found| found.started_at != started_at))
 }
 
 /// A node that runs.

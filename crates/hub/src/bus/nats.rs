@@ -20,7 +20,7 @@ use super::interest::Interest;
 use super::link::{Link, Outgoing};
 use super::local::LocalBus;
 use super::trust::Trust;
-use super::wire::{Control, Gossip, Subjects};
+use super::wire::{Control, Gossip, Seal, Subjects};
 use super::{Bus, Inbox};
 use crate::config::{BusCredentials, BusKind};
 use crate::housekeeping::Pacing;
@@ -50,6 +50,7 @@ pub(crate) async fn run(
     let (Bus::Nats(local, link), BusKind::Nats(urls)) = (&*inbox.bus, hub.config.bus_kind()) else { return };
     let Some(queue) = link.take_queue() else { return };
     let subjects = Subjects::new(hub.cluster.subject_name());
+    let seal = Seal::new(hub.cluster.secret());
     let client = match connect(&urls, credentials, hub.cluster.id(), link, &trust).await {
         Ok(client) => client,
         Err(error) => {
@@ -58,7 +59,8 @@ pub(crate) async fn run(
         }
     };
     let (local, link) = (Arc::clone(local), Arc::clone(link));
-    let sending = tokio::spawn(send(client.clone(), queue, Arc::clone(&link), subjects.clone()));
+    let sending =
+        tokio::spawn(send(client.clone(), queue, Arc::clone(&link), subjects.clone(), seal.clone()));
     let mut station = Station {
         hub,
         inbox,
@@ -67,6 +69,7 @@ pub(crate) async fn run(
         link,
         interest: Interest::new(subjects.clone()),
         subjects,
+        seal,
         client,
         heard: HashMap::new(),
         confirmed: None,
@@ -139,7 +142,13 @@ async fn connect(
 }
 
 /// Sends what waits in the queue. Several wake-ups of one agent that wait together become one message.
-async fn send(client: Client, mut queue: mpsc::Receiver<Outgoing>, link: Arc<Link>, subjects: Subjects) {
+async fn send(
+    client: Client,
+    mut queue: mpsc::Receiver<Outgoing>,
+    link: Arc<Link>,
+    subjects: Subjects,
+    seal: Seal,
+) {
     let mut batch = Vec::with_capacity(BATCH);
     while queue.recv_many(&mut batch, BATCH).await > 0 {
         if !link.is_connected() {
@@ -159,7 +168,7 @@ async fn send(client: Client, mut queue: mpsc::Receiver<Outgoing>, link: Arc<Lin
             control.push(Control::Lost);
         }
         for one in control {
-            publish(&client, &link, subjects.control(), encode(&one)).await;
+            publish(&client, &link, subjects.control(), seal.put(&one)).await;
         }
         for agent in agents {
             publish(&client, &link, subjects.agent(&agent), Bytes::new()).await;
@@ -174,9 +183,9 @@ async fn publish(client: &Client, link: &Link, subject: String, payload: Bytes) 
     }
 }
 
-fn encode(message: &impl serde::Serialize) -> Bytes {
-    // These messages always can be written as JSON.
-    serde_json::to_vec(message).unwrap_or_default().into()
+/// A newer version may say more; others at the broker may say anything.
+fn misunderstood() {
+    tracing::debug!("a message is not understood, or no node of this hub has sent it");
 }
 
 /// An exchange with NATS: by which connection, when it began, and whose subscriptions it confirms.
@@ -195,6 +204,7 @@ struct Station {
     local: Arc<LocalBus>,
     link: Arc<Link>,
     subjects: Subjects,
+    seal: Seal,
     client: Client,
     /// When each other node was last heard.
     heard: HashMap<NodeId, Instant>,
@@ -211,6 +221,7 @@ impl Station {
     async fn run(&mut self) -> Result<(), async_nats::SubscribeError> {
         let mut control = self.client.subscribe(self.subjects.control()).await?;
         let mut gossip = self.client.subscribe(self.subjects.rates()).await?;
+        let mut echo = self.client.queue_subscribe(self.subjects.echo(), "nodes".into()).await?;
         let (link, mut tick) = (Arc::clone(&self.link), interval(GOSSIP_EVERY));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -218,6 +229,10 @@ impl Station {
                 _ = tick.tick() => self.tick().await,
                 Some(message) = control.next() => self.receive(&message),
                 Some(message) = gossip.next() => self.hear(&message),
+                Some(Message { reply: Some(reply), .. }) = echo.next() => {
+                    // Whoever asks again is answered then.
+                    let _ = self.client.publish(reply, Bytes::new()).await;
+                }
                 () = link.has_changed.notified() => self.follow_interest().await,
                 () = link.has_observer.notified() => self.announce_observer().await,
                 Some(Ok(confirm)) = self.confirms.join_next(), if !self.confirms.is_empty() => {
@@ -230,7 +245,7 @@ impl Station {
     /// Says goodbye, so that no node waits to hear of this one.
     async fn leave(&self) {
         if self.link.is_connected() {
-            let leaving = encode(&Control::Leaving(self.hub.cluster.id().clone()));
+            let leaving = self.seal.put(&Control::Leaving(self.hub.cluster.id().clone()));
             publish(&self.client, &self.link, self.subjects.control(), leaving).await;
             // Nothing depends on it.
             let _ = timeout(ANSWER_MAX, self.client.flush()).await;
@@ -241,9 +256,10 @@ impl Station {
         if self.link.is_connected() {
             let counts = self.hub.rates.take_changed(self.hub.time());
             let gossip = Gossip { node: self.hub.cluster.id().clone(), counts };
-            publish(&self.client, &self.link, self.subjects.rates(), encode(&gossip)).await;
+            publish(&self.client, &self.link, self.subjects.rates(), self.seal.put(&gossip)).await;
             if self.link.take_overflowed() {
-                publish(&self.client, &self.link, self.subjects.control(), encode(&Control::Lost)).await;
+                publish(&self.client, &self.link, self.subjects.control(), self.seal.put(&Control::Lost))
+                    .await;
             }
             self.announce_observer().await;
             self.follow_interest().await;
@@ -256,28 +272,28 @@ impl Station {
 
     async fn announce_observer(&self) {
         if self.local.is_observed() && self.link.is_connected() {
-            publish(&self.client, &self.link, self.subjects.control(), encode(&Control::Observing)).await;
+            publish(&self.client, &self.link, self.subjects.control(), self.seal.put(&Control::Observing))
+                .await;
         }
     }
 
     fn receive(&mut self, message: &Message) {
         self.link.figures().received.fetch_add(1, Relaxed);
-        match serde_json::from_slice(&message.payload) {
-            Ok(Control::Lost) => self.trust.doubt(),
-            Ok(Control::Leaving(node)) => {
+        match self.seal.open(&message.payload) {
+            Some(Control::Lost) => self.trust.doubt(),
+            Some(Control::Leaving(node)) => {
                 self.heard.remove(&node);
                 self.hub.cluster.forget(&node);
             }
-            Ok(control) => self.inbox.receive(control),
-            // A newer version may say more.
-            Err(error) => tracing::debug!(%error, "a message of another node is not understood"),
+            Some(control) => self.inbox.receive(control),
+            None => misunderstood(),
         }
     }
 
     fn hear(&mut self, message: &Message) {
         self.link.figures().received.fetch_add(1, Relaxed);
-        match serde_json::from_slice::<Gossip>(&message.payload) {
-            Ok(gossip) => {
+        match self.seal.open::<Gossip>(&message.payload) {
+            Some(gossip) => {
                 if !self.heard.contains_key(&gossip.node) {
                     // A node that started just now is expected from now on.
                     self.hub.cluster.look_soon();
@@ -286,7 +302,7 @@ impl Station {
                 self.heard.insert(gossip.node, Instant::now());
                 self.assess();
             }
-            Err(error) => tracing::debug!(%error, "a message of another node is not understood"),
+            None => misunderstood(),
         }
     }
 
@@ -321,11 +337,10 @@ impl Station {
 
     /// Asks NATS something, to learn that it has handled everything before, such as these subscriptions.
     fn confirm(&mut self, subscribed: Vec<AgentId>) {
-        let (client, nobody, connection) =
-            (self.client.clone(), self.subjects.nobody(), self.link.connection());
+        let (client, echo, connection) = (self.client.clone(), self.subjects.echo(), self.link.connection());
         self.confirms.spawn(async move {
             let began = Instant::now();
-            let answered = match client.request(nobody, Bytes::new()).await {
+            let answered = match client.request(echo, Bytes::new()).await {
                 Ok(_) => true,
                 Err(error) => error.kind() == async_nats::RequestErrorKind::NoResponders,
             };

@@ -1,11 +1,17 @@
 //! What nodes say to each other by NATS, and on which subjects.
 
+use aws_lc_rs::hmac;
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, NodeId, TaskId, Timestamp};
 use tandem_store::EventNotice;
 
 use crate::rates::SharedCount;
+
+/// The length of a seal.
+const SEAL_BYTES: usize = 32;
 
 /// The subjects of one hub. Several hubs can share a NATS server.
 #[derive(Debug, Clone)]
@@ -44,9 +50,37 @@ impl Subjects {
         format!("tandem.{}.rates", self.hub)
     }
 
-    /// Nobody listens here, which NATS says to whoever asks: a proof that it has handled everything before that.
-    pub(super) fn nobody(&self) -> String {
-        format!("tandem.{}.nobody", self.hub)
+    /// One of the other nodes answers here; if there is none, NATS says so. Either proves that NATS has handled everything
+    /// before that.
+    pub(super) fn echo(&self) -> String {
+        format!("tandem.{}.echo", self.hub)
+    }
+}
+
+/// Seals messages with the secret of the nodes, so that whoever else may publish at the broker cannot end keys or change
+/// request counts. A wake-up has no content and no seal.
+#[derive(Debug, Clone)]
+pub(super) struct Seal(hmac::Key);
+
+impl Seal {
+    pub(super) fn new(secret: &[u8]) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, &[b"bus", secret].concat()))
+    }
+
+    /// The message with its seal in front.
+    pub(super) fn put(&self, message: &impl Serialize) -> Bytes {
+        // These messages always can be written as JSON.
+        let text = serde_json::to_vec(message).unwrap_or_default();
+        let mut sealed = hmac::sign(&self.0, &text).as_ref().to_vec();
+        sealed.extend(text);
+        sealed.into()
+    }
+
+    /// The message, if the seal is right and its version is known.
+    pub(super) fn open<T: DeserializeOwned>(&self, sealed: &[u8]) -> Option<T> {
+        let (seal, text) = sealed.split_at_checked(SEAL_BYTES)?;
+        hmac::verify(&self.0, text, seal).ok()?;
+        serde_json::from_slice(text).ok()
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Cluster {
     looking: tokio::sync::Mutex<()>,
     live: Arc<AtomicUsize>,
     draining: AtomicBool,
+    /// Whether another process has the id of this node.
+    has_twin: AtomicBool,
     /// Somebody wants the next renewal to be soon.
     hurry: Notify,
 }
@@ -81,6 +83,7 @@ impl Cluster {
             looking: tokio::sync::Mutex::default(),
             live: Arc::new(AtomicUsize::new(1)),
             draining: AtomicBool::new(false),
+            has_twin: AtomicBool::new(false),
             hurry: Notify::new(),
         })
     }
@@ -152,6 +155,11 @@ impl Cluster {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining.load(Relaxed)
+    }
+
+    /// Whether another process has the id of this node.
+    pub(crate) fn has_twin(&self) -> bool {
+        self.has_twin.load(Relaxed)
     }
 
     /// Where other nodes reach this one.
@@ -276,7 +284,7 @@ impl Cluster {
         if !self.membership.is_shared {
             return Ok(());
         }
-        let id = self.id().clone();
-        self.db.write(move |tx, _| cluster::leave(tx, &id)).await
+        let (id, started_at, now) = (self.id().clone(), self.membership.started_at, self.clock.now());
+        self.db.write(move |tx, _| cluster::leave(tx, &id, started_at, now)).await
     }
 }

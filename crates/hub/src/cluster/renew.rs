@@ -1,5 +1,6 @@
 //! Renews the row of this node while it runs.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tandem_app::cluster;
@@ -41,7 +42,14 @@ async fn renew_once(hub: &Hub) -> Result<(), tandem_app::Error> {
     let cluster = &hub.cluster;
     let (node, now) =
         (cluster.own_row(serde_json::to_string(&hub.figures()).unwrap_or_default()), cluster.clock.now());
-    let nodes = cluster.db.write(move |tx, _| cluster::renew(tx, &node, now)).await?;
+    let (nodes, has_twin) = cluster.db.write(move |tx, _| cluster::renew(tx, &node, now)).await?;
     cluster.learn(nodes);
+    if has_twin && !cluster.has_twin.swap(has_twin, Relaxed) {
+        tracing::error!(
+            "another process runs with the id of this node, as after copying its data folder: stop one of them and give \
+             it an empty data folder"
+        );
+    }
+    cluster.has_twin.store(has_twin, Relaxed);
     Ok(())
 }

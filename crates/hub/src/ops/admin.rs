@@ -189,12 +189,13 @@ pub async fn check_ready(hub: &HubParts) -> Result<Vec<HubText>, Error> {
 }
 
 fn warnings(hub: &HubParts) -> Vec<HubText> {
-    let warning = match hub.liveness.bus.link_state() {
-        None | Some(LinkState::Hearing) => return Vec::new(),
-        Some(LinkState::Away) => "NATS is away; this node looks at the database every second",
+    let bus = match hub.liveness.bus.link_state() {
+        None | Some(LinkState::Hearing) => None,
+        Some(LinkState::Away) => Some("NATS is away; this node looks at the database every second"),
         Some(LinkState::NotAllHeard) => {
-            "another node is not heard; this node looks at the database every second"
+            Some("another node is not heard; this node looks at the database every second")
         }
     };
-    vec![HubText::new(warning)]
+    let twin = hub.cluster.has_twin().then_some("another process runs with the id of this node");
+    bus.into_iter().chain(twin).map(HubText::new).collect()
 }

@@ -120,3 +120,37 @@ async fn an_observer_of_one_node_sees_the_events_of_all(#[values(0, 1, 2)] node:
     .await;
     assert!(seen.await.unwrap());
 }
+
+/// Gossip that a stranger at the broker hears before the test looks: several seconds of three nodes.
+const OVERHEARD: usize = 40;
+
+#[tokio::test]
+async fn a_stranger_at_the_broker_changes_nothing() {
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    let nats = Nats::start();
+    let url = nats.url();
+    let hub = Harness::start_cluster(move |_, config| config.bus = Some(url.clone())).await;
+    let ada = hub.agent("Ada").await;
+    let mut socket = at(&hub, &ada, 1).socket("").await;
+    let stream = tokio::net::TcpStream::connect(nats.url().trim_start_matches("nats://")).await.unwrap();
+    let (reading, mut writing) = stream.into_split();
+    writing.write_all(b"CONNECT {\"verbose\":false}\r\nSUB > 1\r\n").await.unwrap();
+    let mut lines = BufReader::new(reading).split(b'\n');
+    let mut heard = 0;
+    while heard < OVERHEARD {
+        let line = lines.next_segment().await.unwrap().unwrap();
+        let line = String::from_utf8_lossy(&line);
+        let Some(rates) = line.strip_prefix("MSG ").and_then(|line| line.split(' ').next()) else { continue };
+        let Some(hub) = rates.strip_suffix(".rates") else { continue };
+        heard += 1;
+        for said in [r#""lost""#.to_owned(), json!({ "keyEnded": ada.id }).to_string()] {
+            let forged = format!("PUB {hub}.nodes {}\r\n{said}\r\n", said.len());
+            writing.write_all(forged.as_bytes()).await.unwrap();
+        }
+    }
+    for node in &hub.nodes {
+        assert_eq!(node.hub.liveness.bus.link_state(), Some(LinkState::Hearing));
+    }
+    hub.agent("Bob").await.pair_with(&ada).await;
+    assert_eq!(socket.next().await.unwrap()["type"], "agent.connected", "the socket is open");
+}

@@ -8,7 +8,7 @@ use tandem_hub::token::TokenPlace;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
 
-use crate::harness::{ADMIN_TOKEN, Db, Harness, Node, Place, cluster};
+use crate::harness::{ADMIN_TOKEN, Client, Db, Harness, Node, Place, cluster, eventually};
 
 async fn refused(config: Config) -> String {
     open(config, Clock::System, Resolver::system()).await.unwrap_err().to_string()
@@ -96,4 +96,32 @@ async fn a_cluster_survives_the_restart_of_each_node() {
         cluster::settle(&hub.nodes).await;
         super::at(&hub, &ada, number).task(&bob).await;
     }
+}
+
+#[tokio::test]
+async fn a_copy_of_a_node_is_noticed() {
+    let hub = Harness::start_cluster(|_, _| {}).await;
+    let mut config = cluster::config(&hub.place, &hub.place.config(), 1);
+    let twin = hub.place.folder.join("twin");
+    std::fs::create_dir_all(&twin).unwrap();
+    for entry in std::fs::read_dir(&config.data).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), twin.join(entry.file_name())).unwrap();
+        }
+    }
+    config.data = twin;
+    let mut copy = node(config).await;
+    let warns = async |client: &Client| {
+        let ready = client.send("GET", "/ready", None, None).await.ok(200);
+        ready["warnings"].to_string().contains("id of this node").then_some(())
+    };
+    eventually(async || warns(&hub.nodes[1].client).await).await;
+    copy.join().unwrap();
+    eventually(async || warns(&hub.nodes[1].client).await.is_none().then_some(())).await;
+    eventually(async || {
+        let nodes = hub.client.send("GET", "/admin/nodes", Some(ADMIN_TOKEN), None).await.ok(200);
+        (nodes.as_array().unwrap().len() == 3).then_some(())
+    })
+    .await;
 }
