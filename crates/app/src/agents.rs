@@ -132,7 +132,16 @@ pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, old: &KeyHash, key_hash: &KeyHa
 /// Checks inside the transaction that the caller's key is still valid. Every write starts with this check, because
 /// the key may have been rotated, suspended or deleted after the request was authenticated.
 pub fn check_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<(), Error> {
-    match rows::key_of(tx, by)? {
+    is_valid(rows::key_of(tx, by)?, key_hash)
+}
+
+/// The same without a lock, for a key that was valid a moment ago: another node may have ended it since.
+pub fn check_key_again(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<(), Error> {
+    rows::peek_key(tx, by)?.map_or(Ok(()), |found| is_valid(found, key_hash))
+}
+
+fn is_valid(found: Option<(Vec<u8>, bool)>, key_hash: &KeyHash) -> Result<(), Error> {
+    match found {
         Some((_, true)) => Err(Error::Suspended),
         Some((current, false)) if same_hash(&current, key_hash) => Ok(()),
         _ => Err(Error::KeyEnded),

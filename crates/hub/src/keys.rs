@@ -60,10 +60,17 @@ impl KeyCache {
     }
 
     /// Refuses a caller whose key has ended. Called in a transaction: an ended key leaves the cache with the commit that
-    /// ended it, so a key in the cache needs no query unless this transaction itself has ended one.
+    /// ended it, so a key in the cache needs no query unless this transaction itself has ended one, or another node may
+    /// have.
     pub(crate) fn check(&self, tx: &mut Tx<'_>, agent: &AgentId, hash: &KeyHash) -> Result<(), Error> {
         let known = self.get(hash).as_ref() == Some(agent);
-        if known && !tx.has_ended_keys() { Ok(()) } else { agents::check_key(tx, agent, hash) }
+        if !known || tx.has_ended_keys() {
+            agents::check_key(tx, agent, hash)
+        } else if self.trust.is_clustered() {
+            agents::check_key_again(tx, agent, hash)
+        } else {
+            Ok(())
+        }
     }
 
     fn get(&self, hash: &KeyHash) -> Option<AgentId> {

@@ -5,7 +5,7 @@ use tandem_core::text::searchable;
 use tandem_core::wake::Ladder;
 use tandem_core::{AgentId, Timestamp};
 
-use crate::table::{columns, insert, sql, update};
+use crate::table::{FromRow as _, columns, insert, sql, update};
 use crate::{Error, Tx, directory};
 
 /// The columns that an agent's own changes write.
@@ -69,6 +69,15 @@ pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
 pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<(Vec<u8>, bool)>, Error> {
     let sql = "select key_hash, suspended from agents where id = ?1 and deleted_at is null /* lock agents */";
     tx.find(sql, &[id.into()])
+}
+
+/// The same without a lock, as it is at this moment. `None` means that it is read together with others, and the job runs
+/// again.
+pub fn peek_key(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Option<(Vec<u8>, bool)>>, Error> {
+    let sql = "select key_hash, suspended from agents where id = ?1 and deleted_at is null";
+    let Some(found) = tx.peek(sql, &[id.into()])? else { return Ok(None) };
+    let first = found.into_iter().next();
+    Ok(Some(first.map(|mut row| <(Vec<u8>, bool)>::from_row(&mut row)).transpose()?))
 }
 
 /// The agent whose key has this hash, and whether it is suspended.

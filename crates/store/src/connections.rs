@@ -231,8 +231,13 @@ columns! {
     }
 }
 
-/// Notes that tasks are still to be cancelled.
+/// Notes that tasks are still to be cancelled. If those inside networks were to be cancelled before, they still are.
 pub fn insert_cancellation(tx: &mut Tx<'_>, cancellation: &Cancellation) -> Result<(), Error> {
+    let Cancellation { by, peer, network_tasks, ended_at } = cancellation;
+    let sql = "select 1 from cancellations where by_id = ?1 and peer_id = ?2 and network_tasks = 1";
+    let network_tasks = *network_tasks || tx.optional(sql, &[by.into(), peer.into()])?.is_some();
+    let cancellation =
+        &Cancellation { by: by.clone(), peer: peer.clone(), network_tasks, ended_at: *ended_at };
     insert!(cancellations { ..cancellation: Cancellation }, on conflict (by_id, peer_id) replace).send(tx)
 }
 

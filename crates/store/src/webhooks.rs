@@ -72,7 +72,10 @@ columns! {
 /// An agent's webhook and its lease. The end of the log is read before the events: an event that is written between
 /// the two reads is not taken for an old one.
 pub fn find_leased(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Leased>, Error> {
-    let sql = sql!("select {} from agents a join mailboxes m on m.agent_id = a.id where a.id = ?1", Leased);
+    let sql = sql!(
+        "select {} from agents a join mailboxes m on m.agent_id = a.id where a.id = ?1 /* lock a */",
+        Leased
+    );
     tx.find(sql, &[agent.into()])
 }
 

@@ -29,6 +29,8 @@ use crate::http::nodes;
 const SEPARATOR: char = '.';
 /// How long connecting to a node may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long an answer may take to begin: longer than any call waits for news.
+const ANSWER_MAX: Duration = Duration::from_secs(120);
 /// How often it is checked that the other node still runs and this one does not stop.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// What is held of a response at once.
@@ -103,6 +105,7 @@ pub(super) async fn forward(
     let response = tokio::select! {
         response = sender.send_request(request) => response.map_err(|error| interrupted(node, &error.to_string()))?,
         () = &mut gone => return Err(interrupted(node, "it stopped")),
+        () = tokio::time::sleep(ANSWER_MAX) => return Err(interrupted(node, "it does not answer")),
     };
     let (mut parts, body) = response.into_parts();
     for name in OF_CONNECTION {
