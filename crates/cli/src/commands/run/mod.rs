@@ -121,10 +121,10 @@ struct CommandLine {
 
 impl CommandLine {
     /// Program and arguments. Those of a recipe can change with the owner's configuration of the tool.
-    fn current(&self) -> Vec<OsString> {
-        let mut command = self.recipe.map(Recipe::command).unwrap_or_default();
+    fn current(&self) -> Outcome<Vec<OsString>> {
+        let mut command = self.recipe.map(Recipe::command).transpose()?.unwrap_or_default();
         command.extend(self.words.iter().cloned());
-        command
+        Ok(command)
     }
 }
 
@@ -141,7 +141,7 @@ enum Stop {
 
 /// Whether a call may succeed later without any change of the runner's. The key may just be being replaced: the hub knows
 /// the new one a moment before the profile does.
-fn is_passing(error: &Error) -> bool {
+pub(super) fn is_passing(error: &Error) -> bool {
     match error {
         Error::Refused(refusal) => matches!(refusal.status, 401 | 429 | 500..),
         Error::Unreachable { .. } | Error::Lost { .. } | Error::TimedOut { .. } | Error::NotAHub { .. } => {
@@ -157,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         return install::remove(common);
     }
     let command_line = command_line(arguments)?;
-    let command = command_line.current();
+    let command = command_line.current()?;
     if arguments.print && !arguments.install {
         if arguments.recipe.is_none() {
             return Err(Failure::usage("--print belongs to --install or --recipe"));
