@@ -61,7 +61,7 @@ impl Runner {
         }
     }
 
-    /// Sends the files of a result. Returns the names of those that the hub does not take, each with the reason.
+    /// Sends the files of a result. Returns the names of those that cannot be sent, each with the reason.
     async fn send_files(&self, view: &TaskView, entry: &Entry, result: &WorkResult) -> Outcome<Vec<String>> {
         let mut refused = Vec::new();
         let left =

@@ -80,7 +80,7 @@ pub(super) struct WorkResult {
     /// Whether the folder has files that are not to be sent.
     #[serde(default)]
     pub(super) leaves_files: bool,
-    /// The names of files that the hub did not take, each with the reason.
+    /// The names of files that could not be sent, each with the reason.
     #[serde(default)]
     pub(super) refused: Vec<String>,
 }

@@ -94,11 +94,11 @@ fn left_out_note(names: &[String]) -> String {
     format!("\n\n({count} files were not sent, too many, too large or no plain files: {names}.)")
 }
 
-/// The text of a result as it is sent, with the files that the hub did not take.
+/// The text of a result as it is sent, with the names of files that could not be sent.
 pub(super) fn said(view: &TaskView, result: &WorkResult) -> String {
     let note = match result.refused.as_slice() {
         [] => String::new(),
-        refused => format!("\n\n(Not sent, because the hub did not take it: {}.)", refused.join("; ")),
+        refused => format!("\n\n(Not sent: {}.)", refused.join("; ")),
     };
     shortened(view, &result.text, &note)
 }
