@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
+use tandem_core::Timestamp;
 
 use super::News;
 use crate::profiles::{create_private, try_lock, write_secret};
@@ -76,7 +77,8 @@ impl Shown {
     }
 
     /// What other sessions were shown since a time.
-    pub(super) fn of_others(&self, since: SystemTime) -> Items {
+    pub(super) fn of_others(&self, since: Timestamp) -> Items {
+        let since = SystemTime::UNIX_EPOCH + Duration::from_millis(since.0.unsigned_abs());
         let is_later = |file: &PathBuf| {
             fs::metadata(file).and_then(|about| about.modified()).is_ok_and(|modified| modified >= since)
         };

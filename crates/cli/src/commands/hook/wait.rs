@@ -4,7 +4,7 @@
 //! error starts a turn of the model, also in a session in which nobody types.
 
 use std::os::unix::process::parent_id;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tandem_api::events::EventType;
 use tandem_client::{Followed, Notice, StreamEvent};
@@ -19,6 +19,7 @@ use crate::exit::Outcome;
 use crate::output;
 use crate::profiles::{Profiles, WakeLock, Woken};
 use crate::signals::Signals;
+use crate::terminal::time;
 
 /// The exit code that wakes the tool.
 const WAKE: i32 = 2;
@@ -53,7 +54,7 @@ pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
     let _ = block_on_and_leave(async {
         // The tool starts a waiter after every turn: one of each session is enough.
         let Some(_only_one) = hook.shown.reserve_wait() else { return Ok(()) };
-        let (mut limits, began) = (Limits::new(max_wait)?, SystemTime::now());
+        let (mut limits, began) = (Limits::new(max_wait)?, time::now());
         // One at a time per agent and machine: several sessions must not start on the same task.
         let lock = tokio::select! {
             lock = lock(&hook.session.profiles, name) => lock,

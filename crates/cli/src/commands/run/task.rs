@@ -125,7 +125,7 @@ impl Runner {
                 self.journal.forget(id);
                 Ok(Next::Done)
             }
-            Status::Working => self.go_on(view, entry, control).await,
+            Status::Working => Box::pin(self.go_on(view, entry, control)).await,
             Status::InputRequired | Status::AuthRequired => self.wait(view, entry).await,
             _ => Ok(Next::Done),
         }
@@ -155,7 +155,7 @@ impl Runner {
             Ok(taken) => {
                 let from = text::line(taken.initiator_agent_name.as_str());
                 self.session.terminal.note(&format!("{}: taken from {from}.", taken.id));
-                self.go_on(taken, Some(entry), control).await
+                Box::pin(self.go_on(taken, Some(entry), control)).await
             }
             Err(error) if super::is_passing(&error) => Err(error.into()),
             // Somebody else was faster, or it is gone.

@@ -72,7 +72,7 @@ pub(super) fn append(text: &str, path: [&str; 2], fields: &Fields) -> Result<(St
         Ok(values) if has_table(&values) => Ok((longer, block)),
         _ => Err(Refusal::Unexpected {
             pointer: path[0].to_owned(),
-            needed: "written as tables, such as [mcp_servers.NAME], and neither inline nor as [[mcp_servers]]",
+            needed: "written as tables, such as [mcp_servers.NAME], and not inline or as [[mcp_servers]]",
         }),
     }
 }
