@@ -119,15 +119,16 @@ async fn obey(mut signals: Signals) {
     }
 }
 
-/// The signals that end a process.
-struct Signals {
+/// The signals that end a process: SIGINT, SIGTERM, and SIGHUP, which comes when the terminal is closed.
+#[derive(Debug)]
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
 
 impl Signals {
-    fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -136,7 +137,7 @@ impl Signals {
     }
 
     /// Waits for one and gives the exit code of a process that it ends.
-    async fn next(&mut self) -> i32 {
+    pub(crate) async fn next(&mut self) -> i32 {
         let kind = tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),

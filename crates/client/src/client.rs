@@ -291,7 +291,7 @@ impl Client {
     pub(crate) fn refusal(&self, status: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> Error {
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let retry_after = text(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
-        let retry_after =
+        let mut retry_after =
             retry_after.map(|seconds: u64| Duration::from_secs(seconds.min(RETRY_AFTER_SECONDS_MAX)));
         let request_id = text(HeaderName::from_static("x-request-id")).map(ToOwned::to_owned);
         let body = match serde_json::from_slice::<ErrorBody>(bytes) {
@@ -301,8 +301,10 @@ impl Client {
                 let cause = format!("a proxy answered in its place ({status})");
                 return Error::Lost { hub: self.hub().to_string(), cause };
             }
-            // A proxy in front of a hub that restarts.
+            // A proxy in front of a hub that restarts. Its page for maintenance may name an hour, of which the hub knows
+            // nothing.
             Err(_) if status.as_u16() == 503 => {
+                retry_after = None;
                 ErrorBody::new(Code::Unavailable, format!("the hub is not available ({status})"))
             }
             Err(_) => return self.not_a_hub(format!("status {status} without an error body")),

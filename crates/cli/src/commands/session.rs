@@ -194,8 +194,26 @@ pub(crate) fn hub_of(common: &Common) -> Outcome<HubUrl> {
     hub.parse().map_err(|cause| Failure::usage(format!("--hub: {cause}")))
 }
 
+/// The hub of agents that are made besides others: the one that was named, else that of the selected profile.
+pub(crate) fn hub_beside(common: &Common, profiles: &Profiles) -> Outcome<HubUrl> {
+    if common.hub.is_some() {
+        return hub_of(common);
+    }
+    let names = profiles.names()?;
+    let selected = match (&common.agent, profiles.current()?, names.as_slice()) {
+        (Some(name), _, _) => Some(name.clone()),
+        (None, Some(current), _) => Some(current),
+        (None, None, [only]) => Some(only.clone()),
+        (None, None, _) => None,
+    };
+    match selected.map(|name| profiles.load(&name)).transpose()?.flatten() {
+        Some(profile) => profile.hub_url(),
+        None => hub_of(common),
+    }
+}
+
 /// The hub of a profile. Its key goes to no other one, whatever `--hub` or `TANDEM_HUB` say.
-fn hub_of_profile(common: &Common, profile: &Profile, profiles: &Profiles) -> Outcome<HubUrl> {
+pub(crate) fn hub_of_profile(common: &Common, profile: &Profile, profiles: &Profiles) -> Outcome<HubUrl> {
     let own = profile.hub_url()?;
     if common.hub.is_none() {
         return Ok(own);

@@ -20,6 +20,8 @@ const LESSER_MAX: Duration = Duration::from_secs(10 * 60);
 const GOOD_CONNECTION: Duration = Duration::from_secs(10);
 /// Failures of a transport after which the next one is tried, if the hub answers other requests.
 const FAILURES_MAX: u32 = 2;
+/// The longest pause that the hub can ask for: nothing arrives meanwhile.
+const WANTED_MAX: Duration = Duration::from_secs(60);
 /// How long a new key is waited for, and the pause between two looks.
 const KEY_MAX: Duration = Duration::from_secs(3);
 const KEY_PAUSE: Duration = Duration::from_millis(100);
@@ -126,7 +128,7 @@ impl Follower {
                         Error::Refused(refusal) => refusal.retry_after.unwrap_or_default(),
                         _ => Duration::ZERO,
                     };
-                    let retry_in = self.backoff.pause().max(wanted);
+                    let retry_in = self.backoff.pause().max(wanted.min(WANTED_MAX));
                     let lost = Notice::Lost { cause: error.to_string(), retry_in };
                     if self.notify(lost).await.is_err() {
                         return;

@@ -14,11 +14,14 @@ use tokio::time::Instant;
 use super::Report;
 use crate::commands::scripted_agent;
 use crate::exit::{Failure, Outcome};
-use crate::terminal::time;
+use crate::output;
+use crate::signals::Signals;
+use crate::terminal::{text, time};
 
 /// How often the hub is asked how far the probe has come. The times themselves are the hub's.
 const ASK_EVERY: Duration = Duration::from_millis(200);
 const TITLE: &str = "Wake probe of tandem doctor: nothing to do";
+const REMOVE: &str = "`tandem connections` shows the agent Tandem doctor: remove it";
 const SETUP: &str = "`tandem setup --hooks` installs what wakes a coding tool; `tandem run` starts a worker";
 
 /// What the probe has shown so far.
@@ -34,15 +37,34 @@ pub(super) async fn check(report: &mut Report, client: &Client, patience: Durati
         Err(error) => return report.failure("wake", &error.into(), "install the same version on the hub"),
     };
     report.ok("reach", format!("others see: {}", before.reach.as_str()));
+    // From here on a signal must not end the process at once: the guest would stay.
+    let mut signals = match Signals::new() {
+        Ok(signals) => signals,
+        Err(error) => return report.failure("wake probe", &error.into(), "try again later"),
+    };
     let guest = match guest_of(client).await {
         Ok(guest) => guest,
         Err(failure) => return report.failure("wake probe", &failure, "try again later"),
     };
-    let probed = probe(client, &guest, &before, patience).await;
+    let (probed, ended_by) = tokio::select! {
+        probed = probe(client, &guest, &before, patience) => (Some(probed), None),
+        code = signals.next() => (None, Some(code)),
+    };
     // The guest goes with its connection and its task, whatever happened.
-    if let Err(error) = guest.delete_agent().await {
-        report.failure("wake probe", &error.into(), "`tandem connections` shows the agent: remove it");
+    let deleted = tokio::select! {
+        deleted = guest.delete_agent() => deleted.map_err(Failure::from),
+        _ = signals.next() => Err(Failure::refused("the probe was not cleared away")),
+    };
+    if let Err(failure) = &deleted {
+        report.failure("wake probe", failure, REMOVE);
     }
+    if let Some(code) = ended_by {
+        if let Err(failure) = deleted {
+            output::report!("{}: {REMOVE}", text::line(failure.what()));
+        }
+        std::process::exit(code);
+    }
+    let Some(probed) = probed else { return };
     match probed {
         Ok(progress) => describe(report, &before, &progress, patience),
         Err(failure) => report.failure("wake probe", &failure, "try again later"),

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
+use tandem_core::Timestamp;
 
 use super::News;
 use crate::profiles::{create_private, try_lock, write_secret};
@@ -22,6 +23,8 @@ const BYTES_MAX: u64 = 1024 * 1024;
 /// How often, and how many times, the lock is tried.
 const LOCK_EVERY: Duration = Duration::from_millis(20);
 const LOCK_TRIES: usize = 10;
+/// Waiters of so many sessions can be there at the same time.
+const WAITERS_MAX: u64 = 256;
 /// How often the rung is reported. A report holds for ten minutes.
 const REPORT_EVERY: Duration = Duration::from_secs(4 * 60);
 
@@ -29,6 +32,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(4 * 60);
 pub(super) struct Shown {
     folder: PathBuf,
     file: PathBuf,
+    session: u64,
 }
 
 /// What a session is shown now.
@@ -47,10 +51,10 @@ impl Taken {
 }
 
 /// The items by kind and id, each with the state in which it was shown.
-type Items = BTreeMap<String, State>;
+pub(super) type Items = BTreeMap<String, State>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
+pub(super) struct State {
     since: i64,
     unread: i64,
 }
@@ -61,8 +65,33 @@ impl Shown {
         let mut hasher = DefaultHasher::new();
         session.hash(&mut hasher);
         let folder = profile_folder.join("hook");
-        let file = folder.join(format!("{:016x}.json", hasher.finish()));
-        Self { folder, file }
+        let session = hasher.finish();
+        let file = folder.join(format!("{session:016x}.json"));
+        Self { folder, file, session }
+    }
+
+    /// Takes the right to wait for this session, until the file is closed; `None` if another process has it. There is a
+    /// limited number of such files, so two sessions can share one; then only one of them waits.
+    pub(super) fn reserve_wait(&self) -> Option<File> {
+        try_lock(&self.folder.join(format!("wait-{}", self.session % WAITERS_MAX))).ok().flatten()
+    }
+
+    /// What other sessions were shown since a time.
+    pub(super) fn of_others(&self, since: Timestamp) -> Items {
+        let since = SystemTime::UNIX_EPOCH + Duration::from_millis(since.0.unsigned_abs());
+        let is_later = |file: &PathBuf| {
+            fs::metadata(file).and_then(|about| about.modified()).is_ok_and(|modified| modified >= since)
+        };
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let others = entries.filter(|file| is_memory(file) && *file != self.file && is_later(file));
+        let mut items = Items::new();
+        for (key, state) in others.take(SESSIONS_MAX).flat_map(|file| read(&file)) {
+            let known = items.entry(key).or_insert(state);
+            if (state.since, state.unread) > (known.since, known.unread) {
+                *known = state;
+            }
+        }
+        items
     }
 
     /// What the session has not been shown.
@@ -107,10 +136,7 @@ impl Shown {
     }
 
     fn read(&self) -> Items {
-        read_regular(&self.file, BYTES_MAX)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+        read(&self.file)
     }
 
     /// Returns whether it was written.
@@ -125,7 +151,7 @@ impl Shown {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let mut files: Vec<(SystemTime, PathBuf)> = entries
             .flatten()
-            .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"))
+            .filter(|entry| is_memory(&entry.path()))
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         files.sort();
@@ -157,6 +183,17 @@ impl Shown {
     }
 }
 
+/// What a file remembers; nothing if it cannot be read.
+fn read(file: &Path) -> Items {
+    let bytes = read_regular(file, BYTES_MAX).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// Whether a file is the memory of a session.
+fn is_memory(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "json")
+}
+
 fn key(item: &InboxItem) -> String {
     let (kind, id) = match item.kind {
         InboxKind::Task => ("task", item.task_id.as_ref().map(ToString::to_string)),
@@ -172,7 +209,7 @@ fn state(item: &InboxItem) -> State {
 }
 
 /// Whether it was not shown, or has more unread messages than when it was.
-fn is_new(shown: &Items, item: &InboxItem) -> bool {
+pub(super) fn is_new(shown: &Items, item: &InboxItem) -> bool {
     match shown.get(&key(item)) {
         Some(before) if item.kind == InboxKind::Messages => {
             before.since != item.created_at.0 || before.unread < item.unread_count

@@ -3,25 +3,30 @@
 //! Claude Code runs a hook with `asyncRewake` in the background; when it ends with exit code 2, what it wrote to standard
 //! error starts a turn of the model, also in a session in which nobody types.
 
+use std::os::unix::process::parent_id;
 use std::time::Duration;
 
 use tandem_api::events::EventType;
 use tandem_client::{Followed, Notice, StreamEvent};
 use tandem_core::events::EventKind;
-use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
+use tokio::time::{Instant, Interval, interval, sleep, sleep_until, timeout};
 
 use super::news::{self, Wording};
+use super::shown::{Items, is_new};
 use super::{ANSWER_MAX, Hook, News};
 use crate::commands::session::block_on_and_leave;
 use crate::exit::Outcome;
 use crate::output;
 use crate::profiles::{Profiles, WakeLock, Woken};
+use crate::signals::Signals;
+use crate::terminal::time;
 
 /// The exit code that wakes the tool.
 const WAKE: i32 = 2;
-/// How often, and how many times, the lock is tried.
+/// How often, and how many times, the lock is tried at first, and how often afterwards.
 const LOCK_EVERY: Duration = Duration::from_millis(50);
 const LOCK_TRIES: usize = 4;
+const TURN_EVERY: Duration = Duration::from_secs(1);
 /// How often the waiter looks whether its session is still there.
 const PARENT_EVERY: Duration = Duration::from_secs(1);
 /// How often the waiter looks whether the hub should hear again that it is there, and whether what was held back may wake the
@@ -32,23 +37,30 @@ const WITHDRAW_MAX: Duration = Duration::from_millis(500);
 /// Time limit of a look at the inbox. Nobody waits for it.
 const LOOK_MAX: Duration = Duration::from_secs(30);
 
-/// Takes the right to wake the model. A bridge holds it for some milliseconds at a time; another hook as long as it waits.
-async fn lock(profiles: &Profiles, name: &str) -> Option<WakeLock> {
-    for _ in 0..LOCK_TRIES {
+/// Takes the right to wake the model. A bridge holds it for some milliseconds at a time, another session as long as it
+/// waits: then this one takes over when that has ended.
+async fn lock(profiles: &Profiles, name: &str) -> WakeLock {
+    for attempt in 1.. {
         if let Some(lock) = profiles.lock_wake(name) {
-            return Some(lock);
+            return lock;
         }
-        sleep(LOCK_EVERY).await;
+        sleep(if attempt < LOCK_TRIES { LOCK_EVERY } else { TURN_EVERY }).await;
     }
-    None
+    std::future::pending().await
 }
 
 /// Waits, and ends the process with the exit code that wakes the tool.
 pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
     let _ = block_on_and_leave(async {
-        // One waiter per agent and machine: several sessions must not start on the same task.
-        let Some(lock) = lock(&hook.session.profiles, name).await else { return Ok(()) };
-        let (news, cursor) = match wait(hook, max_wait).await {
+        // The tool starts a waiter after every turn: one of each session is enough.
+        let Some(_only_one) = hook.shown.reserve_wait() else { return Ok(()) };
+        let (mut limits, began) = (Limits::new(max_wait)?, time::now());
+        // One at a time per agent and machine: several sessions must not start on the same task.
+        let lock = tokio::select! {
+            lock = lock(&hook.session.profiles, name) => lock,
+            _ = limits.over() => return Ok(()),
+        };
+        let (news, cursor) = match wait(hook, &mut limits, &hook.shown.of_others(began)).await {
             Waited::News(news, cursor) => (news, cursor),
             Waited::InVain => return Ok(()),
             Waited::SessionEnded => {
@@ -80,26 +92,59 @@ enum Waited {
     SessionEnded,
 }
 
-async fn wait(hook: &Hook, max_wait: Duration) -> Waited {
-    let (parent, deadline) = (parent(), Instant::now() + max_wait);
-    let (mut ended, mut is_held) = (std::pin::pin!(ended()), false);
-    let (mut look_at_parent, mut renew) = (interval(PARENT_EVERY), interval(RENEW_EVERY));
+/// What ends a wait without news.
+struct Limits {
+    parent: u32,
+    deadline: Instant,
+    look_at_parent: Interval,
+    signals: Signals,
+}
+
+impl Limits {
+    fn new(max_wait: Duration) -> Outcome<Self> {
+        Ok(Self {
+            parent: parent_id(),
+            deadline: Instant::now() + max_wait,
+            look_at_parent: interval(PARENT_EVERY),
+            signals: Signals::new()?,
+        })
+    }
+
+    /// Returns when the wait is over.
+    async fn over(&mut self) -> Waited {
+        loop {
+            tokio::select! {
+                // After the end of the process that started this one it is another.
+                _ = self.look_at_parent.tick() => if parent_id() != self.parent {
+                    return Waited::SessionEnded;
+                },
+                _ = self.signals.next() => return Waited::SessionEnded,
+                () = sleep_until(self.deadline) => return Waited::InVain,
+            }
+        }
+    }
+}
+
+/// Waits for news. Those that other sessions have are not for this one.
+async fn wait(hook: &Hook, limits: &mut Limits, of_others: &Items) -> Waited {
+    let (mut renew, mut is_held, mut is_connected) = (interval(RENEW_EVERY), false, false);
     // Without a cursor: what was there before is in the inbox, which is looked at when the stream is connected.
     let mut events = hook.session.client.follow(None);
     loop {
         let followed = tokio::select! {
             followed = events.next() => Some(followed),
-            _ = look_at_parent.tick() => match self::parent() == parent {
-                true => continue,
-                false => return Waited::SessionEnded,
-            },
-            () = &mut ended => return Waited::SessionEnded,
+            over = limits.over() => return over,
             _ = renew.tick() => {
-                let _ = timeout(ANSWER_MAX, hook.report(Vec::new())).await;
+                // Without a connection nothing arrives, so nothing is claimed.
+                if is_connected {
+                    let _ = timeout(ANSWER_MAX, hook.report(Vec::new())).await;
+                }
                 None
             }
-            () = sleep_until(deadline) => return Waited::InVain,
         };
+        if let Some(Ok(Followed::Notice(notice))) = &followed {
+            is_connected = !matches!(notice, Notice::Lost { .. });
+        }
         let is_worth_a_look = match followed {
             Some(Ok(Followed::Event(event))) => may_wake(&event),
             Some(Ok(Followed::Notice(Notice::Connected { .. }))) => true,
@@ -111,7 +156,7 @@ async fn wait(hook: &Hook, max_wait: Duration) -> Waited {
         if !is_worth_a_look {
             continue;
         }
-        if let Ok(Ok((news, held))) = timeout(LOOK_MAX, look(hook)).await {
+        if let Ok(Ok((news, held))) = timeout(LOOK_MAX, look(hook, of_others)).await {
             is_held = held;
             if !news.is_empty() {
                 return Waited::News(news, events.cursor());
@@ -121,10 +166,12 @@ async fn wait(hook: &Hook, max_wait: Duration) -> Waited {
 }
 
 /// What is new in the inbox and may wake the model, and whether something was held back.
-async fn look(hook: &Hook) -> Outcome<(News, bool)> {
+async fn look(hook: &Hook, of_others: &Items) -> Outcome<(News, bool)> {
     let _ = hook.report(Vec::new()).await;
     let inbox = news::inbox(&hook.session.client).await?;
-    let (candidates, is_held) = hook.waking(hook.shown.unseen(&inbox)).await?;
+    let mut unseen = hook.shown.unseen(&inbox);
+    unseen.retain(|item| is_new(of_others, item));
+    let (candidates, is_held) = hook.waking(unseen).await?;
     Ok((hook.shown.take(candidates, &inbox).await.waking(), is_held))
 }
 
@@ -138,32 +185,4 @@ fn may_wake(event: &StreamEvent) -> bool {
                 | EventKind::BroadcastCreated
         )
     )
-}
-
-/// Returns when the tool tells this process to end.
-#[cfg(unix)]
-async fn ended() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => drop(terminate.recv().await),
-        Err(_) => std::future::pending().await,
-    }
-}
-
-/// Other systems have no such signal.
-#[cfg(not(unix))]
-async fn ended() {
-    std::future::pending().await
-}
-
-/// The process that started this one; another one after its end.
-#[cfg(unix)]
-fn parent() -> Option<u32> {
-    Some(std::os::unix::process::parent_id())
-}
-
-/// Other systems keep no such record; there the time limit ends the wait.
-#[cfg(not(unix))]
-fn parent() -> Option<u32> {
-    None
 }

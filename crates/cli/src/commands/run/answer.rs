@@ -16,7 +16,7 @@ use super::super::media_type::mime_type_of;
 use super::is_passing;
 use super::journal::{Entry, Phase, ResultKind, WorkResult};
 use super::leavings::open_listed;
-use super::output::{OUTPUT_FILE, cut};
+use super::output::{OUTPUT_FILE, said};
 use super::task::{Next, Runner};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
@@ -35,9 +35,16 @@ impl Runner {
     ) -> Outcome<Next> {
         // The hub keeps idempotency keys for a day by its own clock, which can jump; the thread stays.
         let is_said = !is_first && self.is_said(view, entry, result).await?;
+        let (mut entry, mut result) = (entry.clone(), result.clone());
         if !is_said {
-            self.send_files(view, entry, result).await?;
+            result.refused = self.send_files(view, &entry, &result).await?;
         }
+        if !result.refused.is_empty() {
+            entry = Entry { keeps_folder: true, phase: Phase::Ready { result: result.clone() }, ..entry };
+            // The text that is sent has to be known in case it is sent again.
+            self.write_down(&entry);
+        }
+        let result = &result;
         let client = self.client.clone().with_idempotency_key(format!("{}-answer", entry.key));
         let sent = match result.kind {
             ResultKind::Question => ask(&client, view, result, is_said).await?,
@@ -50,12 +57,13 @@ impl Runner {
         match sent {
             Err(error) if is_passing(&error) => Err(error.into()),
             Err(error) if error.code() != Some(Code::IdempotencyConflict) => self.refused(view, &error).await,
-            _ => self.delivered(view, entry, result),
+            _ => self.delivered(view, &entry, result),
         }
     }
 
-    /// Sends the files of a result. One that cannot be sent is left out.
-    async fn send_files(&self, view: &TaskView, entry: &Entry, result: &WorkResult) -> Outcome {
+    /// Sends the files of a result. Returns the names of those that cannot be sent, each with the reason.
+    async fn send_files(&self, view: &TaskView, entry: &Entry, result: &WorkResult) -> Outcome<Vec<String>> {
+        let mut refused = Vec::new();
         let left =
             result.files.iter().enumerate().map(|(number, file)| (format!("file{number}"), file, None));
         let output = result.output.iter().map(|file| ("output".to_owned(), file, Some(OUTPUT_FILE)));
@@ -66,11 +74,18 @@ impl Runner {
                 Err(error) if error.code() != Some(Code::IdempotencyConflict) => {
                     let why = text::line(&error.to_string());
                     self.session.terminal.warn(&format!("{}: {why}", view.id));
+                    let name = name.or_else(|| file.file_name()?.to_str()).unwrap_or("file");
+                    // Other errors can name places on this machine.
+                    let why = match &error {
+                        Error::Refused(refusal) => text::line(&refusal.body.error),
+                        _ => "it could not be read".to_owned(),
+                    };
+                    refused.push(format!("{} ({why})", text::line(name)));
                 }
                 _ => {}
             }
         }
-        Ok(())
+        Ok(refused)
     }
 
     /// A result is with the hub.
@@ -87,7 +102,7 @@ impl Runner {
             ResultKind::Question => false,
         };
         if is_over {
-            return Ok(self.finish(&view.id));
+            return Ok(self.finish_and(&view.id, entry.keeps_folder));
         }
         self.journal.save(&Entry { phase: Phase::Waiting, ..entry.clone() })?;
         // There may be an answer already.
@@ -120,8 +135,8 @@ impl Runner {
     }
 }
 
-fn body(view: &TaskView, text: &str) -> Outcome<Body> {
-    Body::try_from(cut(view, text)).map_err(|why| Failure::refused(format!("the result {why}")))
+fn body(view: &TaskView, result: &WorkResult) -> Outcome<Body> {
+    Body::try_from(said(view, result)).map_err(|why| Failure::refused(format!("the result {why}")))
 }
 
 async fn reply(
@@ -133,7 +148,7 @@ async fn reply(
     let reply = ReplyTask {
         outcome: Some(outcome),
         expected_status: Some(view.status),
-        ..ReplyTask::new(body(view, &result.text)?)
+        ..ReplyTask::new(body(view, result)?)
     };
     Ok(client.deliver(view, reply).await.map(|_| ()))
 }
@@ -146,7 +161,7 @@ async fn ask(
     is_said: bool,
 ) -> Outcome<Result<(), Error>> {
     if !is_said
-        && let Err(error) = client.say(view, SendMessage::new(body(view, &result.text)?)).await
+        && let Err(error) = client.say(view, SendMessage::new(body(view, result)?)).await
         && error.code() != Some(Code::IdempotencyConflict)
     {
         return Ok(Err(error));

@@ -1,10 +1,15 @@
 //! `tandem run --install`: a service of the user that runs the same command line, by systemd or launchd.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ValueEnum as _;
+
 use super::super::{Common, Session};
+use super::{Arguments, CONCURRENCY, GRACE, OUTPUT_MAX, TIMEOUT, TRIES, size};
 use crate::exit::{Failure, Outcome};
+use crate::terminal::time;
 
 /// A service file.
 struct Unit {
@@ -30,11 +35,13 @@ fn variables() -> Vec<(&'static str, String)> {
 }
 
 /// Writes the service, or only prints it.
-pub(super) fn run(common: &Common, print: bool, grace: Duration) -> Outcome {
+pub(super) fn run(common: &Common, arguments: &Arguments) -> Outcome {
     let (session, name) = profile(common)?;
-    let unit = unit(&name, &command_line(&name)?, grace)?;
+    let command = command_line(&name, common, arguments)?;
+    check(&command, &std::env::current_dir()?)?;
+    let unit = unit(&name, &command, arguments.grace)?;
     session.terminal.line(unit.text.trim_end())?;
-    if print {
+    if arguments.print {
         return Ok(());
     }
     if let Some(folder) = unit.path.parent() {
@@ -71,24 +78,75 @@ fn profile(common: &Common) -> Outcome<(Session, String)> {
     Ok((session, name))
 }
 
-/// This command line without what is about the service, and with the agent.
-fn command_line(profile: &str) -> Outcome<Vec<String>> {
+/// The command line of the service: this one, with the agent and without what is about the service.
+fn command_line(profile: &str, common: &Common, arguments: &Arguments) -> Outcome<Vec<String>> {
     let mut words = vec![std::env::current_exe()?.display().to_string(), "run".to_owned()];
-    let (mut is_ours, mut has_agent) = (true, false);
-    for argument in std::env::args_os().skip(1).skip_while(|argument| argument != "run").skip(1) {
-        let word = argument
-            .into_string()
-            .map_err(|word| Failure::usage(format!("{} is not valid UTF-8", word.display())))?;
-        is_ours &= word != "--";
-        has_agent |= is_ours && (word == "--agent" || word.starts_with("--agent="));
-        if !is_ours || !matches!(word.as_str(), "--install" | "--print") {
-            words.push(word);
+    let mut option = |name: &str, value: Option<&str>| match value {
+        // Such a value would be taken for an option of its own.
+        Some(value) if value.starts_with('-') => words.push(format!("{name}={value}")),
+        value => words.extend([Some(name), value].into_iter().flatten().map(str::to_owned)),
+    };
+    option("--agent", Some(profile));
+    let mut is_wanted = |name: &str, is_set: bool| {
+        if is_set {
+            option(name, None);
+        }
+    };
+    is_wanted("--json", common.json);
+    is_wanted("--quiet", common.quiet);
+    is_wanted("--from-anyone-connected", arguments.from_anyone_connected);
+    is_wanted("--keep-folders", arguments.keep_folders);
+    is_wanted("--share-errors", arguments.share_errors);
+    arguments.from.iter().for_each(|from| option("--from", Some(from)));
+    if arguments.concurrency != CONCURRENCY {
+        option("--concurrency", Some(&arguments.concurrency.to_string()));
+    }
+    for (name, time, default) in
+        [("--timeout", arguments.timeout, TIMEOUT), ("--grace", arguments.grace, GRACE)]
+    {
+        if time::duration(default) != Ok(time) {
+            option(name, Some(&format!("{}s", time.as_secs())));
         }
     }
-    if !has_agent {
-        words.splice(2..2, ["--agent".to_owned(), profile.to_owned()]);
+    if size(OUTPUT_MAX) != Ok(arguments.output_max) {
+        option("--output-max", Some(&arguments.output_max.to_string()));
+    }
+    if arguments.tries != TRIES {
+        option("--tries", Some(&arguments.tries.to_string()));
+    }
+    if let Some(folder) = &arguments.folder {
+        option("--folder", Some(utf8(folder.as_os_str())?));
+    }
+    if let Some(recipe) = arguments.recipe.and_then(|recipe| recipe.to_possible_value()) {
+        option("--recipe", Some(recipe.get_name()));
+    }
+    if !arguments.command.is_empty() {
+        words.push("--".to_owned());
+    }
+    for word in &arguments.command {
+        words.push(utf8(word)?.to_owned());
     }
     Ok(words)
+}
+
+fn utf8(word: &OsStr) -> Outcome<&str> {
+    word.to_str().ok_or_else(|| Failure::usage(format!("{} is not valid UTF-8", word.display())))
+}
+
+/// Refuses what a service file cannot say. Line ends and tabs can be said in words of the command, which are quoted.
+fn check(command: &[String], folder: &Path) -> Outcome {
+    let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let refused = |what: &str| Err(Failure::usage(format!("{what} has a control character")));
+    if command.iter().any(|word| word.contains(is_odd)) {
+        return refused("a word of the command");
+    }
+    if utf8(folder.as_os_str())?.contains(char::is_control) {
+        return refused("the name of the current folder");
+    }
+    match variables().iter().find(|(_, value)| value.contains(char::is_control)) {
+        Some((name, _)) => refused(name),
+        None => Ok(()),
+    }
 }
 
 fn home() -> Outcome<PathBuf> {
@@ -145,8 +203,15 @@ fn systemd(profile: &str, command: &[String], folder: &Path, stop_seconds: u64) 
          [Install]\nWantedBy=default.target\n",
         profile.replace('%', "%%"),
         words.join(" "),
-        folder.display().to_string().replace('%', "%%"),
+        in_path(folder),
     )
+}
+
+/// A folder in a unit, which is not quoted: systemd would take off a space at the end, and go on in the next line after a
+/// backslash.
+fn in_path(folder: &Path) -> String {
+    let folder = folder.display().to_string().replace('%', "%%");
+    if folder.ends_with(|c: char| c == '\\' || c.is_whitespace()) { folder + "/" } else { folder }
 }
 
 /// A word in a unit: quoted, with what systemd would replace doubled.

@@ -29,6 +29,9 @@ pub(super) struct Entry {
     /// The newest message that the worker was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) seen: Option<MessageId>,
+    /// Whether the folder stays when the task has ended, because it has files that were not sent.
+    #[serde(default)]
+    pub(super) keeps_folder: bool,
     pub(super) phase: Phase,
 }
 
@@ -74,6 +77,12 @@ pub(super) struct WorkResult {
     /// The output itself, if it is too long for a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<PathBuf>,
+    /// Whether the folder has files that are not to be sent.
+    #[serde(default)]
+    pub(super) leaves_files: bool,
+    /// The names of files that could not be sent, each with the reason.
+    #[serde(default)]
+    pub(super) refused: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +112,14 @@ impl Entry {
 
 impl WorkResult {
     pub(super) fn failed(text: impl Into<String>) -> Self {
-        Self { kind: ResultKind::Failed, text: text.into(), files: Vec::new(), output: None }
+        Self {
+            kind: ResultKind::Failed,
+            text: text.into(),
+            files: Vec::new(),
+            output: None,
+            leaves_files: false,
+            refused: Vec::new(),
+        }
     }
 }
 

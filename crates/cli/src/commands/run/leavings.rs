@@ -17,19 +17,24 @@ const FILES_MAX: usize = 20;
 /// Files that are looked at.
 const ENTRIES_MAX: usize = 10_000;
 
-/// The files to send, by name, and how many are not sent: too many, too large, or no regular files.
-pub(super) fn list(folder: &Path) -> (Vec<PathBuf>, usize) {
-    let Ok(out) = open_out(folder) else { return (Vec::new(), 0) };
-    let Ok(entries) = Dir::read_from(&out) else { return (Vec::new(), 0) };
+/// The files to send, by name, and the names of what is not sent: too many, too large, or no regular files.
+pub(super) fn list(folder: &Path) -> (Vec<PathBuf>, Vec<String>) {
+    let Ok(out) = open_out(folder) else { return (Vec::new(), Vec::new()) };
+    let Ok(entries) = Dir::read_from(&out) else { return (Vec::new(), Vec::new()) };
     let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
     let names = entries.flatten().map(|entry| entry.file_name().to_bytes().to_vec());
     let mut names: Vec<Vec<u8>> = names.filter(|name| is_entry(name)).take(ENTRIES_MAX).collect();
     names.sort();
-    let count = names.len();
-    let text = names.into_iter().filter_map(|name| String::from_utf8(name).ok());
-    let sendable = text.filter(|name| open_in(&out, name).is_ok()).take(FILES_MAX);
-    let files: Vec<PathBuf> = sendable.map(|name| folder.join(OUT).join(name)).collect();
-    let left_out = count - files.len();
+    let (mut files, mut left_out) = (Vec::new(), Vec::new());
+    for name in names {
+        match String::from_utf8(name) {
+            Ok(name) if files.len() < FILES_MAX && open_in(&out, &name).is_ok() => {
+                files.push(folder.join(OUT).join(name));
+            }
+            Ok(name) => left_out.push(name),
+            Err(name) => left_out.push(String::from_utf8_lossy(name.as_bytes()).into_owned()),
+        }
+    }
     (files, left_out)
 }
 

@@ -34,6 +34,12 @@ use crate::exit::{Failure, Outcome};
 use crate::terminal::time;
 use recipe::Recipe;
 
+/// Defaults that a service need not name.
+const CONCURRENCY: u16 = 1;
+const TIMEOUT: &str = "30m";
+const OUTPUT_MAX: &str = "1MB";
+const TRIES: u32 = 2;
+const GRACE: &str = "30s";
 /// The largest `--output-max`: the largest file of a hub.
 const OUTPUT_BYTES_MAX: usize = 50 * 1024 * 1024;
 
@@ -57,13 +63,13 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "from")]
     from_anyone_connected: bool,
     /// Tasks that are worked on at the same time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = CONCURRENCY, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
     /// Time limit for one run of the command
-    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time::duration)]
+    #[arg(long, value_name = "TIME", default_value = TIMEOUT, value_parser = time::duration)]
     timeout: Duration,
     /// What the command may print, such as 500kB or 2MB
-    #[arg(long, value_name = "SIZE", default_value = "1MB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = OUTPUT_MAX, value_parser = size)]
     output_max: usize,
     /// Where the tasks' folders are made [default: the state folder]
     #[arg(long, value_name = "DIR")]
@@ -72,13 +78,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     keep_folders: bool,
     /// How often the command is started for a task, if it is killed
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = TRIES, value_parser = clap::value_parser!(u32).range(1..=100))]
     tries: u32,
     /// Send the last lines of standard error along with a failure
     #[arg(long)]
     share_errors: bool,
     /// Time for running commands to finish at a stop
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time::duration)]
+    #[arg(long, value_name = "TIME", default_value = GRACE, value_parser = time::duration)]
     grace: Duration,
     /// Use the command line of this AI tool
     #[arg(long, value_enum, value_name = "TOOL")]
@@ -121,10 +127,10 @@ struct CommandLine {
 
 impl CommandLine {
     /// Program and arguments. Those of a recipe can change with the owner's configuration of the tool.
-    fn current(&self) -> Vec<OsString> {
-        let mut command = self.recipe.map(Recipe::command).unwrap_or_default();
+    fn current(&self) -> Outcome<Vec<OsString>> {
+        let mut command = self.recipe.map(Recipe::command).transpose()?.unwrap_or_default();
         command.extend(self.words.iter().cloned());
-        command
+        Ok(command)
     }
 }
 
@@ -141,7 +147,7 @@ enum Stop {
 
 /// Whether a call may succeed later without any change of the runner's. The key may just be being replaced: the hub knows
 /// the new one a moment before the profile does.
-fn is_passing(error: &Error) -> bool {
+pub(super) fn is_passing(error: &Error) -> bool {
     match error {
         Error::Refused(refusal) => matches!(refusal.status, 401 | 429 | 500..),
         Error::Unreachable { .. } | Error::Lost { .. } | Error::TimedOut { .. } | Error::NotAHub { .. } => {
@@ -157,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         return install::remove(common);
     }
     let command_line = command_line(arguments)?;
-    let command = command_line.current();
+    let command = command_line.current()?;
     if arguments.print && !arguments.install {
         if arguments.recipe.is_none() {
             return Err(Failure::usage("--print belongs to --install or --recipe"));
@@ -173,7 +179,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     }
     check_command(&command)?;
     if arguments.install {
-        return install::run(common, arguments.print, arguments.grace);
+        return install::run(common, arguments);
     }
     let session = Session::open(common)?;
     let local = tokio::task::LocalSet::new();

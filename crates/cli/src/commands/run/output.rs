@@ -12,12 +12,14 @@ use super::journal::{ResultKind, WorkResult};
 use super::leavings;
 use super::task::Runner;
 use crate::profiles::create_private;
-use crate::terminal::time;
+use crate::terminal::{text, time};
 
 /// Bytes of a text on an encrypted task: it is sealed as JSON, and a third longer then.
 const SEALED_BYTES_MAX: usize = 180 * 1024;
 /// The name of an output that is too long for a message.
 pub(super) const OUTPUT_FILE: &str = "result.txt";
+/// Names of files in a note.
+const NAMES_MAX: usize = 20;
 /// The end of a text that was cut.
 const CUT: &str = "\n\n(The rest was cut off.)";
 
@@ -33,25 +35,25 @@ impl Runner {
         let text = String::from_utf8_lossy(stdout).replace('\0', "\u{fffd}");
         let text = if text.trim_end().is_empty() { "(no output)" } else { text.trim_end() };
         let (files, left_out) = leavings::list(folder);
-        let note = match left_out {
-            0 => String::new(),
-            _ => format!("\n\n({left_out} files were not sent: too many, too large or no plain files.)"),
-        };
+        let note = left_out_note(&left_out);
+        let leaves_files = !left_out.is_empty();
+        let result =
+            |text, output| WorkResult { kind, text, files, output, leaves_files, refused: Vec::new() };
         let whole = format!("{text}{note}");
         if fits(view, &whole) {
-            return WorkResult { kind, text: whole, files, output: None };
+            return result(whole, None);
         }
         let file = self.output_file(&view.id);
         match write(&file, stdout) {
             Ok(()) => {
                 let size = time::bytes(stdout.len() as u64);
                 let text = format!("The result has {size}; it is in the file {OUTPUT_FILE}.{note}");
-                WorkResult { kind, text, files, output: Some(file) }
+                result(text, Some(file))
             }
             // Better a part of it than another run, which would find the disk as full.
             Err(why) => {
                 self.session.terminal.warn(&format!("{}: cannot write {}: {why}", view.id, file.display()));
-                WorkResult { kind, text: cut(view, &whole), files, output: None }
+                result(shortened(view, text, &note), None)
             }
         }
     }
@@ -79,13 +81,36 @@ fn fits(view: &TaskView, text: &str) -> bool {
     bytes(text) <= max
 }
 
-/// A text that fits into a message: the beginning, if it does not fit as a whole.
-pub(super) fn cut(view: &TaskView, text: &str) -> String {
-    if fits(view, text) {
-        return text.to_owned();
+/// What is not sent because of its number, its size or its kind.
+fn left_out_note(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let mut shown: Vec<String> = names.iter().take(NAMES_MAX).map(|name| text::line(name)).collect();
+    if names.len() > NAMES_MAX {
+        shown.push(format!("and {} more", names.len() - NAMES_MAX));
+    }
+    let (count, names) = (names.len(), shown.join(", "));
+    format!("\n\n({count} files were not sent, too many, too large or no plain files: {names}.)")
+}
+
+/// The text of a result as it is sent, with the names of files that could not be sent.
+pub(super) fn said(view: &TaskView, result: &WorkResult) -> String {
+    let note = match result.refused.as_slice() {
+        [] => String::new(),
+        refused => format!("\n\n(Not sent: {}.)", refused.join("; ")),
+    };
+    shortened(view, &result.text, &note)
+}
+
+/// A text that fits into a message with this end: its beginning, if it does not fit as a whole.
+fn shortened(view: &TaskView, text: &str, end: &str) -> String {
+    let whole = format!("{text}{end}");
+    if fits(view, &whole) {
+        return whole;
     }
     let (bytes, max) = room(view);
-    let mut left = max - bytes(CUT);
+    let mut left = max.saturating_sub(bytes(CUT) + bytes(end));
     let mut kept = String::new();
     for letter in text.chars() {
         let size = bytes(letter.encode_utf8(&mut [0; 4]));
@@ -95,5 +120,5 @@ pub(super) fn cut(view: &TaskView, text: &str) -> String {
         left -= size;
         kept.push(letter);
     }
-    kept + CUT
+    kept + CUT + end
 }

@@ -6,6 +6,8 @@ use clap::ValueEnum;
 use tandem_server::mcp::fence;
 
 use super::super::setup::detect::codex_file;
+use crate::exit::{Failure, Outcome};
+use crate::terminal::text;
 use crate::whole_files::read_regular;
 
 /// More than any configuration has.
@@ -22,7 +24,7 @@ pub(super) enum Recipe {
 impl Recipe {
     /// The command. It reads its prompt from standard input, uses no tool that needs a permission, and prints its answer. It
     /// starts none of the owner's MCP servers: a worker has no need of the bridge, and sees only its own task.
-    pub(super) fn command(self) -> Vec<OsString> {
+    pub(super) fn command(self) -> Outcome<Vec<OsString>> {
         let words: &[&str] = match self {
             Self::Claude => &["claude", "-p", "--output-format", "text", "--strict-mcp-config"],
             Self::Codex => &["codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only"],
@@ -38,26 +40,35 @@ impl Recipe {
         let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
         if self == Self::Codex {
             words.extend(
-                codex_servers()
+                codex_servers()?
                     .into_iter()
                     .flat_map(|name| ["-c".into(), format!("mcp_servers.{name}.enabled=false").into()]),
             );
             words.push("-".into());
         }
-        words
+        Ok(words)
     }
 }
 
 /// The MCP servers in the owner's configuration of Codex. Each has to be switched off by its name: Codex adds what the
-/// command line says to its file, and takes a name that is not there for an error.
-fn codex_servers() -> Vec<String> {
-    let text = codex_file().and_then(|file| read_regular(&file, CONFIG_BYTES_MAX).ok());
-    let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
-    let table = text.and_then(|text| toml::from_str::<toml::Table>(&text).ok()).unwrap_or_default();
+/// command line says to its file, and takes a name that is not there for an error. A file that cannot be read may have some
+/// all the same, so no worker is started with it.
+fn codex_servers() -> Outcome<Vec<String>> {
+    let Some(file) = codex_file() else { return Ok(Vec::new()) };
+    let unknown = |why: &str| {
+        let what = format!("the MCP servers in {} are not known: {}", file.display(), text::line(why));
+        Failure::refused(what).next("Correct the file: a worker must not get the owner's MCP servers.")
+    };
+    let bytes = match read_regular(&file, CONFIG_BYTES_MAX) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read.map_err(|error| unknown(&error.to_string()))?,
+    };
+    let text = String::from_utf8(bytes).map_err(|_| unknown("it is not valid UTF-8"))?;
+    let table: toml::Table = toml::from_str(&text).map_err(|error| unknown(error.message()))?;
     let servers = table.get("mcp_servers").and_then(toml::Value::as_table);
     // Others are no names for Codex either.
     let is_name = |name: &&String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    servers.into_iter().flat_map(toml::Table::keys).filter(is_name).cloned().collect()
+    Ok(servers.into_iter().flat_map(toml::Table::keys).filter(is_name).cloned().collect())
 }
 
 /// The prompt of a task: who speaks, what is data, and how to answer.

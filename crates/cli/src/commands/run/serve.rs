@@ -11,7 +11,6 @@ use tandem_core::TaskId;
 use tandem_core::events::EventKind;
 use tandem_core::text::SessionKey;
 use tandem_core::wake::{REPORT_EVERY, Rung};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
@@ -26,6 +25,7 @@ use super::task::{Control, Runner, new_key};
 use super::{Arguments, CommandLine, Options, Stop, folder, processes};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::profiles::{create_private, try_lock, write_secret};
+use crate::signals::Signals;
 use crate::terminal::text;
 
 /// How long a call is repeated before its task is looked at again.
@@ -55,7 +55,7 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Comman
     let mut stopping = Signals::new()?;
     let sources = tokio::select! {
         sources = sources(&session, arguments) => sources?,
-        () = stopping.next() => return Ok(()),
+        _ = stopping.next() => return Ok(()),
     };
     let base = match &arguments.folder {
         Some(folder) => std::path::absolute(folder)?,
@@ -146,25 +146,6 @@ impl Options {
     }
 }
 
-/// SIGTERM and SIGINT.
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    fn new() -> Outcome<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
 /// A runner at work.
 struct Shift {
     runner: Arc<Runner>,
@@ -179,6 +160,8 @@ struct Shift {
     reporting: Option<JoinHandle<()>>,
     /// Since when the hub refuses the key.
     refused_since: Option<Instant>,
+    /// Whether the stream of events is open. Without it nothing arrives, so nothing is claimed to the hub.
+    is_connected: bool,
     is_stopping: bool,
 }
 
@@ -193,6 +176,7 @@ impl Shift {
             listing: None,
             reporting: None,
             refused_since: None,
+            is_connected: false,
             is_stopping: false,
         }
     }
@@ -208,13 +192,17 @@ impl Shift {
                     Ok(Followed::Event(event)) => self.handle(&event),
                     Ok(Followed::Notice(notice)) => {
                         self.runner.session.terminal.note(&notice_line(&notice));
-                        if !matches!(notice, Notice::Lost { .. }) {
+                        self.is_connected = !matches!(notice, Notice::Lost { .. });
+                        if self.is_connected {
                             self.refused_since = None;
                             self.list(Duration::ZERO);
                             report.reset_immediately();
                         }
                     }
-                    Err(error) => self.refused(error.into())?,
+                    Err(error) => {
+                        self.is_connected = false;
+                        self.refused(error.into())?;
+                    }
                 },
                 Some(Ok(task)) = self.failed.join_next() => self.queue.add(task),
                 Some(ended) = self.jobs.join_next_with_id() => {
@@ -233,8 +221,8 @@ impl Shift {
                         }
                     }
                 }
-                _ = report.tick() => self.report(),
-                () = signals.next() => return Ok(()),
+                _ = report.tick() => if self.is_connected { self.report() },
+                _ = signals.next() => return Ok(()),
             }
         }
     }
@@ -353,7 +341,7 @@ impl Shift {
                     None => return,
                 },
                 () = sleep_until(deadline) => break,
-                () = signals.next() => break,
+                _ = signals.next() => break,
             }
         }
         for control in self.queue.active() {

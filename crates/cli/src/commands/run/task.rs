@@ -19,7 +19,7 @@ use super::super::task_view::file_of;
 use super::folder::discard;
 use super::input::Thread;
 use super::journal::{Entry, Journal, Phase, ResultKind, WorkResult};
-use super::output::cut;
+use super::output::said;
 use super::sources::Sources;
 use super::{Options, Stop};
 use crate::exit::{Exit, Failure, Outcome};
@@ -125,7 +125,7 @@ impl Runner {
                 self.journal.forget(id);
                 Ok(Next::Done)
             }
-            Status::Working => self.go_on(view, entry, control).await,
+            Status::Working => Box::pin(self.go_on(view, entry, control)).await,
             Status::InputRequired | Status::AuthRequired => self.wait(view, entry).await,
             _ => Ok(Next::Done),
         }
@@ -141,6 +141,8 @@ impl Runner {
         if is_held || !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
             return Ok(Next::Done);
         }
+        // Others can have it if nothing can be started for it here.
+        super::check_command(&self.options.command.current()?)?;
         let entry = Entry::new(view, Phase::Taken)?;
         self.journal.save(&entry)?;
         let change = PatchTask {
@@ -153,7 +155,7 @@ impl Runner {
             Ok(taken) => {
                 let from = text::line(taken.initiator_agent_name.as_str());
                 self.session.terminal.note(&format!("{}: taken from {from}.", taken.id));
-                self.go_on(taken, Some(entry), control).await
+                Box::pin(self.go_on(taken, Some(entry), control)).await
             }
             Err(error) if super::is_passing(&error) => Err(error.into()),
             // Somebody else was faster, or it is gone.
@@ -198,11 +200,17 @@ impl Runner {
     /// Writes a result down and delivers it. One that cannot be written down is delivered all the same: without it the
     /// worker would run again.
     pub(super) async fn ready(&self, view: &TaskView, entry: Entry, result: WorkResult) -> Outcome<Next> {
-        let entry = Entry { phase: Phase::Ready { result: result.clone() }, ..entry };
-        if let Err(failure) = self.journal.save(&entry) {
-            self.session.terminal.warn(&format!("{}: {}", view.id, text::line(failure.what())));
-        }
+        let keeps_folder = entry.keeps_folder || result.leaves_files;
+        let entry = Entry { keeps_folder, phase: Phase::Ready { result: result.clone() }, ..entry };
+        self.write_down(&entry);
         self.answer(view, &entry, &result, true).await
+    }
+
+    /// Writes an entry down, if that is possible.
+    pub(super) fn write_down(&self, entry: &Entry) {
+        if let Err(failure) = self.journal.save(entry) {
+            self.session.terminal.warn(&format!("{}: {}", entry.task, text::line(failure.what())));
+        }
     }
 
     /// A task that waits for its initiator: goes on if there is an answer.
@@ -253,16 +261,28 @@ impl Runner {
             return Ok(later.next().is_some());
         }
         // The agent may have said something else meanwhile, by another program.
-        let said = self.client.open_messages(view, later.cloned().collect()).await;
-        let question = cut(view, &result.text);
-        Ok(said.iter().any(|one| one.view.content.as_str().trim() == question.trim()))
+        let messages = self.client.open_messages(view, later.cloned().collect()).await;
+        let question = said(view, result);
+        Ok(messages.iter().any(|one| one.view.content.as_str().trim() == question.trim()))
     }
 
     /// Forgets a task that has ended, or that is another agent's now.
     pub(super) fn finish(&self, task: &TaskId) -> Next {
+        let keeps_folder = self.journal.find(task).is_some_and(|entry| entry.keeps_folder);
+        self.finish_and(task, keeps_folder)
+    }
+
+    /// Forgets a task. Its folder stays if it has files that were not sent: they are nowhere else.
+    pub(super) fn finish_and(&self, task: &TaskId, keeps_folder: bool) -> Next {
         self.journal.forget(task);
+        let folder = self.base.join(task.as_str());
+        if keeps_folder {
+            let place = folder.display();
+            self.session.terminal.warn(&format!("{task}: {place} stays, with files that were not sent."));
+            return Next::Done;
+        }
         if !self.options.keep_folders {
-            let _ = discard(&self.base.join(task.as_str()));
+            let _ = discard(&folder);
         }
         let _ = std::fs::remove_file(self.output_file(task));
         Next::Done
@@ -283,6 +303,7 @@ impl Entry {
             interruptions: 0,
             key: new_key()?,
             seen: None,
+            keeps_folder: false,
             phase,
         })
     }

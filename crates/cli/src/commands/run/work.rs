@@ -1,5 +1,6 @@
 //! One run of a worker for a task: its folder and input, heartbeats while it runs, and what its end means.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use tandem_api::agents::ReportReach;
@@ -17,7 +18,7 @@ use super::journal::{Entry, Phase, ResultKind, WorkResult};
 use super::task::{Control, Next, Runner, new_key};
 use super::worker::{self, End, Ended, Job, Progress};
 use super::{Stop, processes, recipe};
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::terminal::{text, time};
 
 /// Exit code of a worker that asks a question.
@@ -60,12 +61,14 @@ impl Runner {
         control: &Control,
         progress: watch::Sender<Progress>,
     ) -> Outcome<Next> {
+        let command = self.options.command.current()?;
         let folder = Folder::prepare(self.base.join(view.id.as_str()))?;
         let thread = Thread::read(&self.client, view).await?;
         let mut entry = Entry {
             tries: entry.tries + 1,
             key: new_key()?,
             seen: thread.newest(),
+            keeps_folder: false,
             phase: Phase::Started { worker: None },
             ..entry
         };
@@ -78,7 +81,7 @@ impl Runner {
         let messages = self.client.open_messages(view, thread.messages).await;
         let json = input::json(&task, &messages, files).map_err(std::io::Error::from)?;
         self.journal.save(&entry)?;
-        let job = self.job(view, task.view.title.as_str(), &folder, json);
+        let job = self.job(view, command, task.view.title.as_str(), &folder, json);
         let started = |worker| {
             entry.phase = Phase::Started { worker };
             // Without it the worker is found by its variables.
@@ -88,16 +91,25 @@ impl Runner {
         match worker::run(job, started, progress, control.stop.subscribe()).await {
             Ok(ended) => self.ended(view, entry, &folder, ended, control).await,
             Err(cause) => {
-                self.session.terminal.warn(&format!("{}: the worker cannot be started: {cause}", view.id));
-                Ok(Next::Again)
+                // Not the task's fault: it is tried again later, however often that takes.
+                let tries = entry.tries.saturating_sub(1);
+                self.journal.save(&Entry { tries, phase: Phase::Taken, ..entry })?;
+                Err(Failure::refused(format!("the worker cannot be started: {cause}")))
             }
         }
     }
 
     /// What is started for a task.
-    fn job(&self, view: &TaskView, title: &str, folder: &Folder, json: Vec<u8>) -> Job {
+    fn job(
+        &self,
+        view: &TaskView,
+        command: Vec<OsString>,
+        title: &str,
+        folder: &Folder,
+        json: Vec<u8>,
+    ) -> Job {
         Job {
-            command: self.options.command.current(),
+            command,
             variables: vec![
                 (processes::RUNNER, self.id.to_string()),
                 ("TANDEM_TASK_ID", view.id.to_string()),

@@ -18,7 +18,7 @@ use super::record::{Item, Record};
 use super::tools::{Direct, Tool};
 use super::verify::{self, Verdict};
 use crate::commands::register::make_agent;
-use crate::commands::session::{block_on, hub_of};
+use crate::commands::session::{block_on, hub_beside, hub_of_profile};
 use crate::commands::{Common, input};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles, check_name, name_of};
@@ -47,12 +47,12 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         terminal: common.terminal(),
         machine: Machine::of_user()?,
         record: Record::load(&profiles)?,
-        hub: hub_of(common)?,
+        hub: hub_beside(common, &profiles)?,
         program: own_path()?,
         profiles,
     };
     let tools = run.tools()?;
-    let wanted: Vec<Wanted> = tools.iter().map(|tool| run.wanted(*tool)).collect::<Outcome<_>>()?;
+    let wanted: Vec<Wanted> = tools.iter().map(|tool| run.wanted(*tool, common)).collect::<Outcome<_>>()?;
     let changed = run.show(&wanted)?;
     if arguments.dry_run {
         return run.terminal.done("Nothing was changed.");
@@ -102,14 +102,16 @@ impl Run<'_> {
         Ok(tools)
     }
 
-    fn wanted(&self, tool: Tool) -> Outcome<Wanted> {
+    fn wanted(&self, tool: Tool, common: &Common) -> Outcome<Wanted> {
         let agent = self.agent_name(tool)?;
         check_name(&agent)?;
+        let hub = match self.profiles.load(&agent)? {
+            Some(profile) => hub_of_profile(common, &profile, &self.profiles)?,
+            None => self.hub.clone(),
+        };
         let target = match self.arguments.http {
             true => {
                 // The real key takes the place of these words after the question.
-                let profile = self.profiles.load(&agent)?;
-                let hub = profile.map_or_else(|| Ok(self.hub.clone()), |profile| profile.hub_url())?;
                 Target::Direct { url: mcp_url(&hub), key: format!("<the API key of {agent}>") }
             }
             false => Target::bridge(self.program.clone(), &agent),

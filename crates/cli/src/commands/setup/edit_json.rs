@@ -1,6 +1,7 @@
 //! Changes JSON files as a careful person would: a property is inserted or cut out of the text, and every other byte stays,
 //! with comments, order, indentation and line ends. Taking out what was put in gives the original bytes again.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -77,7 +78,44 @@ pub(super) fn value(text: &str, dialect: Dialect) -> Result<Value, Refusal> {
     if text.trim().is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));
     }
-    Ok(parse(text, dialect)?.into())
+    Ok(parse(&parsable(text), dialect)?.into())
+}
+
+/// The text with every half of a surrogate pair that stands alone, such as `\ud800`, replaced by one of the same length.
+/// JavaScript writes such strings when it cuts one in the middle of a character; the parser does not take them.
+fn parsable(text: &str) -> Cow<'_, str> {
+    let code_at = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
+    };
+    let is_lead = |code: u16| (0xd800..0xdc00).contains(&code);
+    let is_trail = |code: u16| (0xdc00..0xe000).contains(&code);
+    let (mut at, mut alone) = (0, Vec::new());
+    while let Some(offset) =
+        text.as_bytes().get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
+    {
+        at += offset;
+        at += match code_at(at) {
+            Some(code) if is_lead(code) && code_at(at + 6).is_some_and(is_trail) => 12,
+            Some(code) => {
+                if is_lead(code) || is_trail(code) {
+                    alone.push(at);
+                }
+                6
+            }
+            None => 2,
+        };
+    }
+    if alone.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let (mut replaced, mut end) = (String::with_capacity(text.len()), 0);
+    for at in alone {
+        replaced += &text[end..at];
+        replaced += "\\ufffd";
+        end = at + 6;
+    }
+    Cow::Owned(replaced + &text[end..])
 }
 
 fn parse(text: &str, dialect: Dialect) -> Result<ast::Value<'_>, Refusal> {
@@ -111,7 +149,8 @@ pub(super) fn position(text: &str, byte: usize) -> (usize, usize) {
 /// How often a key is in an object. Tools take the last one and ignore the others.
 pub(super) fn occurrences(text: &str, dialect: Dialect, path: &[&str]) -> usize {
     let Some((last, parents)) = path.split_last() else { return 0 };
-    let Ok(root) = parse(text, dialect) else { return 0 };
+    let parsable = parsable(text);
+    let Ok(root) = parse(&parsable, dialect) else { return 0 };
     let mut at = &root;
     for key in parents {
         match property(at, key) {
@@ -184,7 +223,8 @@ fn put(
         let text = if text.contains("\r\n") { "{}\r\n" } else { "{}\n" };
         return put(text, dialect, path, new, to_list, made);
     }
-    let root = parse(text, dialect)?;
+    let parsable = parsable(text);
+    let root = parse(&parsable, dialect)?;
     let mut at = &root;
     for (depth, key) in path.iter().enumerate() {
         let here = keys(&path[..depth]);
@@ -226,7 +266,8 @@ pub(super) fn set_in(
     key: &str,
     new: &Value,
 ) -> Result<String, Refusal> {
-    let root = parse(text, dialect)?;
+    let parsable = parsable(text);
+    let root = parse(&parsable, dialect)?;
     let at = resolve(&root, object).filter(|at| at.as_object().is_some());
     let missing = || Refusal::Unexpected { pointer: pointer(object), needed: "an object" };
     let at = at.ok_or_else(missing)?;
@@ -275,7 +316,8 @@ fn insert(text: &str, into: &ast::Value<'_>, path: &[Step], item: Item<'_>, made
 /// Takes out a property or an element, and what was made for it and is empty now.
 pub(super) fn remove(text: &str, dialect: Dialect, path: &[Step], made: &Made) -> Result<String, Refusal> {
     let Some((last, parent_path)) = path.split_last() else { return Ok(text.to_owned()) };
-    let root = parse(text, dialect)?;
+    let parsable = parsable(text);
+    let root = parse(&parsable, dialect)?;
     let Some(parent) = resolve(&root, parent_path) else { return Ok(text.to_owned()) };
     let Some(Container { range, children }) = container(parent) else { return Ok(text.to_owned()) };
     let index = match last {

@@ -64,12 +64,15 @@ pub(super) fn append(text: &str, path: [&str; 2], fields: &Fields) -> Result<(St
     };
     let block = format!("{space}{}{}", lines.join(newline), if ends { newline } else { "" });
     let longer = format!("{text}{block}");
-    // A parent that is written as `mcp_servers = { .. }` cannot be extended this way.
+    // A parent that is written as `mcp_servers = { .. }` cannot be extended this way, and below `[[mcp_servers]]` the table
+    // would be part of the last of several.
+    let has_table =
+        |longer: &toml::Table| longer.get(path[0]).and_then(|parent| parent.get(path[1])).is_some();
     match table(&longer) {
-        Ok(_) => Ok((longer, block)),
-        Err(_) => Err(Refusal::Unexpected {
+        Ok(values) if has_table(&values) => Ok((longer, block)),
+        _ => Err(Refusal::Unexpected {
             pointer: path[0].to_owned(),
-            needed: "written as tables, such as [mcp_servers.NAME], and not inline",
+            needed: "written as tables, such as [mcp_servers.NAME], and not inline or as [[mcp_servers]]",
         }),
     }
 }

@@ -291,6 +291,14 @@ pub(super) fn without(item: &Item, source: &Source) -> Outcome<Rest> {
         text = hooks::remove(&text, hooks, &item.hook_commands, &item.made).map_err(failed)?;
     }
     let found = if item.entry { entry_of(&text, facts).map_err(failed)? } else { None };
+    if found.is_none() && item.block.as_ref().is_some_and(|block| text.contains(block.trim())) {
+        return Err(Failure::refused(format!(
+            "{} has the lines that setup added, but not as a table {}.{ENTRY}",
+            source.path.display(),
+            facts.key
+        ))
+        .next("The file was left alone. Take the lines out by hand."));
+    }
     let keeps_entry = found.as_ref().is_some_and(|found| !is_own(item, found));
     if found.is_some() && !keeps_entry {
         let after = match facts.format {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use rstest::rstest;
 use serde_json::json;
 
+use super::waking::followed;
 use super::{Tool, store};
 use crate::client::relay::Relay;
 use crate::command::Cli;
 use crate::crash::agent;
-use crate::harness::{Client, Db, Place, eventually};
+use crate::harness::{Agent, Client, Db, Harness, Place, eventually};
 use crate::serve::{Process, command};
 
 #[rstest]
@@ -49,4 +50,43 @@ async fn the_bridge_outlives_its_hub(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     };
     eventually(provided).await;
     assert!(tool.end().await < Duration::from_secs(2));
+}
+
+/// Bob behind a relay, with a bridge that wakes its model.
+async fn behind_relay(hub: &Harness) -> (Relay, Cli, Tool, Agent, Agent) {
+    let (ada, bob) = hub.pair().await;
+    let relay = Relay::start(hub.client.address).await;
+    let cli = Cli::at(&format!("http://{}", relay.address));
+    store(&cli, "bob", &Agent { client: Client { address: relay.address }, ..bob.clone() }, None);
+    let tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
+    followed(&bob).await;
+    (relay, cli, tool, ada, bob)
+}
+
+/// Whether a message may wake the model is not in its event.
+#[rstest]
+#[tokio::test]
+async fn a_message_that_cannot_be_read_yet_wakes_later(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (relay, _cli, mut tool, ada, bob) = behind_relay(&hub).await;
+    let task = ada.task(&bob).await;
+    tool.note().await;
+    tool.call("check_updates", json!({ "acknowledge": true })).await;
+    relay.refuse("/messages?");
+    ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "what about Tuesday?" })).await.ok(201);
+    eventually(async || (relay.refusals() > 0).then_some(())).await;
+    relay.refuse_nothing();
+    let note = tool.note().await;
+    assert!(note.to_string().contains("1 message") && note.to_string().contains(&task), "{note}");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_title_that_does_not_come_does_not_delay_a_wake(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (relay, _cli, mut tool, ada, bob) = behind_relay(&hub).await;
+    relay.leave_unanswered("get /tasks/");
+    let task = ada.task(&bob).await;
+    let note = tool.note_within(Duration::from_secs(20)).await.expect("it waits for the title");
+    assert!(note.to_string().contains(&task), "{note}");
 }

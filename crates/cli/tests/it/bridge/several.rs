@@ -65,3 +65,20 @@ async fn one_agent_wakes_the_model_so_often(#[values(Db::Sqlite)] db: Db) {
     let other = eve.task(&bob).await;
     assert_eq!(tool.note().await["params"]["meta"]["tasks"], other.as_str());
 }
+
+/// A program that has the lock and is suspended wakes nobody.
+#[rstest]
+#[tokio::test]
+async fn a_lock_that_is_kept_only_delays_a_wake(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let mut tool = Tool::old(&cli, "bob", "claude-code", &["--wake-again", "1s"]).await;
+    followed(&bob).await;
+    let lock = std::fs::File::create(cli.home.join("state/tandem/bob.d/wake.lock")).unwrap();
+    lock.lock().unwrap();
+    let task = ada.task(&bob).await;
+    // Longer than all attempts to get the lock.
+    assert_eq!(tool.note_within(QUIET * 4).await, None);
+    drop(lock);
+    assert_eq!(tool.note().await["params"]["meta"]["tasks"], task.as_str());
+}

@@ -29,6 +29,10 @@ struct Shared {
     until_cut: [AtomicI64; 2],
     /// Requests whose head contains one of these words are answered with status 400.
     refused: Mutex<Vec<&'static str>>,
+    /// Requests whose head contains one of these words get no answer.
+    unanswered: Mutex<Vec<&'static str>>,
+    /// Requests that were refused.
+    refusals: AtomicUsize,
     connections: AtomicUsize,
 }
 
@@ -48,6 +52,8 @@ impl Relay {
             cuts: watch::Sender::new(0),
             until_cut: [AtomicI64::new(i64::MAX), AtomicI64::new(i64::MAX)],
             refused: Mutex::default(),
+            unanswered: Mutex::default(),
+            refusals: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         });
         let common = Arc::clone(&shared);
@@ -76,6 +82,19 @@ impl Relay {
 
     pub fn refuse(&self, word: &'static str) {
         self.shared.refused.lock().unwrap().push(word);
+    }
+
+    /// Refuses nothing any more.
+    pub fn refuse_nothing(&self) {
+        self.shared.refused.lock().unwrap().clear();
+    }
+
+    pub fn refusals(&self) -> usize {
+        self.shared.refusals.load(Ordering::SeqCst)
+    }
+
+    pub fn leave_unanswered(&self, word: &'static str) {
+        self.shared.unanswered.lock().unwrap().push(word);
     }
 
     /// Cuts the connection that carries the last of so many bytes to the hub.
@@ -115,7 +134,11 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
             read = client.read(&mut up), if is_open => {
                 let Ok(length @ 1..) = read else { return };
                 let head = String::from_utf8_lossy(&up[..length.min(1_000)]).to_lowercase();
+                if shared.unanswered.lock().unwrap().iter().any(|word| head.contains(word)) {
+                    continue;
+                }
                 if shared.refused.lock().unwrap().iter().any(|word| head.contains(word)) {
+                    shared.refusals.fetch_add(1, Ordering::SeqCst);
                     let page = "<html>proxy</html>";
                     let answer = format!("HTTP/1.1 400 Bad Request\r\ncontent-length: {}\r\n\r\n{page}", page.len());
                     client.write_all(answer.as_bytes()).await.ok();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use serde_json::json;
 use tandem_api::error::Code;
-use tandem_client::{Error, Upload};
+use tandem_client::{Error, Followed, Notice, Upload};
 use tokio::net::TcpListener;
 
 use super::server::{Answer, Server, json_answer};
@@ -156,4 +156,29 @@ async fn refusals_and_strangers_are_not_asked_again() {
     let error = client_at(gone, "tdm_key").health().await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
     assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+/// A page for maintenance may name an hour. A stream that waited for so long would be deaf when the hub is back.
+#[rstest]
+#[case::by_a_proxy(
+    Answer::Send("HTTP/1.1 503 Unavailable\r\nretry-after: 3600\r\ncontent-length: 6\r\n\r\n<html>".into()),
+    Duration::ZERO..=Duration::from_secs(10)
+)]
+#[case::by_the_hub(
+    refusal("503 Unavailable", "retry-after: 3600\r\n", "unavailable"),
+    Duration::from_secs(60)..=Duration::from_secs(60)
+)]
+#[tokio::test]
+async fn a_stream_does_not_wait_for_an_hour(
+    #[case] answer: Answer,
+    #[case] expected: std::ops::RangeInclusive<Duration>,
+) {
+    let server = Server::start(&[answer]).await;
+    let mut stream = server.client().follow(None);
+    match stream.next().await.unwrap() {
+        Followed::Notice(Notice::Lost { retry_in, .. }) => {
+            assert!(expected.contains(&retry_in), "{retry_in:?}")
+        }
+        other => panic!("{other:?}"),
+    }
 }

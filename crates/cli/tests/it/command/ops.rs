@@ -363,3 +363,21 @@ async fn a_webhook_is_set_tested_and_removed(#[values(Db::Sqlite, Db::Postgres)]
 
     assert_eq!(cli.run(&["webhook", "off", "--json"]).await.ok().json()["webhookUrl"], Value::Null);
 }
+
+/// The agent that sends the probe must not stay.
+#[rstest]
+#[tokio::test]
+async fn a_doctor_that_is_interrupted_clears_its_probe_away(#[values("INT", "TERM", "HUP")] signal: &str) {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (_, bob) = hub.pair().await;
+    let cli = Cli::new(&hub);
+    cli.profile("bob", &bob);
+    let mut doctor = cli.command(&["doctor", "--wake", "--wake-timeout", "10m"]).spawn().unwrap();
+    let connections = async || bob.get("/connections").await.ok(200).as_array().unwrap().len();
+    eventually(async || (connections().await == 2).then_some(())).await;
+    let pid = doctor.id().unwrap().to_string();
+    assert!(std::process::Command::new("kill").args([format!("-{signal}"), pid]).status().unwrap().success());
+    assert!(doctor.wait().await.unwrap().code().is_some_and(|code| code > 128));
+    assert_eq!(connections().await, 1);
+    assert_eq!(bob.get("/tasks").await.ok(200), json!([]));
+}

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{ended, input, is_following, told, waiter};
 use crate::command::Cli;
-use crate::harness::{Db, Harness};
+use crate::harness::{Db, Harness, eventually};
 
 /// Looking up a name cannot be stopped, and takes its time on a laptop without a network.
 #[cfg(target_os = "linux")]
@@ -86,13 +86,16 @@ async fn arguments_that_are_not_known_are_no_order(#[values(Db::Sqlite)] db: Db)
 
 #[rstest]
 #[tokio::test]
-async fn a_waiter_that_the_tool_ends_is_no_longer_claimed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+async fn a_waiter_that_the_tool_ends_is_no_longer_claimed(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values("TERM", "INT", "HUP")] signal: &str,
+) {
     let hub = Harness::start(db).await;
     let cli = Cli::pair(&hub).await;
     let waiting = waiter(&cli, "one", &[]).await;
     is_following(&cli).await;
     let pid = waiting.id().unwrap().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(std::process::Command::new("kill").args([format!("-{signal}"), pid]).status().unwrap().success());
     assert_eq!(ended(waiting).await, (0, String::new()));
     let seen = cli.json(&["agents"]).await;
     assert_ne!(seen["reach"], "hook", "{seen}");
@@ -153,4 +156,27 @@ async fn what_cannot_be_remembered_starts_no_turn(#[values(Db::Sqlite)] db: Db) 
     }
     let waiting = waiter(&cli, "one", &["--max-wait", "1s"]).await;
     assert_eq!(ended(waiting).await, (0, String::new()));
+}
+
+/// Two sessions of one agent: the second waits for its turn, and is not woken for what the first was woken for.
+#[rstest]
+#[tokio::test]
+async fn the_waiter_of_another_session_takes_over(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let first = waiter(&cli, "one", &[]).await;
+    is_following(&cli).await;
+    let second = waiter(&cli, "two", &[]).await;
+    let waiters = || {
+        let files = std::fs::read_dir(cli.home.join("state/tandem/bob.d/hook")).unwrap().flatten();
+        files.filter(|file| file.file_name().to_string_lossy().starts_with("wait-")).count()
+    };
+    eventually(async || (waiters() == 2).then_some(())).await;
+    let task = cli.task(&[]).await;
+    let (code, said) = ended(first).await;
+    assert!(code == 2 && said.contains(&task), "{said}");
+    let next = cli.task(&[]).await;
+    let (code, said) = ended(second).await;
+    assert_eq!(code, 2);
+    assert!(said.contains("1 new task (") && said.contains(&next) && !said.contains(&task), "{said}");
 }

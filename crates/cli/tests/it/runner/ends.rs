@@ -123,3 +123,48 @@ async fn a_runner_that_is_stopped_lets_its_workers_finish(#[values(Db::Sqlite, D
     until(&cli, &next, "completed").await;
     assert_eq!(lines(&cli, "pids").len(), 3);
 }
+
+/// The terminal in which a runner was started is closed.
+#[rstest]
+#[tokio::test]
+async fn a_hang_up_stops_the_runner_and_its_worker(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let runner = Runner::start(&cli, &["--grace", "1s"], "echo $$ >> $HOME/pids; sleep 600");
+    cli.task(&[]).await;
+    let pid = until_lines(&cli, "pids", 1).await.remove(0);
+    runner.signal("HUP");
+    assert_eq!(runner.code().await, 0);
+    gone(&pid).await;
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_command_that_cannot_be_started_fails_no_task(#[values(Db::Sqlite)] db: Db) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let script = cli.home.join("work.sh");
+    let write = |text: &str| {
+        let new = cli.home.join("new.sh");
+        std::fs::write(&new, text).unwrap();
+        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::rename(new, &script).unwrap();
+    };
+    write("#!/no/such/interpreter\n");
+    let runner = Runner::with(&cli, &["--from", "ada", "--", script.to_str().unwrap()]);
+    let task = cli.task(&[]).await;
+    // More often than a worker is started for a task.
+    let failed = async || (runner.log().matches("cannot be started").count() > 2).then_some(());
+    eventually(failed).await;
+    assert_eq!(view(&cli, &task).await["status"], "working");
+    write("#!/bin/sh\necho fine\n");
+    assert_eq!(until(&cli, &task, "completed").await["result"], "fine");
+    // One that is gone is noticed before a task is taken.
+    std::fs::remove_file(&script).unwrap();
+    let task = cli.task(&[]).await;
+    eventually(async || runner.log().contains("there is no command").then_some(())).await;
+    assert_eq!(view(&cli, &task).await["status"], "submitted");
+    write("#!/bin/sh\necho fine\n");
+    until(&cli, &task, "completed").await;
+}

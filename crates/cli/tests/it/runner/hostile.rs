@@ -7,7 +7,7 @@ use super::exactly_once::{SCRIPT, go_through};
 use super::{Runner, files, lines, until, until_lines, until_ready};
 use crate::client::relay::{Mode, Relay};
 use crate::command::Cli;
-use crate::harness::{Db, Harness};
+use crate::harness::{Db, Harness, eventually};
 
 /// Starts a process that leaves the group of the worker, keeps its output open, and writes its number to `strays`.
 fn stray(with: &str) -> String {
@@ -74,7 +74,11 @@ async fn a_file_that_becomes_a_link_is_not_sent(
     let place = if replaced.is_empty() { out.clone() } else { out.join(replaced) };
     std::os::unix::fs::symlink(cli.home.join("private").join(replaced), place).unwrap();
     relay.set(Mode::Pass);
-    assert_eq!(until(&cli, &task, "completed").await["result"], "done");
+    let result = until(&cli, &task, "completed").await["result"].as_str().unwrap().to_owned();
+    assert!(
+        result.starts_with("done\n\n(Not sent: ") && result.contains("b.txt (it could not be read)"),
+        "{result}"
+    );
     // The first file may have been open already.
     let sent = files(&cli, &task).await;
     assert!(sent.iter().all(|content| content == "first\n"), "{sent:?}");
@@ -145,4 +149,32 @@ async fn a_result_that_cannot_be_written_down_is_delivered(#[values(Db::Sqlite, 
     let result = done["result"].as_str().unwrap();
     assert!(result.len() <= 262_144 && result.ends_with("x\n\n(The rest was cut off.)"), "{}", runner.log());
     assert_eq!(lines(&cli, "runs").len(), 1);
+}
+
+/// Files that are not sent are named, and are not lost.
+#[rstest]
+#[tokio::test]
+async fn files_that_the_hub_does_not_take_are_named_and_stay(#[values(Db::Sqlite)] db: Db) {
+    let hub = Harness::start(db).await;
+    let cli = Cli::pair(&hub).await;
+    let script = "echo text > out/a.txt; printf 'PK\\003\\000' > out/b.zip; echo done";
+    let runner = Runner::start(&cli, &[], script);
+    let task = cli.task(&[]).await;
+    let result = until(&cli, &task, "completed").await["result"].as_str().unwrap().to_owned();
+    assert!(result.starts_with("done\n\n(Not sent: b.zip ("), "{result}");
+    assert!(result.contains("are not accepted: send image/*") && !result.contains("a.txt"), "{result}");
+    assert_eq!(super::files(&cli, &task).await, ["text\n"]);
+    let folder = |task: &str| cli.home.join(format!("state/tandem/bob.d/run/tasks/{task}"));
+    let stays = || runner.log().contains(&format!("{} stays", folder(&task).display()));
+    eventually(async || stays().then_some(())).await;
+    assert!(folder(&task).join("out/b.zip").exists());
+    assert!(!super::journal(&cli, &task).exists());
+    runner.kill().await;
+    // Nor are those that it does not send.
+    let _runner = Runner::start(&cli, &[], "mkdir out/inner; echo x > out/inner/y; echo done");
+    let task = cli.task(&[]).await;
+    let result = until(&cli, &task, "completed").await["result"].as_str().unwrap().to_owned();
+    assert!(result.starts_with("done\n\n(1 files were not sent") && result.contains(": inner.)"), "{result}");
+    eventually(async || (!super::journal(&cli, &task).exists()).then_some(())).await;
+    assert!(folder(&task).join("out/inner/y").exists());
 }

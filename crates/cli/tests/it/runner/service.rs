@@ -36,6 +36,23 @@ async fn a_service_is_shown_written_and_removed(#[values(Db::Sqlite)] db: Db) {
     cli.ok(&["run", "--agent", "bob", "--remove"]).await;
     assert!(!file.exists());
     cli.run(&["run", "--agent", "bob", "--remove"]).await.failed(3, "no service");
+    // A profile can have the name of the command, and options can come first.
+    std::fs::copy(cli.config().join("agents/bob.toml"), cli.config().join("agents/run.toml")).unwrap();
+    let arguments =
+        ["--agent", "run", "run", "--install", "--print", "--tries=3", "--from", "ada,eve", "--", "cat"];
+    let shown = cli.ok(&arguments).await.stdout;
+    let start = "/tandem\" \"run\" \"--agent\" \"run\" \"--from\" \"ada\" \"--from\" \"eve\" \"--tries\" \"3\" \"--\" \"cat\"\n";
+    assert!(shown.contains(start), "{shown}");
+    // The name of a folder is no directive, and does not swallow the next one.
+    let inside = async |folder: &str| {
+        let folder = cli.home.join(folder);
+        std::fs::create_dir(&folder).unwrap();
+        let output = cli.command(&arguments).current_dir(&folder).output().await.unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(inside("x\nExecStartPre=y").await.0, Some(2));
+    let (code, shown) = inside("z\\").await;
+    assert!(code == Some(0) && shown.contains("/z\\/\nEnvironment="), "{shown}");
     // Nothing is installed that could not start.
     cli.run(&["run", "--agent", "bob", "--install", "--", "cat"]).await.failed(2, "--from");
 }
@@ -69,8 +86,12 @@ async fn recipes_start_no_servers_of_the_owner(#[values(Db::Sqlite)] db: Db) {
     let off = "-c mcp_servers.other-1.enabled=false -c mcp_servers.tandem.enabled=false -\n";
     let shown = print("codex").await;
     assert!(shown.ends_with(off), "{shown}");
-    std::fs::write(&file, "[mcp_servers").unwrap();
-    assert!(!print("codex").await.contains(" -c "), "Codex itself says what is wrong with the file");
+    // What is in a file that cannot be read is not known.
+    for unreadable in [b"[mcp_servers".to_vec(), b"a = '\xff'".to_vec(), vec![b'\n'; 5_000_000]] {
+        std::fs::write(&file, unreadable).unwrap();
+        let refused = cli.run(&["run", "--recipe", "codex", "--print"]).await;
+        refused.failed(1, "are not known");
+    }
 }
 
 #[rstest]

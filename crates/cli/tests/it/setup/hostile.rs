@@ -151,3 +151,32 @@ async fn a_program_of_another_name_knows_its_own_entry() {
     std::fs::remove_file(&other).unwrap();
     assert_eq!(contents(&cli), everything);
 }
+
+/// A table that is appended below a list of tables belongs to the last one of the list.
+#[tokio::test]
+async fn a_list_where_codex_needs_tables_is_refused() {
+    let text = "[[mcp_servers]]\nname = \"x\"\n";
+    let (cli, file) = home_with("codex", ".codex/config.toml", text);
+    let everything = contents(&cli);
+    cli.run(&["setup", "--tool", "codex", "--yes"]).await.failed(1, "[[mcp_servers]]");
+    assert_eq!(contents(&cli), everything);
+    // It can become one later.
+    write(&file, "");
+    cli.ok(&["setup", "--tool", "codex", "--yes"]).await;
+    let moved = format!("{text}{}", read(&file));
+    write(&file, &moved);
+    cli.run(&["setup", "--remove", "--yes"]).await.failed(1, "not as a table");
+    assert_eq!(read(&file), moved);
+}
+
+/// JavaScript writes half of a character if it cuts a text there.
+#[tokio::test]
+async fn half_a_character_stays_as_it_is() {
+    let text = "{\n  \"a\": \"x\\ud83d\",\n  \"b\": \"\\uDE00\\\\ud800 \\ud83d\\ude00\"\n}\n";
+    let (cli, file) = home_with("claude", ".claude.json", text);
+    cli.ok(&["setup", "--tool", "claude", "--hooks", "--yes"]).await;
+    assert!(read(&file).starts_with(text.trim_end_matches("\n}\n")), "{}", read(&file));
+    assert!(read(&file).contains("\"tandem\""));
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(read(&file), text);
+}

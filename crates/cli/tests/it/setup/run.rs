@@ -178,3 +178,21 @@ async fn folders_that_a_variable_moved_are_in_the_entry() {
     cli.ok(&["setup", "--tool", "codex", "--yes"]).await;
     assert_eq!(read(&cli.home.join(".codex/config.toml")), text);
 }
+
+/// The key of a profile goes to no other hub, and a new agent is made on the hub of the others.
+#[tokio::test]
+async fn the_hub_is_that_of_the_profile() {
+    let (cli, _) = home_with("cursor", ".cursor/mcp.json", "{}");
+    let everything = contents(&cli);
+    let ran = cli.run(&["setup", "--tool", "cursor", "--hub", "http://127.0.0.1:2", "--yes"]).await;
+    ran.failed(2, "its key goes to no other hub");
+    assert_eq!((ran.stdout.as_str(), contents(&cli)), ("", everything));
+    let hub = Harness::start(Db::Sqlite).await;
+    let address = format!("http://{}", hub.client.address);
+    cli.ok(&["register", "eve", "--no-encryption", "--hub", &address]).await;
+    cli.ok(&["context", "use", "eve"]).await;
+    let mut setup = cli.command(&["setup", "--tool", "kiro", "--http", "--yes"]);
+    let output = setup.env_remove("TANDEM_HUB").output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(read(&cli.home.join(".config/tandem/agents/ada-kiro.toml")).contains(&address));
+}

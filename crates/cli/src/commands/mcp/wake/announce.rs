@@ -26,6 +26,8 @@ const UNSURE_PAUSE: Duration = Duration::from_millis(300);
 const UNSURE_AGE: Duration = Duration::from_millis(400);
 /// Titles that are shown.
 const TITLES_MAX: usize = 3;
+/// How long all titles together may take.
+const TITLES_TIME: Duration = Duration::from_secs(2);
 /// Items of the inbox that are looked at before the model is woken again.
 const INBOX_MAX: i64 = 200;
 
@@ -76,7 +78,7 @@ impl Wakes {
         }
         let way = state.way.clone()?;
         let Some(lock) = self.hub.lock_wake() else {
-            state.lock_is_taken(now);
+            state.lock_is_taken(now, self.reaction);
             return None;
         };
         let stored = lock.as_ref().and_then(WakeLock::woken);
@@ -123,9 +125,11 @@ impl Wakes {
         let client = self.hub.client().with_patience(Duration::ZERO);
         let mut lines =
             vec![format!("Tandem: {}. Call check_updates, or get_task for one task.", counted(news))];
+        let until = Instant::now() + TITLES_TIME;
         for task in tasks.iter().take(TITLES_MAX) {
             let id = fence::id(task.as_str());
-            lines.push(match title_of(&client, task.as_str()).await {
+            let title = tokio::time::timeout_at(until, title_of(&client, task.as_str())).await;
+            lines.push(match title.ok().flatten() {
                 Some(title) => format!("- {id}: {title}"),
                 None => format!("- {id}"),
             });
@@ -198,7 +202,7 @@ impl Wakes {
 }
 
 /// Waits until a time; without one for ever.
-async fn until(at: Option<Instant>) {
+pub(super) async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,

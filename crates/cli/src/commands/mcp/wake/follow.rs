@@ -1,58 +1,97 @@
 //! Follows the agent's events, and reports to the hub that the bridge runs.
 
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tandem_api::actor::Actor;
 use tandem_api::agents::ReportReach;
 use tandem_api::events::EventType;
 use tandem_api::tasks::PageQuery;
-use tandem_client::{Followed, Notice, StreamEvent};
+use tandem_client::{Error, Followed, Notice, StreamEvent};
 use tandem_core::events::EventKind;
 use tandem_core::messages::Kind as MessageKind;
 use tandem_core::wake::{REPORT_EVERY, Rung};
+use tokio::time::Instant;
 
 use super::Wakes;
-use super::pending::{Kind, News};
+use super::announce::until;
+use super::pending::{Kind, NEWS_MAX, News};
 use crate::commands::courtesies::is_looping;
+use crate::commands::run::is_passing;
 
 /// Pause after an error that a new connection does not cure, such as a key that is no longer valid.
 const PAUSE: Duration = Duration::from_secs(20);
+/// Pause before a message is looked at again that could not be read.
+const READ_AGAIN: Duration = Duration::from_secs(2);
 /// Messages among which the one of an event is looked for, the newest ones.
 const MESSAGES: i64 = 50;
+
+/// Events of messages that could not be read yet.
+#[derive(Debug, Default)]
+struct Unread {
+    events: VecDeque<StreamEvent>,
+    /// When the next look is due; never if there are none.
+    look_at: Option<Instant>,
+}
+
+impl Unread {
+    fn add(&mut self, event: StreamEvent) {
+        // Older ones are in the inbox all the same.
+        if self.events.len() == NEWS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+        self.look_at.get_or_insert_with(|| Instant::now() + READ_AGAIN);
+    }
+}
 
 impl Wakes {
     /// Follows the events for ever.
     pub(super) async fn follow(&self) {
-        let mut cursor = None;
+        let (mut cursor, mut unread) = (None, Unread::default());
         loop {
             let mut stream = self.hub.client().follow(cursor);
             loop {
-                match stream.next().await {
-                    Ok(Followed::Event(event)) => self.take(&event).await,
+                let followed = tokio::select! {
+                    followed = stream.next() => followed,
+                    () = until(unread.look_at) => {
+                        self.read_again(&mut unread).await;
+                        continue;
+                    }
+                };
+                match followed {
+                    Ok(Followed::Event(event)) => self.take(event, &mut unread).await,
                     Ok(Followed::Notice(Notice::Connected { cursor: start, .. })) => {
                         // Without a cursor a stream begins at the end of the log.
                         if cursor.is_none() {
                             self.correct_lock(start);
                             cursor = Some(start);
                         }
+                        self.is_connected.store(true, Ordering::Relaxed);
                         self.connected.notify_one();
                     }
                     // A hub that was restored gives numbers out again.
                     Ok(Followed::Notice(Notice::Rewound { to, .. })) => {
+                        unread.events.retain(|event| event.cursor <= to);
                         self.state().rewind(to);
                         self.correct_lock(to);
+                    }
+                    Ok(Followed::Notice(Notice::Lost { .. })) => {
+                        self.is_connected.store(false, Ordering::Relaxed);
                     }
                     Ok(Followed::Notice(_)) => {}
                     Err(_) => break,
                 }
             }
+            self.is_connected.store(false, Ordering::Relaxed);
             cursor = stream.cursor().or(cursor);
             drop(stream);
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    async fn take(&self, event: &StreamEvent) {
+    async fn take(&self, event: StreamEvent, unread: &mut Unread) {
         let EventType::Logged(event_kind) = &event.kind else { return };
         let kind = match event_kind {
             EventKind::TaskCreated => Kind::Task,
@@ -64,35 +103,62 @@ impl Wakes {
         };
         self.inbox.send_modify(|changes| *changes += 1);
         // A reply ends a task. Models that woke for it would thank each other for ever.
-        if kind == Kind::Message && !self.may_wake(event).await {
-            return;
+        if kind == Kind::Message {
+            match self.may_wake(&event).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(_) => return unread.add(event),
+            }
         }
+        self.add(kind, &event);
+    }
+
+    fn add(&self, kind: Kind, event: &StreamEvent) {
         self.state().add(News {
             kind,
             task: event.task_id.clone(),
             from: event.from_agent_id.clone(),
             cursor: event.cursor,
-            arrived: tokio::time::Instant::now(),
+            arrived: Instant::now(),
             tries: 0,
         });
         self.changed.notify_one();
     }
 
-    /// Whether the message of an event is an ordinary one, which the event does not say, and no part of a loop.
-    async fn may_wake(&self, event: &StreamEvent) -> bool {
-        if self.state().way.is_none() {
-            return false;
+    /// Looks again at messages that could not be read, the oldest first, until one cannot be read again.
+    async fn read_again(&self, unread: &mut Unread) {
+        while let Some(event) = unread.events.front() {
+            match self.may_wake(event).await {
+                Ok(true) => self.add(Kind::Message, event),
+                Ok(false) => {}
+                Err(_) => break,
+            }
+            unread.events.pop_front();
         }
-        let (Some(task), Some(id)) = (&event.task_id, event.fields().message_id) else { return false };
+        unread.look_at = (!unread.events.is_empty()).then(|| Instant::now() + READ_AGAIN);
+    }
+
+    /// Whether the message of an event is an ordinary one, which the event does not say, and no part of a loop. An error is
+    /// one that passes.
+    async fn may_wake(&self, event: &StreamEvent) -> Result<bool, Error> {
+        if self.state().way.is_none() {
+            return Ok(false);
+        }
+        let (Some(task), Some(id)) = (&event.task_id, event.fields().message_id) else { return Ok(false) };
         let query = PageQuery { limit: Some(MESSAGES), cursor: None };
-        let client = self.hub.client();
-        let Ok(page) = client.messages(task, &query).await else { return false };
+        // Other events must not wait for this one.
+        let client = self.hub.client().with_patience(Duration::ZERO);
+        let page = match client.messages(task, &query).await {
+            Ok(page) => page,
+            Err(error) if is_passing(&error) => return Err(error),
+            Err(_) => return Ok(false),
+        };
         let message = page.items.iter().find(|message| message.id == id);
         let sender = message.filter(|message| message.kind == MessageKind::Message);
         let Some(Actor::Agent(other)) = sender.map(|message| message.sender_agent_id.clone()) else {
-            return false;
+            return Ok(false);
         };
-        !is_looping(&client, task, &other, page.items).await
+        Ok(!is_looping(&client, task, &other, page.items).await)
     }
 
     /// Sends resource updates to a client that has subscribed.
@@ -121,6 +187,10 @@ impl Wakes {
             }
             // A new connection may be to a hub that was restarted, so it renews the report as well.
             let _ = tokio::time::timeout(REPORT_EVERY, self.connected.notified()).await;
+            // Without a connection no news arrive, so nothing is claimed.
+            if !self.is_connected.load(Ordering::Relaxed) {
+                self.connected.notified().await;
+            }
         }
     }
 }

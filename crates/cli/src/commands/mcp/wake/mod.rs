@@ -9,6 +9,7 @@ mod codex;
 mod follow;
 mod pending;
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -50,6 +51,8 @@ pub(super) struct Wakes {
     state: Mutex<State>,
     changed: Notify,
     connected: Notify,
+    /// Whether the stream of events is open now.
+    is_connected: AtomicBool,
     inbox: watch::Sender<u64>,
 }
 
@@ -63,6 +66,7 @@ impl Wakes {
             state: Mutex::new(state),
             changed: Notify::new(),
             connected: Notify::new(),
+            is_connected: AtomicBool::new(false),
             inbox: watch::Sender::new(0),
         });
         let all = Arc::clone(&wakes);

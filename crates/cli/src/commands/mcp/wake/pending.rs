@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::profiles::{WakeLimit, Woken};
 
 /// News that a model was not woken for yet. Older ones are in its inbox all the same.
-const NEWS_MAX: usize = 100;
+pub(super) const NEWS_MAX: usize = 100;
 /// Within this time after a notification a call about its task counts as the answer to it.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// How often a model is woken for the same news.
@@ -75,6 +75,8 @@ impl AsRef<News> for Postponed {
 enum Why {
     /// Another bridge of this agent wakes its own model, which may not react.
     OtherBridge,
+    /// Another program kept the lock. Usually it wakes the model itself, but it can also be suspended.
+    Lock,
     /// The sender has woken the model too often.
     Limit,
 }
@@ -209,13 +211,16 @@ impl State {
         [ignored_at, retry_at, postponed_until].into_iter().flatten().min()
     }
 
-    /// Notes that another program has the lock. If it keeps the lock, it does the waking itself.
-    pub(super) fn lock_is_taken(&mut self, now: Instant) {
+    /// Notes that another program has the lock. If it keeps the lock, it does the waking itself; whether it did is looked at
+    /// after the time in which a model reacts.
+    pub(super) fn lock_is_taken(&mut self, now: Instant, reaction: Duration) {
         self.lock_tries += 1;
         self.retry_at = Some(now + LOCK_PAUSE);
         if self.lock_tries >= LOCK_TRIES {
             (self.lock_tries, self.retry_at) = (0, None);
-            self.news.clear();
+            for news in std::mem::take(&mut self.news) {
+                self.postpone(news, now + reaction, Why::Lock);
+            }
         }
     }
 
@@ -266,8 +271,12 @@ impl State {
     /// Puts postponed news back among the others, unless another bridge has had an answer up to this event.
     pub(super) fn take_up(&mut self, postponed: Vec<Postponed>, answered: i64) {
         let is_open = |one: &Postponed| one.why == Why::Limit || one.news.cursor > answered;
-        let mut news: Vec<News> = postponed.into_iter().filter(is_open).map(|one| one.news).collect();
-        news.iter_mut().for_each(|news| news.tries += 1);
+        let taken_up = |one: Postponed| {
+            // Nobody is known to have been woken while the lock was taken.
+            let tries = one.news.tries + u8::from(one.why != Why::Lock);
+            News { tries, ..one.news }
+        };
+        let mut news: Vec<News> = postponed.into_iter().filter(is_open).map(taken_up).collect();
         news.retain(|news| news.tries < TRIES_MAX);
         self.put_back(news);
     }
