@@ -140,7 +140,7 @@ pub fn check_key_again(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Res
     rows::peek_key(tx, by)?.map_or(Ok(()), |found| is_valid(found, key_hash))
 }
 
-fn is_valid(found: Option<(Vec<u8>, bool)>, key_hash: &KeyHash) -> Result<(), Error> {
+fn is_valid(found: Option<rows::StoredKey>, key_hash: &KeyHash) -> Result<(), Error> {
     match found {
         Some((_, true)) => Err(Error::Suspended),
         Some((current, false)) if same_hash(&current, key_hash) => Ok(()),

@@ -66,18 +66,21 @@ pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
 }
 
 /// The hash of an agent's key, and whether the agent is suspended.
-pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<(Vec<u8>, bool)>, Error> {
+pub type StoredKey = (Vec<u8>, bool);
+
+/// The key of an agent that was not deleted. A transaction that writes locks the agent.
+pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<StoredKey>, Error> {
     let sql = "select key_hash, suspended from agents where id = ?1 and deleted_at is null /* lock agents */";
     tx.find(sql, &[id.into()])
 }
 
 /// The same without a lock, as it is at this moment. `None` means that it is read together with others, and the job runs
 /// again.
-pub fn peek_key(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Option<(Vec<u8>, bool)>>, Error> {
+pub fn peek_key(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Option<StoredKey>>, Error> {
     let sql = "select key_hash, suspended from agents where id = ?1 and deleted_at is null";
     let Some(found) = tx.peek(sql, &[id.into()])? else { return Ok(None) };
     let first = found.into_iter().next();
-    Ok(Some(first.map(|mut row| <(Vec<u8>, bool)>::from_row(&mut row)).transpose()?))
+    Ok(Some(first.map(|mut row| StoredKey::from_row(&mut row)).transpose()?))
 }
 
 /// The agent whose key has this hash, and whether it is suspended.
