@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use tandem_core::tasks::{HELD_LANES, Priority, Task};
+use tandem_core::tasks::{HELD_LANES, Task};
 use tandem_core::text::{SearchText, searchable};
 use tandem_core::{AgentId, Role, Status, TaskId, Timestamp};
 
@@ -13,8 +13,6 @@ use crate::{Error, Tx};
 
 /// How many of an agent's tasks one search by title or party goes through.
 const SEARCH_SCAN_MAX: i64 = 5_000;
-/// How far the tasks before another are counted.
-const AHEAD_MAX: i64 = 100;
 
 /// The ids of the live tasks of two agents, oldest first. The target is compared in a way that no index serves: the
 /// index by status finds the few live ones, the one by parties would go through all there ever were.
@@ -227,34 +225,6 @@ pub fn newest_open(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Op
     }
     query.push(") found order by created_at desc, id desc limit 1");
     tx.find(&query.sql, &query.params)
-}
-
-/// How many live tasks their target has before this one that waits for it, up to a hundred.
-pub fn ahead(tx: &mut Tx<'_>, task: &Task) -> Result<i64, Error> {
-    let rank = task.priority.rank();
-    let mut query = Query::default();
-    query.push("select count(*) from (select 1 from (");
-    for (number, urgent) in Priority::ALL.into_iter().filter(|other| other.rank() <= rank).enumerate() {
-        if number > 0 {
-            query.push(" union all ");
-        }
-        query.push("select id from tasks where target_id = ").bind(&task.target);
-        query.push(" and status = 'submitted' and lane = ").bind(urgent.rank());
-        if urgent == task.priority {
-            push_older(&mut query, task);
-        }
-    }
-    for status in [Status::Working, Status::InputRequired, Status::AuthRequired] {
-        query.push(" union all select id from tasks where target_id = ").bind(&task.target);
-        query.push(" and status = ").bind(status).push(" and lane = 0");
-        push_older(&mut query, task);
-    }
-    query.push(") before limit ").bind(AHEAD_MAX).push(") counted");
-    tx.get(&query.sql, &query.params)
-}
-
-fn push_older(query: &mut Query, task: &Task) {
-    query.push(" and (created_at, id) < (").bind(task.created_at).push(", ").bind(&task.id).push(")");
 }
 
 /// The published tasks that are part of another, oldest first, without what is written in them: nobody sees that here.

@@ -15,7 +15,7 @@ use crate::{Error, Tx, Value, events};
 
 pub use counts::{Count, counts};
 pub use gate::{decided, held_oldest, record};
-pub use list::{Filter, Found, ahead, children, held, initiator_of, list, live_between, newest_open};
+pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open};
 pub use log::{LogLine, last_log_line, log, log_lines};
 
 /// The columns that a change of a task's status or its fields writes.
@@ -120,6 +120,42 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
 /// The task with this id. A transaction that writes locks it: changes of a task follow one another.
 pub fn find(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Task>, Error> {
     tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1 /* lock t */", Task), &[id.into()])
+}
+
+/// A task, and how many live tasks its target has before it, up to a hundred, while it waits.
+#[derive(Debug)]
+pub struct Waiting {
+    /// The task.
+    pub task: Task,
+    /// How many are before it.
+    pub ahead: Option<i64>,
+}
+
+columns! {
+    "t", waiting: Waiting {
+        task: ..Task,
+        ahead: "case when t.status = 'submitted' then (select count(*) from (select 1 from (
+             select b.id from tasks b
+                 where b.target_id = t.target_id and b.status = 'submitted' and b.lane < t.rank
+             union all select b.id from tasks b
+                 where b.target_id = t.target_id and b.status = 'submitted' and b.lane = t.rank
+                 and (b.created_at, b.id) < (t.created_at, t.id)
+             union all select b.id from tasks b
+                 where b.target_id = t.target_id and b.status = 'working' and b.lane = 0
+                 and (b.created_at, b.id) < (t.created_at, t.id)
+             union all select b.id from tasks b
+                 where b.target_id = t.target_id and b.status = 'input-required' and b.lane = 0
+                 and (b.created_at, b.id) < (t.created_at, t.id)
+             union all select b.id from tasks b
+                 where b.target_id = t.target_id and b.status = 'auth-required' and b.lane = 0
+                 and (b.created_at, b.id) < (t.created_at, t.id)
+             ) earlier limit 100) counted) end",
+    }
+}
+
+/// The same with the number of tasks before it, in one query.
+pub fn find_waiting(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Waiting>, Error> {
+    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1 /* lock t */", Waiting), &[id.into()])
 }
 
 /// Writes back a task after a change of its status or its fields.
