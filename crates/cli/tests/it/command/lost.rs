@@ -1,6 +1,7 @@
 //! Keys at the moment they could get lost: the answer does not arrive, or the disk refuses. The hub here is a script, so
 //! that it can fail at the right moment.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -251,13 +252,18 @@ async fn a_new_key_that_cannot_be_saved_is_rescued_unseen() {
 /// Ends a command while the hub carries out this request, and answers only then.
 async fn ended_during(request: &'static str, answer: (u16, Value), arguments: &[&str]) -> (Cli, super::Ran) {
     let agent = registered().await;
-    let running: Arc<Mutex<Option<u32>>> = Arc::default();
+    let running: Arc<Mutex<Option<(u32, PathBuf)>>> = Arc::default();
     let process = Arc::clone(&running);
     let (hub, _) = scripted(move |got| {
-        let process = *process.lock().unwrap();
-        if let (true, Some(process)) = (got == request, process) {
+        let process = process.lock().unwrap().clone();
+        if let (true, Some((process, said))) = (got == request, process) {
             let kill = std::process::Command::new("kill").arg("-TERM").arg(process.to_string()).status();
             assert!(kill.unwrap().success());
+            // The answer comes when the process has noticed the signal, and has said so.
+            let deadline = std::time::Instant::now() + PATIENCE;
+            while std::fs::metadata(&said).unwrap().len() == 0 && std::time::Instant::now() < deadline {
+                std::thread::yield_now();
+            }
             return Some(answer.clone());
         }
         match got {
@@ -269,10 +275,12 @@ async fn ended_during(request: &'static str, answer: (u16, Value), arguments: &[
     .await;
     let cli = Cli::at(&hub);
     cli.register("ada").await;
-    let child = cli.command(arguments).spawn().unwrap();
-    *running.lock().unwrap() = child.id();
-    let ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+    let said = cli.config().join("stderr");
+    let child = cli.command(arguments).stderr(std::fs::File::create(&said).unwrap()).spawn().unwrap();
+    *running.lock().unwrap() = child.id().map(|id| (id, said.clone()));
+    let mut ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
     *running.lock().unwrap() = None;
+    ended.stderr = std::fs::read(&said).unwrap();
     (cli, super::Ran::new(ended))
 }
 
