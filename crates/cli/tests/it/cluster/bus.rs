@@ -114,7 +114,6 @@ async fn an_observer_of_one_node_sees_the_events_of_all(#[values(0, 1, 2)] node:
     });
     eventually(async || {
         at(&hub, &ada, node).task(&bob).await;
-        tokio::time::sleep(Duration::from_millis(50)).await;
         seen.is_finished().then_some(())
     })
     .await;
