@@ -44,12 +44,12 @@ async fn renew_once(hub: &Hub) -> Result<(), tandem_app::Error> {
         (cluster.own_row(serde_json::to_string(&hub.figures()).unwrap_or_default()), cluster.clock.now());
     let (nodes, has_twin) = cluster.db.write(move |tx, _| cluster::renew(tx, &node, now)).await?;
     cluster.learn(nodes);
-    if has_twin && !cluster.has_twin.swap(has_twin, Relaxed) {
+    let had_twin = cluster.has_twin.swap(has_twin, Relaxed);
+    if has_twin && !had_twin {
         tracing::error!(
             "another process runs with the id of this node, as after copying its data folder: stop one of them and give \
              it an empty data folder"
         );
     }
-    cluster.has_twin.store(has_twin, Relaxed);
     Ok(())
 }

@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
 use super::files::{PIECES_PER_CHECK, find};
+use super::give_back;
 use super::{blocks::entry, connections::view as connection_view, events::view};
 use crate::files as stored;
 use crate::{Caller, Error, Hub, HubParts, UseCase};
@@ -95,9 +96,8 @@ pub async fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>
 }
 
 /// Allows another export at once, because the caller did not get this one.
-pub async fn allow_again(hub: &HubParts, caller: &Caller) -> Result<(), Error> {
-    let limit = limit_of(hub, caller);
-    Ok(hub.db.write(move |tx, now| limit.give_back(tx, now.at)).await?)
+pub async fn allow_again(hub: &HubParts, caller: &Caller) {
+    give_back(hub, vec![limit_of(hub, caller)]).await;
 }
 
 /// Why an export is incomplete.

@@ -54,7 +54,16 @@ async fn count_failures<T>(
     hub.db.write(move |tx, now| taken.iter().try_for_each(|limit| limit.take(tx, now.at))).await?;
     let tried = trying.await;
     if !tried.as_ref().is_err_and(is_failure) {
-        hub.db.write(move |tx, now| limits.iter().try_for_each(|limit| limit.give_back(tx, now.at))).await?;
+        give_back(hub, limits).await;
     }
     tried
+}
+
+/// Takes back what was counted. The operation is over, and its outcome stands whether this succeeds or not: if not, the
+/// caller has one attempt less until the window ends.
+async fn give_back(hub: &HubParts, limits: Vec<Limit>) {
+    let given = hub.db.write(move |tx, now| limits.iter().try_for_each(|limit| limit.give_back(tx, now.at)));
+    if let Err(error) = given.await {
+        tracing::warn!(%error, "could not take back a counted attempt");
+    }
 }

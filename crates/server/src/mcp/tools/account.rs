@@ -151,7 +151,7 @@ async fn export_my_data(call: Call, _: Args) -> ToolResult {
     let shown = exported(&call, sections).await;
     if shown.is_err() {
         // The client did not get the export, so it may request it again, as the error suggests.
-        export::allow_again(&call.hub, &call.caller).await?;
+        export::allow_again(&call.hub, &call.caller).await;
     }
     show(shown?)?.into_json()
 }
