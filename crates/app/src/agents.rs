@@ -34,6 +34,23 @@ pub struct NewAgent {
     pub credits_micro: i64,
 }
 
+impl NewAgent {
+    /// An agent with a name only.
+    #[must_use]
+    pub fn plain(name: AgentName, key_hash: KeyHash) -> Self {
+        Self {
+            name,
+            description: None,
+            capabilities: Capabilities::default(),
+            metadata: None,
+            public_key: None,
+            key_hash,
+            solved: None,
+            credits_micro: 0,
+        }
+    }
+}
+
 fn tags(capabilities: &Capabilities) -> Vec<String> {
     capabilities.as_slice().iter().map(ToString::to_string).collect()
 }

@@ -417,16 +417,7 @@ fn the_store_lives_as_documented(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
             let register = |name: &str| {
                 let mut key_hash = [0; 32];
                 tandem_app::keys::fill_random(&mut key_hash);
-                let new = agents::NewAgent {
-                    name: name.to_owned().try_into().unwrap(),
-                    description: None,
-                    capabilities: Default::default(),
-                    metadata: None,
-                    public_key: None,
-                    key_hash,
-                    solved: None,
-                    credits_micro: 0,
-                };
+                let new = agents::NewAgent::plain(name.to_owned().try_into().unwrap(), key_hash);
                 let now = now.clone();
                 runtime.block_on(store.write(move |tx| agents::register(tx, &new, &now))).unwrap().id
             };

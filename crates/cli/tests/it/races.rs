@@ -115,14 +115,8 @@ async fn register(store: &Store, now: &Now, number: usize) -> AgentId {
     let mut key_hash = [0; 32];
     keys::fill_random(&mut key_hash);
     let new = agents::NewAgent {
-        name: format!("agent {number}").try_into().unwrap(),
-        description: None,
-        capabilities: Default::default(),
-        metadata: None,
-        public_key: None,
-        key_hash,
-        solved: None,
         credits_micro: 1_000_000,
+        ..agents::NewAgent::plain(format!("agent {number}").try_into().unwrap(), key_hash)
     };
     let now = now.clone();
     store.write(move |tx| agents::register(tx, &new, &now)).await.unwrap().id

@@ -125,14 +125,8 @@ async fn concurrent_read_modify_write_loses_nothing(#[values(Db::Sqlite, Db::Pos
     let store = Arc::new(open(&place, Options { writers: 4, group_max: 4, ..Options::default() }).await);
     let now = Now::new(Timestamp(1), Arc::new(IdSource::new(keys::fill_random)));
     let new = agents::NewAgent {
-        name: "ada".to_owned().try_into().unwrap(),
-        description: None,
-        capabilities: Default::default(),
-        metadata: None,
-        public_key: None,
-        key_hash: [1; 32],
-        solved: None,
         credits_micro: 400,
+        ..agents::NewAgent::plain("ada".to_owned().try_into().unwrap(), [1; 32])
     };
     let ada = store.write(move |tx| agents::register(tx, &new, &now)).await.unwrap().id;
     let jobs = (0..100).map(|_| {

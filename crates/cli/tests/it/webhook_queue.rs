@@ -34,16 +34,7 @@ impl Workshop {
             ids: Arc::new(IdSource::new(tandem_app::keys::fill_random)),
             agent: "agent_x".parse().unwrap(),
         };
-        let new = NewAgent {
-            name: "Bob".to_owned().try_into().unwrap(),
-            description: None,
-            capabilities: Default::default(),
-            metadata: None,
-            public_key: None,
-            key_hash: [7; 32],
-            solved: None,
-            credits_micro: 0,
-        };
+        let new = NewAgent::plain("Bob".to_owned().try_into().unwrap(), [7; 32]);
         shop.agent = shop.at(0, move |tx, _, now| agents::register(tx, &new, now)).await.id;
         shop.point(Some("http://127.0.0.1:1/")).await;
         shop.at(0, webhooks::ping).await;

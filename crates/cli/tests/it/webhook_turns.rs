@@ -68,16 +68,10 @@ async fn add_receivers(hub: &Harness, address: SocketAddr, count: usize, due: us
     let url = format!("http://{address}/");
     let add = move |tx: &mut tandem_store::Tx<'_>, now: &tandem_core::Now| {
         for _ in 0..count {
-            let new = NewAgent {
-                name: "Late".to_owned().try_into().unwrap(),
-                description: None,
-                capabilities: Default::default(),
-                metadata: None,
-                public_key: None,
-                key_hash: keys::sha256(keys::new_api_key().as_bytes()),
-                solved: None,
-                credits_micro: 0,
-            };
+            let new = NewAgent::plain(
+                "Late".to_owned().try_into().unwrap(),
+                keys::sha256(keys::new_api_key().as_bytes()),
+            );
             let agent = agents::register(tx, &new, now)?;
             let change = webhooks::Change { url: Some(Some(url.clone())), ..webhooks::Change::default() };
             webhooks::change(tx, &agent.id, &change)?;

@@ -344,16 +344,7 @@ fn people(world: &mut World<'_>) {
     for name in ["Ada", "Bob", "Eve"] {
         let mut key_hash = [0; 32];
         tandem_app::keys::fill_random(&mut key_hash);
-        let new = agents::NewAgent {
-            name: name.to_owned().try_into().unwrap(),
-            description: None,
-            capabilities: Default::default(),
-            metadata: None,
-            public_key: None,
-            key_hash,
-            solved: None,
-            credits_micro: 0,
-        };
+        let new = agents::NewAgent::plain(name.to_owned().try_into().unwrap(), key_hash);
         let made = world.run(move |tx, now| agents::register(tx, &new, now)).unwrap();
         world.agents.push(made.id);
     }
