@@ -46,16 +46,10 @@ pub(crate) fn on_task<T>(
     act: impl FnOnce(&mut Tx<'_>, Task, Role) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let task = rows::find(tx, id)?.ok_or(Error::NotFound("task"))?;
-    let role = check_sees(&task, by, now)?;
+    let role = task.role_of(by).ok_or(Error::NotFound("task"))?;
+    check_not_overdue([&task], now)?;
     let standing = task.standing(role);
     act(tx, task, role).map_err(|error| error.on_task(standing))
-}
-
-/// The role of an agent that may see a task.
-fn check_sees(task: &Task, by: &AgentId, now: &Now) -> Result<Role, Error> {
-    let role = task.role_of(by).ok_or(Error::NotFound("task"))?;
-    check_not_overdue([task], now)?;
-    Ok(role)
 }
 
 /// An expired task is never shown with another status. If the timer has not handled it yet, this error makes the
@@ -95,7 +89,8 @@ pub fn standing(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result
 /// A task and, while it is submitted, the number of live tasks that its target has before it.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<(Task, Option<i64>), Error> {
     let found = rows::find_waiting(tx, id)?.ok_or(Error::NotFound("task"))?;
-    check_sees(&found.task, by, now)?;
+    found.task.role_of(by).ok_or(Error::NotFound("task"))?;
+    check_not_overdue([&found.task], now)?;
     Ok((found.task, found.ahead))
 }
 
