@@ -3,6 +3,7 @@
 
 mod client;
 pub mod cluster;
+mod held;
 pub mod nats;
 mod node;
 mod nodes;
@@ -22,6 +23,7 @@ use tandem_server::mcp::{Extension, Sessions};
 use tandem_store::Tx;
 
 pub use client::{Client, Reply};
+pub use held::Held;
 pub use node::Node;
 pub use nodes::Nodes;
 pub use place::{Db, Place};
@@ -137,6 +139,12 @@ impl Harness {
             None => nodes[0].client.clone(),
         };
         Self { client, clock, hub, sessions, nodes, _front: front, place }
+    }
+
+    /// Waits until everything that was answered is marked as fetched, which happens after the answer.
+    pub async fn marks_are_written(&self) {
+        let waiting = || self.nodes.iter().map(|node| node.hub.waiting_marks()).sum::<usize>();
+        eventually(async || (waiting() == 0).then_some(())).await;
     }
 
     /// How an agent is connected best, on any node.

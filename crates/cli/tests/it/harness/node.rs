@@ -78,6 +78,12 @@ impl Node {
         self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
 
+    /// How many `reads` or `writes` wait in the store.
+    pub fn waiting_for(&self, what: &str) -> u64 {
+        let figures = self.hub.db.store().stats().figures();
+        figures.iter().find(|(name, _)| *name == format!("waiting_{what}")).unwrap().1
+    }
+
     /// Jobs that wait in the store.
     pub fn waiting(&self) -> Vec<(&'static str, u64)> {
         let figures = self.hub.db.store().stats().figures();

@@ -1,8 +1,5 @@
 //! A key that ends while a request is under way: what the request asks for must not happen any more.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -11,7 +8,7 @@ use tokio::net::TcpStream;
 use super::disconnect::receiver;
 use super::picture::Picture;
 use super::{Era, Operation, Prepared, answer, each, operations};
-use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, PATIENCE, eventually, eventually_ok};
+use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, Held, PATIENCE, eventually};
 
 /// How a key ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +136,7 @@ async fn a_key_that_ends_while_the_body_arrives_changes_nothing(#[values(Db::Sql
     let halves = each(&scenes, send_half).await;
     each(scenes.iter().zip(&all), async |(scene, (_, end))| end.apply(scene.caller.as_ref().unwrap()).await)
         .await;
-    eventually(async || (hub.hub.waiting_marks() == 0).then_some(())).await;
+    hub.marks_are_written().await;
     let before = Picture::take(&hub).await;
     let answers = each(halves, async |mut half| {
         half.stream.write_all(&half.rest).await.unwrap();
@@ -158,68 +155,6 @@ async fn a_key_that_ends_while_the_body_arrives_changes_nothing(#[values(Db::Sql
         assert_eq!(networks[0]["memberCount"], 1, "{networks}");
         let path = format!("/networks/{}/broadcast", networks[0]["id"].as_str().unwrap());
         assert_eq!(ada.post(&path, json!({ "content": "Hear!" })).await.ok(201)["recipients"], 0);
-    }
-}
-
-/// The store's only writer or reader, held up.
-struct Held {
-    release: Arc<AtomicBool>,
-    hub: tandem_hub::Hub,
-    /// The figure that counts the jobs behind it.
-    waiting: &'static str,
-}
-
-impl Held {
-    async fn writer(hub: &Harness) -> Self {
-        let (held, begun) = (Self::new(hub, "waiting_writes"), Arc::new(AtomicBool::new(false)));
-        let (store, hold) = (hub.hub.clone(), held.job(&begun));
-        tokio::spawn(async move { store.db.store().write(hold).await });
-        eventually(async || begun.load(Ordering::SeqCst).then_some(())).await;
-        held
-    }
-
-    async fn reader(hub: &Harness) -> Self {
-        let (held, begun) = (Self::new(hub, "waiting_reads"), Arc::new(AtomicBool::new(false)));
-        let (store, hold) = (hub.hub.clone(), held.job(&begun));
-        tokio::spawn(async move { store.db.store().read(hold).await });
-        eventually(async || begun.load(Ordering::SeqCst).then_some(())).await;
-        held
-    }
-
-    fn new(hub: &Harness, waiting: &'static str) -> Self {
-        Self { release: Arc::default(), hub: hub.hub.clone(), waiting }
-    }
-
-    /// A job that says that it has begun, and ends with this.
-    fn job(
-        &self,
-        begun: &Arc<AtomicBool>,
-    ) -> impl Fn(&mut tandem_store::Tx<'_>) -> Result<(), tandem_app::Error> + Send + use<> {
-        let (begun, until) = (Arc::clone(begun), Arc::clone(&self.release));
-        move |_| {
-            begun.store(true, Ordering::SeqCst);
-            while !until.load(Ordering::SeqCst) {
-                std::thread::yield_now();
-            }
-            Ok(())
-        }
-    }
-
-    /// Waits until so many jobs wait behind it.
-    async fn wait_for(&self, jobs: usize) {
-        let waiting = || {
-            let figures = self.hub.db.store().stats().figures();
-            figures.iter().find(|(name, _)| *name == self.waiting).unwrap().1 as usize
-        };
-        let state =
-            || if waiting() < jobs { Err(format!("{} of {jobs} jobs wait", waiting())) } else { Ok(()) };
-        eventually_ok(async || state()).await;
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.release.store(true, Ordering::SeqCst);
     }
 }
 
