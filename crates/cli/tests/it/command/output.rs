@@ -63,6 +63,7 @@ async fn world(hub: &Harness) -> Cli {
     cli.ok(&["task", "show", &first]).await;
     hub.advance_ms(1_000);
     cli.ok(&["task", "show", &first, "--agent", "bob"]).await;
+    hub.marks_are_written().await;
     cli
 }
 
@@ -270,6 +271,7 @@ async fn changes(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
                 arguments.push("--json");
             }
             let ran = cli.run(&arguments).await;
+            hub.marks_are_written().await;
             plain(&ran);
             if as_json && ran.code == 0 {
                 assert_eq!(ran.stderr, "", "{line}");

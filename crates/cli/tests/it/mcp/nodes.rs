@@ -91,6 +91,9 @@ async fn a_request_that_is_passed_on_is_counted_once_on_postgres() {
     let nodes = Nodes::new();
     let limited = |config: &mut tandem_hub::Config| config.rate_limit_max = 100;
     let (a, b) = (nodes.start("a", limited).await, nodes.start("b", limited).await);
+    // Without a bus, each takes its share of the limit as soon as it knows of the other.
+    let know = || [&a, &b].iter().all(|node| node.hub.cluster.live_nodes() == 2);
+    eventually(async || know().then_some(())).await;
     let bob = a.agent("Bob").await;
     let here = Session::begin(&bob, json!({})).await;
     let ping = serde_json::from_str(PING).unwrap();
