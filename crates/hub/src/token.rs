@@ -36,7 +36,19 @@ pub(crate) async fn find(config: &Config, db: &Db, is_clustered: bool) -> Result
     if let Some(token) = &config.admin_token {
         let hash = sha256(token.as_bytes());
         if is_clustered {
-            db.write(move |tx, _| admin::set_hub_secret(tx, SECRET, &hash)).await?;
+            let before = db
+                .write(move |tx, _| {
+                    let before = admin::find_hub_secret(tx, SECRET)?;
+                    admin::set_hub_secret(tx, SECRET, &hash)?;
+                    Ok::<_, tandem_app::Error>(before)
+                })
+                .await?;
+            if before.is_some_and(|before| before != hash) {
+                tracing::warn!(
+                    "the operator's token differs from the one that the hub had before; nodes that are running take \
+                     only the earlier one until they are started again with this one"
+                );
+            }
         }
         return Ok(OperatorToken { hash, place: TokenPlace::Setting });
     }
