@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -85,6 +85,8 @@ pub struct Store {
     writers: Threads,
     readers: Threads,
     stats: Arc<Stats>,
+    /// Whether other processes write to the same database.
+    beside_others: Arc<AtomicBool>,
     wait_max: Duration,
     /// Where to look for room on the disk of a file.
     room: Option<PathBuf>,
@@ -127,7 +129,14 @@ impl Store {
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         let (mut write_threads, mut read_threads) = (Threads::new(), Threads::new());
         let floor = Arc::new(group::Floor::default());
-        let mut shared = Shared { floor, stats: Arc::clone(&stats), commit_hook, room: None };
+        let beside_others = Arc::new(AtomicBool::new(false));
+        let mut shared = Shared {
+            floor,
+            stats: Arc::clone(&stats),
+            beside_others: Arc::clone(&beside_others),
+            commit_hook,
+            room: None,
+        };
         if let Database::Postgres(_) = database {
             let (conn, (room, waiting)) = (connect(Mode::Write)?, Room::new());
             let Shared { floor, stats, commit_hook, .. } = shared.clone();
@@ -150,7 +159,8 @@ impl Store {
             Database::Sqlite(path) => Some(path.with_extension("room")),
             Database::Postgres(_) => None,
         };
-        Ok(Self { writes, reads, writers, readers, stats, wait_max, room, close_by: OnceLock::new() })
+        let close_by = OnceLock::new();
+        Ok(Self { writes, reads, writers, readers, stats, beside_others, wait_max, room, close_by })
     }
 
     /// Looks whether the disk of a database file has room for more than a small write. Blocks.
@@ -170,6 +180,12 @@ impl Store {
     pub fn close_by(&self, deadline: Instant) {
         // The first deadline holds.
         let _ = self.close_by.set(deadline);
+    }
+
+    /// Says whether other processes write to the same database. While one group of jobs is committed, this process begins
+    /// the next one only if it is alone: otherwise the others use that time, and larger groups cost all of them less.
+    pub fn set_beside_others(&self, beside_others: bool) {
+        self.beside_others.store(beside_others, Relaxed);
     }
 
     /// What has been done so far.
@@ -261,6 +277,7 @@ impl Drop for Store {
 struct Shared {
     floor: Arc<group::Floor>,
     stats: Arc<Stats>,
+    beside_others: Arc<AtomicBool>,
     commit_hook: CommitHook,
     room: Option<Room>,
 }
@@ -276,8 +293,9 @@ impl Shared {
             group.retain(|job| job.start());
             if let Conn::Postgres(conn) = &mut conn {
                 let mut queue = Some(queue);
+                let alone = !self.beside_others.load(Relaxed);
                 let mut runner = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room };
-                group = runner.write(group, || drop(queue.take()));
+                group = runner.write(group, || drop(queue.take_if(|_| alone)));
             } else {
                 drop(queue);
             }

@@ -227,6 +227,7 @@ impl Cluster {
     fn learn(&self, nodes: Vec<Node>) -> Arc<[Node]> {
         let nodes: Arc<[Node]> = nodes.into();
         self.live.store(nodes.len(), Relaxed);
+        self.db.store().set_beside_others(nodes.len() > 1);
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) =
             Known { nodes: Arc::clone(&nodes), read_at: Some(Instant::now()) };
         nodes
