@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt as _;
 use futures_util::future::{join, join_all};
@@ -198,8 +199,8 @@ impl PostgresConn {
         Ok(statements)
     }
 
-    /// Writes the rows of a group and commits.
-    pub(crate) fn finish(&mut self, batches: Vec<Batch>) -> Result<(), Error> {
+    /// Writes the rows of a group and commits. Returns how long the commit took after the last write.
+    pub(crate) fn finish(&mut self, batches: Vec<Batch>) -> Result<Duration, Error> {
         let mut statements = Vec::with_capacity(batches.len());
         for mut batch in batches {
             batch.sort();
@@ -214,7 +215,7 @@ impl PostgresConn {
         }
         let waiting = self.take_waiting();
         let written = self.wait(async |client| {
-            let write = join_all(statements.iter().map(|(statement, rows, merged)| async move {
+            let writes = join_all(statements.iter().map(|(statement, rows, merged)| async move {
                 if *merged {
                     let rows: Vec<&[Value<'static>]> = rows.iter().map(Vec::as_slice).collect();
                     return client.execute_raw(statement, columns(&rows, statement)).await.map(drop);
@@ -225,13 +226,14 @@ impl PostgresConn {
                 }
                 Ok(())
             }));
-            let (sent, (written, committed)) =
+            let write = async { (writes.await, Instant::now()) };
+            let (sent, ((written, written_at), committed)) =
                 join(deliver(client, &waiting), join(write, client.batch_execute("commit"))).await;
             sent?;
             for outcome in written {
                 outcome.map_err(failure)?;
             }
-            committed.map_err(failure)
+            committed.map(|()| written_at.elapsed()).map_err(failure)
         });
         self.end_transaction(written)
     }

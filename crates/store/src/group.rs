@@ -257,7 +257,7 @@ pub(crate) fn run_alone(
     let mut effects = Vec::new();
     let committed = repeat_alone(conn, job, floor, stats, &mut effects);
     if let Err(Error::Locked) = committed {
-        stats.lost_race();
+        stats.met_lock();
     } else {
         commit_hook(effects);
         stats.committed(1);

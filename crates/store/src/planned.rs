@@ -59,7 +59,7 @@ impl Runner<'_> {
                 Err(Error::Locked) if !careful => {
                     careful = true;
                     self.floor.be_careful();
-                    self.stats.lost_race();
+                    self.stats.met_lock();
                 }
                 // The connection had died while idle; the next attempt opens a new one.
                 Err(Error::Unreachable(_)) if !reconnected => reconnected = true,
@@ -134,7 +134,10 @@ impl Runner<'_> {
             }
             let (statements, started) = (batches.len(), Instant::now());
             let finished = self.conn.finish(batches);
-            self.stats.asked(Asked::Writes, statements, started.elapsed());
+            let committing = *finished.as_ref().unwrap_or(&Duration::ZERO);
+            self.stats.asked(Asked::Writes, statements, started.elapsed().saturating_sub(committing));
+            self.stats.waited_for_commit(committing);
+            let finished = finished.map(drop);
             self.stats.write_ended(&finished, true);
             finished
         });

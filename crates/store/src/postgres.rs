@@ -262,7 +262,7 @@ impl PostgresConn {
     }
 
     /// Tells how a transaction ended whose commit was sent.
-    pub(crate) fn end_transaction(&mut self, committed: Result<(), Error>) -> Result<(), Error> {
+    pub(crate) fn end_transaction<T>(&mut self, committed: Result<T, Error>) -> Result<T, Error> {
         // Whether it was kept or not, it is over.
         self.begun = false;
         committed.map_err(|error| match error {

@@ -10,7 +10,7 @@ use crate::Error;
 pub(crate) enum Asked {
     /// The reads of a round.
     Reads,
-    /// The writes of a group and its commit.
+    /// The writes of a group; its commit goes with them.
     Writes,
 }
 
@@ -33,6 +33,8 @@ pub struct Stats {
     reading_us: AtomicU64,
     running_us: AtomicU64,
     writing_us: AtomicU64,
+    committing_us: AtomicU64,
+    locked: AtomicU64,
     pub(crate) waiting_writes: AtomicUsize,
     pub(crate) waiting_reads: AtomicUsize,
     writes_fail: AtomicBool,
@@ -74,6 +76,14 @@ impl Stats {
         };
         sum.fetch_add(micros(took), Relaxed);
     }
+    /// Counts the time between the answer to the last write of a group and that to its commit.
+    pub(crate) fn waited_for_commit(&self, took: Duration) {
+        self.committing_us.fetch_add(micros(took), Relaxed);
+    }
+    /// Counts a row that another transaction kept locked for too long.
+    pub(crate) fn met_lock(&self) {
+        self.locked.fetch_add(1, Relaxed);
+    }
     /// Counts runs of jobs against the cache of a group.
     pub(crate) fn ran(&self, runs: usize, took: Duration) {
         self.runs.fetch_add(runs as u64, Relaxed);
@@ -88,12 +98,13 @@ impl Stats {
 
     /// Every figure with its name, in a stable order.
     #[must_use]
-    pub fn figures(&self) -> [(&'static str, u64); 14] {
+    pub fn figures(&self) -> [(&'static str, u64); 16] {
         [
             ("writes", self.writes.load(Relaxed)),
             ("commits", self.commits.load(Relaxed)),
             ("reads", self.reads.load(Relaxed)),
             ("lost_races", self.lost_races.load(Relaxed)),
+            ("lock_timeouts", self.locked.load(Relaxed)),
             ("group_reruns", self.group_reruns.load(Relaxed)),
             ("turned_away", self.turned_away.load(Relaxed)),
             ("runs", self.runs.load(Relaxed)),
@@ -102,6 +113,7 @@ impl Stats {
             ("reading_us", self.reading_us.load(Relaxed)),
             ("running_us", self.running_us.load(Relaxed)),
             ("writing_us", self.writing_us.load(Relaxed)),
+            ("committing_us", self.committing_us.load(Relaxed)),
             ("waiting_writes", self.waiting_writes.load(Relaxed) as u64),
             ("waiting_reads", self.waiting_reads.load(Relaxed) as u64),
         ]
