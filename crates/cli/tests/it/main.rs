@@ -59,6 +59,7 @@ mod runner;
 mod serve;
 mod setup;
 mod startup;
+mod statements;
 mod store;
 mod store_effects;
 mod tasks;

@@ -1,0 +1,94 @@
+//! What requests cost on PostgreSQL: statements and round trips. A query in a loop, or one more read in a use case, is
+//! seen here before it is seen in a benchmark.
+
+use serde_json::json;
+
+use crate::harness::{Agent, Db, Harness, Held};
+
+/// How often each request is measured. The hub's own timers only ever add to a figure, so the least one counts.
+const TRIES: usize = 5;
+
+/// Statements and round trips so far.
+fn asked(hub: &Harness) -> (u64, u64) {
+    let figures = hub.hub.db.store().stats().figures();
+    let figure = |name: &str| figures.iter().find(|(of, _)| *of == name).unwrap().1;
+    (figure("statements"), figure("round_trips"))
+}
+
+/// The least that a request costs.
+async fn least(hub: &Harness, mut request: impl AsyncFnMut(usize)) -> (u64, u64) {
+    let mut least = (u64::MAX, u64::MAX);
+    for number in 0..TRIES {
+        let before = asked(hub);
+        request(number).await;
+        let after = asked(hub);
+        least = (least.0.min(after.0 - before.0), least.1.min(after.1 - before.1));
+    }
+    least
+}
+
+#[tokio::test]
+async fn a_lone_request_costs_few_statements_on_postgres() {
+    let hub = Harness::start(Db::Postgres).await;
+    let (ada, bob) = hub.pair().await;
+    let mut tasks = Vec::new();
+    for _ in 0..TRIES {
+        tasks.push(ada.task(&bob).await);
+    }
+    let task = |number: usize| format!("/tasks/{}", tasks[number]);
+    let work = json!({ "status": "working" });
+    let done = json!({ "status": "completed", "result": "Done." });
+    let message = json!({ "content": "Hello" });
+    let messages = |number: usize| format!("{}/messages", task(number));
+
+    let create = least(&hub, async |_| drop(ada.task(&bob).await)).await;
+    let read = least(&hub, async |n| drop(bob.get(&task(n)).await.ok(200))).await;
+    let take = least(&hub, async |n| drop(bob.patch(&task(n), work.clone()).await.ok(200))).await;
+    let send = least(&hub, async |n| drop(ada.post(&messages(n), message.clone()).await.ok(201))).await;
+    let complete = least(&hub, async |n| drop(bob.patch(&task(n), done.clone()).await.ok(200))).await;
+    let events = least(&hub, async |_| drop(bob.get("/events?limit=5").await.ok(200))).await;
+
+    let all = [
+        ("create", create, (8, 2)),
+        ("read", read, (1, 1)),
+        ("take", take, (6, 3)),
+        ("send", send, (6, 3)),
+        ("complete", complete, (10, 3)),
+        ("events", events, (2, 2)),
+    ];
+    for (what, (statements, round_trips), most) in all {
+        assert!(
+            statements <= most.0 && round_trips <= most.1,
+            "{what}: {statements} statements and {round_trips} round trips, at most {most:?}"
+        );
+    }
+}
+
+/// The cost is that of the group, not of its jobs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_writes_together_cost_little_more_than_one_on_postgres() {
+    const JOBS: usize = 32;
+    let hub = Harness::start(Db::Postgres).await;
+    let (ada, bob) = hub.pair().await;
+    let together = async |request: fn(&Agent, &Agent) -> tokio::task::JoinHandle<()>| {
+        least(&hub, async |_| {
+            let held = Held::writer(&hub).await;
+            let requests: Vec<_> = (0..JOBS).map(|_| request(&ada, &bob)).collect();
+            held.wait_for(JOBS).await;
+            drop(held);
+            for request in requests {
+                request.await.unwrap();
+            }
+        })
+        .await
+    };
+    let create = together(|ada, bob| {
+        let (ada, bob) = (ada.clone(), bob.clone());
+        tokio::spawn(async move { drop(ada.task(&bob).await) })
+    });
+    let (statements, round_trips) = create.await;
+    assert!(
+        statements <= 8 && round_trips <= 2,
+        "{JOBS} new tasks: {statements} statements, {round_trips} round trips"
+    );
+}
