@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Agent, Db, Harness, Held};
+use crate::harness::{Agent, Db, Harness, Held, cluster};
 
 /// How often each request is measured. The hub's own timers only ever add to a figure, so the least one counts.
 const TRIES: usize = 5;
@@ -87,8 +87,10 @@ async fn many_writes_together_cost_little_more_than_one_on_postgres() {
         tokio::spawn(async move { drop(ada.task(&bob).await) })
     });
     let (statements, round_trips) = create.await;
+    // Beside other nodes, keys are read again.
+    let most = 8 + u64::from(cluster::is_wanted());
     assert!(
-        statements <= 8 && round_trips <= 2,
+        statements <= most && round_trips <= 2,
         "{JOBS} new tasks: {statements} statements, {round_trips} round trips"
     );
 }
