@@ -58,7 +58,9 @@ pub fn list(
 /// How many agents are connected to a node that runs, or have called one since a moment.
 pub fn count_online(tx: &mut Tx<'_>, called_since: Timestamp, now: Timestamp) -> Result<i64, Error> {
     tx.get(
+        // A node may write what it saw of an agent after the agent was deleted.
         "select count(distinct p.agent_id) from presences p join nodes n on n.id = p.node_id
+         join agents a on a.id = p.agent_id and a.deleted_at is null
          where n.until > ?1 and p.until > ?1 and (p.reach is not null or p.seen_at > ?2)",
         &[now.into(), called_since.into()],
     )
