@@ -24,6 +24,7 @@ const FIRST_AFTER: Duration = Duration::from_millis(500);
 /// Arguments of `tandem top`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Rates, delays and routes are those of the node that answers: with several nodes behind a proxy, name one by --hub.
 The operator's token goes to the hub of --hub or TANDEM_HUB, else to http://127.0.0.1:3000; never to that of a profile.
 
 Examples:
