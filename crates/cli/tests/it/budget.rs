@@ -181,24 +181,25 @@ async fn a_form_may_not_hide_text_before_its_field(#[values(Db::Sqlite, Db::Post
     }
 }
 
-/// Bytes that are still arriving take disk space, so they count against the quota.
+/// Bytes that are still arriving at a node take disk space, so they count against the quota.
 #[rstest]
 #[tokio::test]
 async fn uploads_in_progress_count_against_the_quota(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start_with(db, |config| config.file_quota_mb = 1).await;
     let (ada, bob) = hub.pair().await;
     let task = ada.task(&bob).await;
+    let node = hub.nodes[0].client.address;
     let begin = format!(
         "POST /tasks/{task}/files HTTP/1.1\r\nhost: hub\r\nauthorization: Bearer {}\r\nconnection: close\r\n\
          content-type: multipart/form-data; boundary=b\r\ncontent-length: 900000\r\n\r\n--b\r\n\
          Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n",
         ada.key
     );
-    let mut first = open(&hub).await;
+    let mut first = TcpStream::connect(node).await.unwrap();
     first.write_all(begin.as_bytes()).await.unwrap();
     first.write_all(&vec![b'x'; 600_000]).await.unwrap();
     // Whichever of the two comes last is refused, although neither is complete.
-    let mut second = open(&hub).await;
+    let mut second = TcpStream::connect(node).await.unwrap();
     second.write_all(begin.as_bytes()).await.unwrap();
     second.write_all(&vec![b'x'; 600_000]).await.unwrap();
     let (mut one, mut two) = ([0; 12], [0; 12]);

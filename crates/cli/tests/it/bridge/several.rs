@@ -18,7 +18,7 @@ async fn a_session_that_ignores_wakes_leaves_them_to_another(#[values(Db::Sqlite
         tools.push(Tool::old(&cli, "bob", "claude-code", &["--wake-again", "2s"]).await);
         followed(&bob).await;
     }
-    eventually(async || (hub.hub.liveness.bus.open().0 == 2).then_some(())).await;
+    eventually(async || (hub.open().0 == 2).then_some(())).await;
     let task = ada.task(&bob).await;
     // The one that is woken first is the one that ignores it.
     let first = match tools[0].note_within(QUIET).await {
