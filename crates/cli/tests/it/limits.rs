@@ -15,7 +15,7 @@ use crate::harness::{Db, Harness};
 #[rstest]
 #[tokio::test]
 async fn requests_are_counted_by_key_else_by_address(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.rate_limit_max = 5).await;
+    let hub = Harness::start_with(db, |config| config.rate_limit_max = 5).await.at_one_node();
     let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
     for left in (0..5).rev() {
         let reply = ada.get("/agents/me").await;
@@ -51,7 +51,8 @@ async fn registrations_and_looks_into_the_directory_have_limits_of_their_own(
         config.rate_limit_register_max = 3;
         config.rate_limit_discover_max = 2;
     })
-    .await;
+    .await
+    .at_one_node();
     let ada = hub.agent("Ada").await;
     hub.agent("Bob").await;
     hub.agent("Cy").await;
@@ -157,7 +158,7 @@ async fn a_valid_key_is_found_whatever_strangers_at_its_address_send(
     // After a restart no key is in the cache.
     let mut config = place.config();
     config.rate_limit_max = 3;
-    let hub = Harness::start_at(place, config, clock).await;
+    let hub = Harness::start_at(place, config, clock).await.at_one_node();
     let guess = async |number: usize| {
         hub.client.send("GET", "/agents/me", Some(&format!("tdm_guess{number}")), None).await
     };

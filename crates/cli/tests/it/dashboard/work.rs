@@ -10,7 +10,8 @@ use crate::harness::{Agent, Db, Harness, eventually};
 const HOSTILE: &str = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>\u{202e}gnp.exe &amp;";
 
 async fn start(db: Db) -> (Harness, Agent, Agent, Person) {
-    let hub = Harness::start(db).await;
+    // The figures of a page are those of the node that shows it.
+    let hub = Harness::start(db).await.at_one_node();
     let (ada, bob) = hub.pair().await;
     let person = Person::sign_in(&hub, &ada).await;
     (hub, ada, bob, person)

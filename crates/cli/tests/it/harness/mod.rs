@@ -141,6 +141,14 @@ impl Harness {
         Self { client, clock, hub, sessions, nodes, _front: front, place }
     }
 
+    /// The same hub with all requests to its first node, for what each node counts by itself: several tell each other a
+    /// moment later.
+    #[must_use]
+    pub fn at_one_node(mut self) -> Self {
+        self.client = self.nodes[0].client.clone();
+        self
+    }
+
     /// Waits until everything that was answered is marked as fetched, which happens after the answer.
     pub async fn marks_are_written(&self) {
         let waiting = || self.nodes.iter().map(|node| node.hub.waiting_marks()).sum::<usize>();
