@@ -136,7 +136,7 @@ async fn a_page_of_messages_is_read_at_a_time(#[values(Db::Sqlite, Db::Postgres)
 #[rstest]
 #[tokio::test]
 async fn broadcasts_come_in_pages(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.max_messages_per_minute = 0).await;
+    let hub = Harness::start_with(db, |config| config.max_messages_per_minute = 0).await.at_one_node();
     let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
     let network = ada.post("/networks", json!({ "name": "Crew" })).await.text("id");
     let invite = ada.post(&format!("/networks/{network}/invites"), json!({})).await.text("code");

@@ -11,7 +11,7 @@ use crate::harness::{Agent, Db, Harness, eventually};
 #[rstest]
 #[tokio::test]
 async fn a_call_can_wait_for_something_new(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+    let hub = Harness::start(db).await.at_one_node();
     let (ada, bob) = hub.pair().await;
     let waiting = {
         let bob = bob.clone();
