@@ -259,7 +259,8 @@ async fn whenever_a_client_hangs_up_the_database_and_the_process_agree(
     let allow = |config: &mut tandem_hub::Config| {
         (config.webhook_allow_http, config.webhook_allow_private) = (true, true);
     };
-    let hub = Harness::start_with(db, allow).await;
+    // A request that one node passes on to another is a connection of both.
+    let hub = Harness::start_with(db, allow).await.at_one_node();
     let (receiver, received) = receiver().await;
     let operations = operations(&hub).await;
     let prepare = async |(number, operation): (usize, &Operation)| {
