@@ -38,12 +38,12 @@ pub(crate) async fn find(config: &Config, db: &Db, is_clustered: bool) -> Result
         if is_clustered {
             let before = db
                 .write(move |tx, _| {
-                    let before = admin::find_hub_secret(tx, SECRET)?;
+                    let before = admin::hub_secret(tx, SECRET, &hash)?;
                     admin::set_hub_secret(tx, SECRET, &hash)?;
                     Ok::<_, tandem_app::Error>(before)
                 })
                 .await?;
-            if before.is_some_and(|before| before != hash) {
+            if before != hash {
                 tracing::warn!(
                     "the operator's token differs from the one that the hub had before; nodes that are running take \
                      only the earlier one until they are started again with this one"
