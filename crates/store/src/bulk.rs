@@ -190,7 +190,7 @@ impl PostgresConn {
             sent?;
             found.into_iter().collect::<Result<Vec<Found>, Error>>()
         })?;
-        let statements = asked.len();
+        let statements = asked.iter().map(|asked| if asked.merged { 1 } else { asked.queries.len() }).sum();
         for (asked, found) in asked.into_iter().zip(found) {
             for (query, rows) in asked.queries.into_iter().zip(found) {
                 plan.found(query, rows);
@@ -199,8 +199,9 @@ impl PostgresConn {
         Ok(statements)
     }
 
-    /// Writes the rows of a group and commits. Returns how long the commit took after the last write.
-    pub(crate) fn finish(&mut self, batches: Vec<Batch>) -> Result<Duration, Error> {
+    /// Writes the rows of a group and commits. Returns the number of statements, and how long the commit took after the
+    /// last of them.
+    pub(crate) fn finish(&mut self, batches: Vec<Batch>) -> Result<(usize, Duration), Error> {
         let mut statements = Vec::with_capacity(batches.len());
         for mut batch in batches {
             batch.sort();
@@ -213,6 +214,7 @@ impl PostgresConn {
             };
             statements.push((statement, batch.rows, is_merged));
         }
+        let count = statements.iter().map(|(_, rows, merged)| if *merged { 1 } else { rows.len() }).sum();
         let waiting = self.take_waiting();
         let written = self.wait(async |client| {
             let writes = join_all(statements.iter().map(|(statement, rows, merged)| async move {
@@ -233,7 +235,7 @@ impl PostgresConn {
             for outcome in written {
                 outcome.map_err(failure)?;
             }
-            committed.map(|()| written_at.elapsed()).map_err(failure)
+            committed.map(|()| (count, written_at.elapsed())).map_err(failure)
         });
         self.end_transaction(written)
     }

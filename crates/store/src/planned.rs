@@ -26,6 +26,15 @@ pub(crate) struct Runner<'a> {
     pub(crate) room: Option<&'a Room>,
 }
 
+/// How far a group is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// It has read everything and is about to write.
+    HasRead,
+    /// Its transaction has ended.
+    Ended,
+}
+
 /// How the jobs of a group ran, by their numbers, and what was registered for after the commit.
 struct Ran {
     runs: Vec<Run>,
@@ -36,8 +45,8 @@ type Jobs = Vec<Box<dyn Job>>;
 
 impl Runner<'_> {
     /// Runs jobs that write and answers them. Those that cannot run in a group are returned. `hand_over` is called when
-    /// the first group has read everything: the next writer may begin to read while this one writes and commits.
-    pub(crate) fn write(&mut self, mut jobs: Jobs, mut hand_over: impl FnMut()) -> Jobs {
+    /// the first group has read everything and again when it has ended, so that the next writer may begin.
+    pub(crate) fn write(&mut self, mut jobs: Jobs, mut hand_over: impl FnMut(Moment)) -> Jobs {
         let mut on_connection = Vec::new();
         let (mut lost, mut reconnected) = (0, false);
         let mut careful = self.floor.is_careful();
@@ -45,6 +54,7 @@ impl Runner<'_> {
             let floor = self.floor;
             let mut ran = Ran { runs: vec![Run::Missing; jobs.len()], effects: Vec::new() };
             let outcome = floor.shared(|| self.run_group(&mut jobs, &mut ran, careful, &mut hand_over));
+            hand_over(Moment::Ended);
             if let Err(error) = &outcome {
                 self.stats.write_failed(error);
             }
@@ -80,7 +90,6 @@ impl Runner<'_> {
                 outcome => jobs = self.settle(jobs, ran, outcome, &mut on_connection),
             }
         }
-        hand_over();
         on_connection
     }
 
@@ -121,20 +130,20 @@ impl Runner<'_> {
         jobs: &mut Jobs,
         ran: &mut Ran,
         careful: bool,
-        hand_over: &mut impl FnMut(),
+        hand_over: &mut impl FnMut(Moment),
     ) -> Result<(), Error> {
         self.conn.impatient = careful;
         self.conn.begin(Mode::Write)?;
         let locks = if careful { Locks::Skip } else { Locks::Wait };
         let outcome = self.run_rounds(locks, jobs, ran).and_then(|()| {
-            hand_over();
+            hand_over(Moment::HasRead);
             let batches = self.plan.take_batches();
             if batches.is_empty() {
                 return self.conn.rollback();
             }
-            let (statements, started) = (batches.len(), Instant::now());
+            let started = Instant::now();
             let finished = self.conn.finish(batches);
-            let committing = *finished.as_ref().unwrap_or(&Duration::ZERO);
+            let (statements, committing) = *finished.as_ref().unwrap_or(&(0, Duration::ZERO));
             self.stats.asked(Asked::Writes, statements, started.elapsed().saturating_sub(committing));
             self.stats.waited_for_commit(committing);
             let finished = finished.map(drop);

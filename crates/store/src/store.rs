@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::conn::{Conn, Mode};
 use crate::group::{self, Job, Pending, Turn};
 use crate::plan::Plan;
-use crate::planned::Runner;
+use crate::planned::{Moment, Runner};
 use crate::room::{self, Room};
 use crate::stats::Stats;
 use crate::{Effect, Error, Tx, migrate};
@@ -295,7 +295,8 @@ impl Shared {
                 let mut queue = Some(queue);
                 let alone = !self.beside_others.load(Relaxed);
                 let mut runner = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room };
-                group = runner.write(group, || drop(queue.take_if(|_| alone)));
+                group =
+                    runner.write(group, |moment| drop(queue.take_if(|_| alone || moment == Moment::Ended)));
             } else {
                 drop(queue);
             }
