@@ -1,6 +1,7 @@
 //! Access to the database for operations: the store, the clock and a source of ids.
 
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tandem_app::{Error, admin, tasks};
 use tandem_core::{IdSource, Now, Timestamp};
@@ -62,29 +63,37 @@ impl Db {
 
     /// Runs a use case that writes.
     pub async fn write<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
-        let use_case = Arc::new(use_case);
-        self.after_expiry(|now| {
-            let use_case = Arc::clone(&use_case);
-            self.0.store.write(move |tx| use_case(tx, &now))
-        })
-        .await
+        let (use_case, kept) = erase(use_case);
+        self.write_erased(use_case).await?;
+        kept.take()
     }
 
     /// Runs a use case that only reads.
     pub async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
-        let use_case = Arc::new(use_case);
-        self.after_expiry(|now| {
+        let (use_case, kept) = erase(use_case);
+        self.read_erased(use_case).await?;
+        kept.take()
+    }
+
+    pub(crate) fn write_erased(&self, use_case: Erased) -> Running<'_> {
+        Box::pin(self.after_expiry(move |now| {
+            let use_case = Arc::clone(&use_case);
+            self.0.store.write(move |tx| use_case(tx, &now))
+        }))
+    }
+
+    pub(crate) fn read_erased(&self, use_case: Erased) -> Running<'_> {
+        Box::pin(self.after_expiry(move |now| {
             let use_case = Arc::clone(&use_case);
             self.0.store.read(move |tx| use_case(tx, &now))
-        })
-        .await
+        }))
     }
 
     /// Runs a use case. If it finds tasks that expired before the timer handled them, expires them and runs it again.
-    async fn after_expiry<T, R: Future<Output = Result<T, Error>>>(
+    async fn after_expiry<R: Future<Output = Result<(), Error>>>(
         &self,
         run: impl Fn(Now) -> R,
-    ) -> Result<T, Error> {
+    ) -> Result<(), Error> {
         for _ in 0..EXPIRY_ROUNDS {
             let overdue = match run(self.now()).await {
                 Err(Error::Overdue(overdue)) => overdue,
@@ -95,4 +104,33 @@ impl Db {
         }
         run(self.now()).await
     }
+}
+
+/// A use case without the type of its result, so that what runs and repeats it is compiled once and not per use case.
+pub(crate) type Erased = Arc<dyn Fn(&mut Tx<'_>, &Now) -> Result<(), Error> + Send + Sync>;
+
+/// A use case that runs. It is boxed for the same reason.
+pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
+
+/// The result of an erased use case.
+pub(crate) struct Kept<T>(Arc<Mutex<Option<T>>>);
+
+impl<T> Kept<T> {
+    /// The result, after the use case has succeeded.
+    pub(crate) fn take(self) -> Result<T, Error> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        kept.ok_or_else(|| tandem_store::Error::Failed("a use case left no result".into()).into())
+    }
+}
+
+/// Takes the type of its result from a use case, and says where to find the result.
+pub(crate) fn erase<T: Send + 'static>(use_case: impl UseCase<T>) -> (Erased, Kept<T>) {
+    let kept = Arc::new(Mutex::new(None));
+    let place = Arc::clone(&kept);
+    let erased = move |tx: &mut Tx<'_>, now: &Now| {
+        let result = use_case(tx, now)?;
+        *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        Ok(())
+    };
+    (Arc::new(erased), Kept(kept))
 }

@@ -12,7 +12,7 @@ use crate::bus::LinkState;
 use crate::caller::Caller;
 use crate::cluster::Cluster;
 use crate::config::Config;
-use crate::db::{Db, UseCase};
+use crate::db::{Db, Erased, UseCase, erase};
 use crate::files::Files;
 use crate::history::History;
 use crate::keys::Access;
@@ -88,12 +88,9 @@ impl HubParts {
         caller: &Caller,
         use_case: impl UseCase<T>,
     ) -> Result<T, Error> {
-        let (keys, by, key_hash) = (self.access.cache(), caller.agent.clone(), caller.key_hash);
-        let checked = self.db.read(move |tx, now| {
-            keys.check(tx, &by, &key_hash)?;
-            use_case(tx, now)
-        });
-        Ok(checked.await?)
+        let (use_case, kept) = erase(use_case);
+        self.db.read_erased(self.checked(caller, use_case)).await?;
+        Ok(kept.take()?)
     }
 
     /// Runs a use case that writes for a caller. The transaction starts with a check that the caller's key is still
@@ -103,12 +100,18 @@ impl HubParts {
         caller: &Caller,
         use_case: impl UseCase<T>,
     ) -> Result<T, Error> {
+        let (use_case, kept) = erase(use_case);
+        self.db.write_erased(self.checked(caller, use_case)).await?;
+        Ok(kept.take()?)
+    }
+
+    /// A use case that first checks that the caller's key is still valid.
+    fn checked(&self, caller: &Caller, use_case: Erased) -> Erased {
         let (keys, by, key_hash) = (self.access.cache(), caller.agent.clone(), caller.key_hash);
-        let checked = self.db.write(move |tx, now| {
+        Arc::new(move |tx, now| {
             keys.check(tx, &by, &key_hash)?;
             use_case(tx, now)
-        });
-        Ok(checked.await?)
+        })
     }
 
     /// The same for a request with an idempotency key: it takes effect once, and a repetition gets the same answer.

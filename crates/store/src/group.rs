@@ -4,15 +4,11 @@
 //! panics, or loses a race, spoils the group: everything is rolled back and each job runs again alone.
 //! So a failure takes back its own job only, and the usual case pays for no savepoint.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicU8;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
-
 use crate::conn::{Conn, Mode};
+use crate::job::Job;
 use crate::room::Room;
 use crate::stats::Stats;
 use crate::store::CommitHook;
@@ -26,103 +22,6 @@ const TAKEN_RETRIES: u32 = 5;
 const CAREFUL_FOR: Duration = Duration::from_secs(2);
 /// After so many lost races a job gets the database for itself.
 const RACES_MAX: u32 = 3;
-/// A job that takes longer than this is worth a line in the log: it held up everybody else.
-pub(crate) const SLOW: Duration = Duration::from_millis(20);
-
-/// Whether a job is still wanted. Its caller waits for a limited time and then gives up; a job that has not started by
-/// then never does.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Turn(Arc<AtomicU8>);
-
-impl Turn {
-    const STARTED: u8 = 1;
-    const GIVEN_UP: u8 = 2;
-
-    fn claim(&self, state: u8) -> bool {
-        match self.0.compare_exchange(0, state, AcqRel, Acquire) {
-            Ok(_) => true,
-            Err(now) => now == state,
-        }
-    }
-
-    /// Starts the job; false when its caller has given up.
-    fn start(&self) -> bool {
-        self.claim(Self::STARTED)
-    }
-
-    /// Gives the job up; false when it has started.
-    pub(crate) fn give_up(&self) -> bool {
-        self.claim(Self::GIVEN_UP)
-    }
-}
-
-/// A job with its types erased.
-pub(crate) trait Job: Send {
-    /// Starts the job; false when nobody waits for it any more.
-    fn start(&self) -> bool;
-    /// Runs the use case and keeps its result; true when it succeeded.
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
-    /// Logs that it waited long for the database, together with others.
-    fn warn_slow(&self, took: Duration, jobs: usize);
-    /// Answers the caller.
-    fn finish(self: Box<Self>, committed: Result<(), Error>);
-}
-
-pub(crate) struct Pending<F, T, E> {
-    pub(crate) use_case: F,
-    pub(crate) result: Option<Result<T, E>>,
-    pub(crate) reply: oneshot::Sender<Result<T, E>>,
-    pub(crate) turn: Turn,
-    /// The request that waits for it, so that log lines of the store name it.
-    pub(crate) span: tracing::Span,
-}
-
-impl<F, T, E> Job for Pending<F, T, E>
-where
-    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send,
-    T: Send,
-    E: From<Error> + Send,
-{
-    fn start(&self) -> bool {
-        self.turn.start()
-    }
-
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
-        let _in_request = self.span.clone().entered();
-        let started = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| (self.use_case)(tx)));
-        let took = started.elapsed();
-        if took > SLOW {
-            self.warn_slow(took, 1);
-        }
-        let result = outcome.unwrap_or_else(|panic| Err(Error::Panicked(panic_text(&*panic)).into()));
-        let succeeded = result.is_ok();
-        self.result = Some(result);
-        succeeded
-    }
-
-    fn warn_slow(&self, took: Duration, jobs: usize) {
-        let _in_request = self.span.clone().entered();
-        let job = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
-        tracing::warn!(job, jobs, took_ms = took.as_millis(), "slow store job");
-    }
-
-    fn finish(self: Box<Self>, committed: Result<(), Error>) {
-        let answer = match (committed, self.result) {
-            (Ok(()), Some(result)) => result,
-            (Err(error), _) => Err(error.into()),
-            (Ok(()), None) => Err(Error::failed("a job was answered before it ran".into()).into()),
-        };
-        // The caller may have gone away; its work stands all the same.
-        let _ = self.reply.send(answer);
-    }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without words".into())
-}
-
 /// What the writers of a process share: each writes beside the others, until one that keeps losing against them asks
 /// them to wait. Without it, a single job could lose against whole groups for as long as it may try.
 #[derive(Debug, Default)]
@@ -159,7 +58,7 @@ impl Floor {
 /// waiting room.
 pub(crate) fn run_writes(
     conn: &mut Conn,
-    mut jobs: Vec<Box<dyn Job>>,
+    mut jobs: Vec<Job>,
     floor: &Floor,
     stats: &Stats,
     commit_hook: &CommitHook,
@@ -180,7 +79,7 @@ pub(crate) fn run_writes(
         }
     }
     for mut job in jobs {
-        match run_alone(conn, job.as_mut(), floor, stats, commit_hook) {
+        match run_alone(conn, &mut job, floor, stats, commit_hook) {
             Err(Error::Locked) => {
                 floor.be_careful();
                 conn.set_impatient(true);
@@ -202,7 +101,7 @@ enum Together {
     Spoilt,
 }
 
-fn run_together(conn: &mut Conn, jobs: &mut [Box<dyn Job>], stats: &Stats) -> Together {
+fn run_together(conn: &mut Conn, jobs: &mut [Job], stats: &Stats) -> Together {
     // What keeps a transaction from beginning would keep each of them, after waiting as long again.
     if let Err(error) = conn.begin(Mode::Write) {
         stats.write_failed(&error);
@@ -249,7 +148,7 @@ pub(crate) fn safe_if_undone(mut effects: Vec<Effect>) -> Vec<Effect> {
 /// commit. A row that stays locked is an error.
 pub(crate) fn run_alone(
     conn: &mut Conn,
-    job: &mut dyn Job,
+    job: &mut Job,
     floor: &Floor,
     stats: &Stats,
     commit_hook: &CommitHook,
@@ -267,7 +166,7 @@ pub(crate) fn run_alone(
 
 fn repeat_alone(
     conn: &mut Conn,
-    job: &mut dyn Job,
+    job: &mut Job,
     floor: &Floor,
     stats: &Stats,
     effects: &mut Vec<Effect>,
@@ -318,7 +217,7 @@ pub(crate) fn jitter() -> f64 {
 /// One transaction of one job. `Ok` means that what the job's result says is so.
 fn attempt(
     conn: &mut Conn,
-    job: &mut dyn Job,
+    job: &mut Job,
     effects: &mut Vec<Effect>,
     stats: &Stats,
 ) -> Result<(), Error> {
@@ -355,7 +254,7 @@ fn attempt(
 }
 
 /// Runs one read and answers before the transaction is tidied away.
-pub(crate) fn run_read(conn: &mut Conn, mut job: Box<dyn Job>) {
+pub(crate) fn run_read(conn: &mut Conn, mut job: Job) {
     for last in [false, true] {
         if let Err(error) = conn.begin(Mode::Read) {
             job.finish(Err(error));

@@ -9,6 +9,7 @@ mod checkpoint;
 mod conn;
 mod error;
 mod group;
+mod job;
 mod migrate;
 mod plan;
 mod planned;

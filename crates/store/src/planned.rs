@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::conn::Mode;
-use crate::group::{Floor, Job, SLOW, jitter, safe_if_undone};
+use crate::group::{Floor, jitter, safe_if_undone};
+use crate::job::{Job, SLOW};
 use crate::plan::{Locks, Plan, Run};
 use crate::postgres::PostgresConn;
 use crate::room::Room;
@@ -41,7 +42,7 @@ struct Ran {
     effects: Vec<Effect>,
 }
 
-type Jobs = Vec<Box<dyn Job>>;
+type Jobs = Vec<Job>;
 
 impl Runner<'_> {
     /// Runs jobs that write and answers them. Those that cannot run in a group are returned. `hand_over` is called when

@@ -8,14 +8,15 @@ use std::time::Instant;
 
 use crate::Error;
 use crate::conn::Conn;
-use crate::group::{self, Floor, Job, RETRY_FOR};
+use crate::group::{self, Floor, RETRY_FOR};
+use crate::job::Job;
 use crate::stats::Stats;
 use crate::store::CommitHook;
 
 /// How many jobs wait at most.
 const WAITING_MAX: usize = 256;
 
-type Waiting = (Instant, Box<dyn Job>);
+type Waiting = (Instant, Job);
 
 /// The door of the waiting room.
 #[derive(Debug, Clone)]
@@ -28,7 +29,7 @@ impl Room {
     }
 
     /// Lets a job wait. If there is no place, it is refused; nothing of it was saved.
-    pub(crate) fn take(&self, job: Box<dyn Job>) {
+    pub(crate) fn take(&self, job: Job) {
         match self.0.try_send((Instant::now() + RETRY_FOR, job)) {
             Ok(()) => {}
             Err(TrySendError::Full((_, job)) | TrySendError::Disconnected((_, job))) => {
@@ -62,7 +63,7 @@ pub(crate) fn serve(
         }
         // One that waits alone may wait for its rows; otherwise it is the next one's turn soon.
         conn.set_impatient(!waiting.is_empty());
-        match group::run_alone(&mut conn, job.as_mut(), floor, stats, commit_hook) {
+        match group::run_alone(&mut conn, &mut job, floor, stats, commit_hook) {
             Err(Error::Locked) => waiting.push_back((deadline, job)),
             committed => job.finish(committed),
         }

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
-use crate::group::{self, Job, Pending, Turn};
+use crate::group;
+use crate::job::{Erased, Job, Turn};
 use crate::plan::Plan;
 use crate::planned::{Moment, Runner};
 use crate::room::{self, Room};
@@ -69,9 +71,8 @@ impl Default for Options {
     }
 }
 
-type Boxed = Box<dyn Job>;
 /// The jobs that wait. Whoever holds it takes the next group.
-type Queue<'a> = MutexGuard<'a, Receiver<Boxed>>;
+type Queue<'a> = MutexGuard<'a, Receiver<Job>>;
 
 /// Executes the effects of a commit. It is called on the store's thread before anybody is answered, so it must be
 /// quick and never wait.
@@ -80,8 +81,8 @@ pub type CommitHook = Arc<dyn Fn(Vec<Effect>) + Send + Sync>;
 /// The way to the database. Dropping the last handle lets the threads finish what waits.
 #[derive(Debug)]
 pub struct Store {
-    writes: Option<SyncSender<Boxed>>,
-    reads: Option<SyncSender<Boxed>>,
+    writes: Option<SyncSender<Job>>,
+    reads: Option<SyncSender<Job>>,
     writers: Threads,
     readers: Threads,
     stats: Arc<Stats>,
@@ -123,8 +124,8 @@ impl Store {
             (0..options.readers.max(1)).map(|_| connect(Mode::Read)).collect();
 
         let stats = Arc::new(Stats::default());
-        let (write_queue, write_jobs) = sync_channel::<Boxed>(options.queue_max);
-        let (read_queue, read_jobs) = sync_channel::<Boxed>(options.queue_max);
+        let (write_queue, write_jobs) = sync_channel::<Job>(options.queue_max);
+        let (read_queue, read_jobs) = sync_channel::<Job>(options.queue_max);
         let write_jobs = Arc::new(Mutex::new(write_jobs));
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         let (mut write_threads, mut read_threads) = (Threads::new(), Threads::new());
@@ -204,7 +205,8 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        self.submit(Mode::Write, use_case).await
+        let (use_case, kept) = Erased::new(use_case);
+        kept.take(self.submit(Mode::Write, use_case).await)
     }
 
     /// Runs a use case that only looks, on a consistent picture of everything committed so far.
@@ -216,23 +218,23 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        self.submit(Mode::Read, use_case).await
+        let (use_case, kept) = Erased::new(use_case);
+        kept.take(self.submit(Mode::Read, use_case).await)
     }
 
-    async fn submit<T, E, F>(&self, mode: Mode, use_case: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    {
+    /// Waits for a job. The future is boxed: every crate that awaits another kind compiles it again.
+    fn submit(&self, mode: Mode, use_case: Erased) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + '_>> {
+        Box::pin(self.run(mode, use_case))
+    }
+
+    async fn run(&self, mode: Mode, use_case: Erased) -> Result<(), Error> {
         let (queue, waiting) = match mode {
             Mode::Write => (self.writes.as_ref(), &self.stats.waiting_writes),
             Mode::Read => (self.reads.as_ref(), &self.stats.waiting_reads),
         };
         let (reply, answer) = oneshot::channel();
-        let span = tracing::Span::current();
         let turn = Turn::default();
-        let job: Boxed = Box::new(Pending { use_case, result: None, reply, turn: turn.clone(), span });
+        let job = Job::new(use_case, reply, turn.clone());
         waiting.fetch_add(1, Relaxed);
         let sent = queue.ok_or(Error::Busy)?.try_send(job);
         if let Err(refused) = sent {
@@ -241,20 +243,17 @@ impl Store {
             return Err(match refused {
                 TrySendError::Full(_) => Error::Busy,
                 TrySendError::Disconnected(_) => Error::Unreachable("the store has stopped".into()),
-            }
-            .into());
+            });
         }
         match tokio::time::timeout(self.wait_max, answer).await {
-            Ok(answer) => {
-                answer.unwrap_or_else(|_| Err(Error::Unreachable("the store has stopped".into()).into()))
-            }
+            Ok(answer) => answer.unwrap_or_else(|_| Err(Error::Unreachable("the store has stopped".into()))),
             Err(_) => {
                 self.stats.turned_away.fetch_add(1, Relaxed);
                 let error = if turn.give_up() { Error::Busy } else { Error::TimedOut };
                 if mode == Mode::Write {
                     self.stats.write_failed(&error);
                 }
-                Err(error.into())
+                Err(error)
             }
         }
     }
@@ -284,7 +283,7 @@ struct Shared {
 
 impl Shared {
     /// Runs jobs that write until the store is closed.
-    fn write(&self, mut conn: Conn, jobs: &Mutex<Receiver<Boxed>>, group_max: usize) {
+    fn write(&self, mut conn: Conn, jobs: &Mutex<Receiver<Job>>, group_max: usize) {
         let Self { floor, stats, commit_hook, .. } = self;
         let room = self.room.as_ref();
         let mut plan = Plan::new();
@@ -306,7 +305,7 @@ impl Shared {
     }
 
     /// Runs jobs that read until the store is closed.
-    fn read(&self, mut conn: Conn, jobs: &Mutex<Receiver<Boxed>>) {
+    fn read(&self, mut conn: Conn, jobs: &Mutex<Receiver<Job>>) {
         let Self { floor, stats, commit_hook, .. } = self;
         let room = self.room.as_ref();
         let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
@@ -369,7 +368,7 @@ impl Threads {
 }
 
 /// Waits for a job, then takes what else is there already. Nothing when the store is closing.
-fn next_group(jobs: &Mutex<Receiver<Boxed>>, group_max: usize) -> Option<(Vec<Boxed>, Queue<'_>)> {
+fn next_group(jobs: &Mutex<Receiver<Job>>, group_max: usize) -> Option<(Vec<Job>, Queue<'_>)> {
     let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
     let mut group = vec![jobs.recv().ok()?];
     while group.len() < group_max {
