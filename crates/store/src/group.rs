@@ -215,12 +215,7 @@ pub(crate) fn jitter() -> f64 {
 }
 
 /// One transaction of one job. `Ok` means that what the job's result says is so.
-fn attempt(
-    conn: &mut Conn,
-    job: &mut Job,
-    effects: &mut Vec<Effect>,
-    stats: &Stats,
-) -> Result<(), Error> {
+fn attempt(conn: &mut Conn, job: &mut Job, effects: &mut Vec<Effect>, stats: &Stats) -> Result<(), Error> {
     conn.begin(Mode::Write).inspect_err(|error| stats.write_failed(error))?;
     let mut tx = Tx::new(conn);
     let succeeded = job.run(&mut tx);

@@ -223,7 +223,11 @@ impl Store {
     }
 
     /// Waits for a job. The future is boxed: every crate that awaits another kind compiles it again.
-    fn submit(&self, mode: Mode, use_case: Erased) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + '_>> {
+    fn submit(
+        &self,
+        mode: Mode,
+        use_case: Erased,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + '_>> {
         Box::pin(self.run(mode, use_case))
     }
 
