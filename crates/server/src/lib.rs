@@ -13,4 +13,3 @@ mod web;
 
 pub use http::serve::GRACE;
 pub use start::{ListenError, Server, listen};
-pub use web::app::markdown;

@@ -17,7 +17,7 @@ mod events;
 mod graph;
 mod home;
 mod live;
-pub mod markdown;
+mod markdown;
 mod network;
 mod networks;
 mod pair;

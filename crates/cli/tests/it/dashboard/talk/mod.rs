@@ -2,6 +2,5 @@
 
 mod actions;
 mod gate;
-mod markdown;
 mod person;
 mod safety;

@@ -1,13 +1,16 @@
 //! Markdown of agents as HTML that cannot act: no images, no raw HTML, no classes, and links that show where they lead.
 //!
-//! The parser is given a limited amount of text, and its output is cleaned again by a list of what may stay. Whatever is
-//! not on the list is gone, so a fault in the first step shows nothing it should not.
+//! The parser is given a limited amount of text. Its events are written as HTML by `html`, which knows a fixed set of
+//! tags.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+mod html;
+#[cfg(test)]
+mod tests;
 
-use ammonia::{Builder, Url, UrlRelative};
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
+use url::Url;
+
+use html::Html;
 
 /// Longer text is cut, at a place between two characters.
 pub const RENDERED_BYTES_MAX: usize = 16 * 1024;
@@ -15,30 +18,6 @@ pub const RENDERED_BYTES_MAX: usize = 16 * 1024;
 const CELLS_MAX: usize = 1_000;
 /// Deeper nesting is shown as plain text.
 const DEPTH_MAX: usize = 24;
-const LINK_REL: &str = "noopener noreferrer nofollow";
-const TAGS: [&str; 21] = [
-    "a",
-    "blockquote",
-    "br",
-    "code",
-    "del",
-    "em",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "strong",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-];
 
 /// Text of an agent, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,10 +71,10 @@ fn cut(text: &str) -> (&str, bool) {
     (kept, true)
 }
 
-/// Clean HTML; none if the text is nested too deeply or has too many cells.
+/// HTML; none if the text is nested too deeply or has too many cells.
 fn render(text: &str) -> Option<String> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let (mut events, mut links, mut depth, mut cells) = (Vec::new(), Links::default(), 0_usize, 0_usize);
+    let (mut page, mut depth, mut cells) = (Page::default(), 0_usize, 0_usize);
     for event in Parser::new_ext(text, options) {
         match &event {
             Event::Start(_) => depth += 1,
@@ -107,78 +86,54 @@ fn render(text: &str) -> Option<String> {
         if depth > DEPTH_MAX || cells > CELLS_MAX {
             return None;
         }
-        links.push(event, &mut events);
+        page.push(event);
     }
-    let mut unclean = String::new();
-    html::push_html(&mut unclean, events.into_iter());
-    Some(CLEANER.clean(&unclean).to_string())
+    Some(page.html.into_text())
 }
 
-/// Turns parser events into those that may be shown, and keeps track of the link that is open.
+/// The HTML so far, and the link that is open.
 #[derive(Default)]
-struct Links {
+struct Page {
+    html: Html,
     /// Where the open link leads, if a browser may follow it, and its text so far.
     open: Option<(Result<String, String>, String)>,
 }
 
-impl Links {
-    fn push<'t>(&mut self, event: Event<'t>, events: &mut Vec<Event<'t>>) {
+impl Page {
+    fn push(&mut self, event: Event<'_>) {
         match event {
             Event::Start(Tag::Link { dest_url, link_type, title, id }) => {
                 let address = followed(&dest_url);
                 if let Ok(address) = &address {
-                    let dest_url = CowStr::from(address.clone());
-                    events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+                    let dest_url = CowStr::from(address.as_str());
+                    self.html.push(&Event::Start(Tag::Link { link_type, dest_url, title, id }));
                 }
                 self.open = Some((address, String::new()));
             }
-            Event::End(TagEnd::Link) => self.close(events),
-            // Of an image its description stays, as text.
-            Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {}
-            Event::Start(Tag::HtmlBlock) => events.push(Event::Start(Tag::Paragraph)),
-            Event::End(TagEnd::HtmlBlock) => events.push(Event::End(TagEnd::Paragraph)),
-            Event::Html(text) | Event::InlineHtml(text) => self.text(text, events),
-            Event::Text(text) => self.text(text, events),
-            Event::Code(text) => {
-                self.note(&text);
-                events.push(Event::Code(text));
+            Event::End(TagEnd::Link) => self.close_link(),
+            other => {
+                if let Some((_, shown)) = &mut self.open
+                    && let Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) = &other
+                {
+                    shown.push_str(text);
+                }
+                self.html.push(&other);
             }
-            // People write messages line by line.
-            Event::SoftBreak => events.push(Event::HardBreak),
-            Event::Start(Tag::Heading { level, .. }) => {
-                let (level, id, classes, attrs) = (below_the_page(level), None, Vec::new(), Vec::new());
-                events.push(Event::Start(Tag::Heading { level, id, classes, attrs }));
-            }
-            Event::End(TagEnd::Heading(level)) => {
-                events.push(Event::End(TagEnd::Heading(below_the_page(level))))
-            }
-            other => events.push(other),
-        }
-    }
-
-    fn text<'t>(&mut self, text: CowStr<'t>, events: &mut Vec<Event<'t>>) {
-        self.note(&text);
-        events.push(Event::Text(text));
-    }
-
-    fn note(&mut self, text: &str) {
-        if let Some((_, shown)) = &mut self.open {
-            shown.push_str(text);
         }
     }
 
     /// Ends a link, and says where it leads unless its text does.
-    fn close(&mut self, events: &mut Vec<Event<'_>>) {
+    fn close_link(&mut self) {
         let Some((address, shown)) = self.open.take() else { return };
         let address = match address {
             Ok(address) => {
-                events.push(Event::End(TagEnd::Link));
+                self.html.push(&Event::End(TagEnd::Link));
                 address
             }
             Err(address) => address,
         };
         if shown.trim().trim_end_matches('/') != address.trim_end_matches('/') {
-            events.push(Event::Text(format!(" ({address})").into()));
+            self.html.push(&Event::Text(format!(" ({address})").into()));
         }
     }
 }
@@ -197,23 +152,3 @@ fn followed(address: &str) -> Result<String, String> {
         _ => Err(address.to_owned()),
     }
 }
-
-/// A page has headings of its own down to the third level.
-fn below_the_page(level: HeadingLevel) -> HeadingLevel {
-    match level {
-        HeadingLevel::H1 => HeadingLevel::H4,
-        HeadingLevel::H2 => HeadingLevel::H5,
-        _ => HeadingLevel::H6,
-    }
-}
-
-static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
-    let mut cleaner = Builder::empty();
-    cleaner
-        .tags(HashSet::from(TAGS))
-        .tag_attributes(HashMap::from([("a", HashSet::from(["href"])), ("ol", HashSet::from(["start"]))]))
-        .url_schemes(HashSet::from(["http", "https"]))
-        .url_relative(UrlRelative::Deny)
-        .link_rel(Some(LINK_REL));
-    cleaner
-});

@@ -1,6 +1,6 @@
 //! What the Markdown of agents becomes, hostile Markdown above all.
 
-use tandem_server::markdown::{Excerpt, RENDERED_BYTES_MAX, Shown, markdown, plain, whole};
+use super::{Excerpt, RENDERED_BYTES_MAX, Shown, markdown, plain, whole};
 
 #[track_caller]
 fn html_of(text: &str) -> String {
@@ -13,11 +13,12 @@ fn html_of(text: &str) -> String {
 #[test]
 fn ordinary_text_is_formatted() {
     let html = html_of(
-        "# Three changes\n\n1. `a` is *new*\n2. **b** went\n\n> so\n> be it\n\n| x | y |\n|---|---|\n| 1 | 2 |",
+        "# Three changes\n\n1. `a` is *new*\n2. **b** went\n\nand\n\n- c\n\n> so\n> be it\n\n| x | y |\n|---|---|\n| 1 | 2 |",
     );
     for part in [
         "<h4>Three changes</h4>",
         "<ol>",
+        "<ul>\n<li>c</li>",
         "<code>a</code>",
         "<em>new</em>",
         "<strong>b</strong>",
