@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, LINK, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
@@ -172,8 +173,13 @@ impl Client {
         Ok(self.answer(&call).await?.1)
     }
 
-    /// Sends a call until it succeeds, is refused, or patience ends.
-    pub(crate) async fn answer(&self, call: &Call) -> Result<(HeaderMap, Bytes), Error> {
+    /// Sends a call until it succeeds, is refused, or patience ends. It is boxed: a program would compile all of it again
+    /// for every kind of call.
+    pub(crate) fn answer<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(HeaderMap, Bytes), Error>> {
+        Box::pin(self.repeat(call))
+    }
+
+    async fn repeat(&self, call: &Call) -> Result<(HeaderMap, Bytes), Error> {
         let deadline = Instant::now() + self.patience;
         let mut backoff = Backoff::default();
         let mut renewed = false;

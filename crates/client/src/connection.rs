@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -110,9 +111,12 @@ impl Connection {
         let (sender, connection) =
             http1::handshake(TokioIo::new(AnsweredIo::new(stream))).await.map_err(lost)?;
         // It ends with its sender; a failure shows in the requests.
-        tokio::spawn(async move {
-            let _ = connection.await;
-        });
+        tokio::spawn(
+            async move {
+                let _ = connection.await;
+            }
+            .boxed(),
+        );
         Ok(Self { sender })
     }
 

@@ -1,7 +1,10 @@
 //! Access to the database for operations: the store, the clock and a source of ids.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 
 use tandem_app::{Error, admin, tasks};
 use tandem_core::{IdSource, Now, Timestamp};
@@ -62,17 +65,15 @@ impl Db {
     }
 
     /// Runs a use case that writes.
-    pub async fn write<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
+    pub fn write<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Answer<'_, T> {
         let (use_case, kept) = erase(use_case);
-        self.write_erased(use_case).await?;
-        kept.take()
+        kept.after(self.write_erased(use_case))
     }
 
     /// Runs a use case that only reads.
-    pub async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
+    pub fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Answer<'_, T> {
         let (use_case, kept) = erase(use_case);
-        self.read_erased(use_case).await?;
-        kept.take()
+        kept.after(self.read_erased(use_case))
     }
 
     pub(crate) fn write_erased(&self, use_case: Erased) -> Running<'_> {
@@ -117,9 +118,37 @@ pub(crate) struct Kept<T>(Arc<Mutex<Option<T>>>);
 
 impl<T> Kept<T> {
     /// The result, after the use case has succeeded.
-    pub(crate) fn take(self) -> Result<T, Error> {
+    fn take(&self) -> Result<T, Error> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         kept.ok_or_else(|| tandem_store::Error::Failed("a use case left no result".into()).into())
+    }
+
+    /// The result, once the use case has run.
+    pub(crate) fn after<E>(self, running: Running<'_>) -> Answer<'_, T, E> {
+        Answer { running, kept: self, error: PhantomData }
+    }
+}
+
+/// A use case that runs, with the type of its result. It is no `async fn`, because every caller would compile that again.
+#[must_use = "it does nothing unless awaited"]
+pub struct Answer<'a, T, E = Error> {
+    running: Running<'a>,
+    kept: Kept<T>,
+    error: PhantomData<fn() -> E>,
+}
+
+impl<T, E> fmt::Debug for Answer<'_, T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Answer")
+    }
+}
+
+impl<T, E: From<Error>> Future for Answer<'_, T, E> {
+    type Output = Result<T, E>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
+        ready!(self.running.as_mut().poll(context))?;
+        Poll::Ready(Ok(self.kept.take()?))
     }
 }
 

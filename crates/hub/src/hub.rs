@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use futures_util::future::BoxFuture;
 use tandem_app::{agents, idempotency, tasks};
 use tandem_core::{TaskId, Timestamp};
 use tokio_util::task::TaskTracker;
@@ -12,7 +13,7 @@ use crate::bus::LinkState;
 use crate::caller::Caller;
 use crate::cluster::Cluster;
 use crate::config::Config;
-use crate::db::{Db, Erased, UseCase, erase};
+use crate::db::{Answer, Db, Erased, UseCase, erase};
 use crate::files::Files;
 use crate::history::History;
 use crate::keys::Access;
@@ -78,31 +79,30 @@ impl HubParts {
     }
 
     /// Runs a use case that only reads.
-    pub async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
-        Ok(self.db.read(use_case).await?)
+    pub fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Answer<'_, T, Error> {
+        let (use_case, kept) = erase(use_case);
+        kept.after(self.db.read_erased(use_case))
     }
 
     /// The same, with a check that the caller's key is still valid. For long responses.
-    pub async fn read_as<T: Send + 'static>(
+    pub fn read_as<T: Send + 'static>(
         &self,
         caller: &Caller,
         use_case: impl UseCase<T>,
-    ) -> Result<T, Error> {
+    ) -> Answer<'_, T, Error> {
         let (use_case, kept) = erase(use_case);
-        self.db.read_erased(self.checked(caller, use_case)).await?;
-        Ok(kept.take()?)
+        kept.after(self.db.read_erased(self.checked(caller, use_case)))
     }
 
     /// Runs a use case that writes for a caller. The transaction starts with a check that the caller's key is still
     /// valid, because it may have ended since the request was authenticated.
-    pub async fn write<T: Send + 'static>(
+    pub fn write<T: Send + 'static>(
         &self,
         caller: &Caller,
         use_case: impl UseCase<T>,
-    ) -> Result<T, Error> {
+    ) -> Answer<'_, T, Error> {
         let (use_case, kept) = erase(use_case);
-        self.db.write_erased(self.checked(caller, use_case)).await?;
-        Ok(kept.take()?)
+        kept.after(self.db.write_erased(self.checked(caller, use_case)))
     }
 
     /// A use case that first checks that the caller's key is still valid.
@@ -169,16 +169,23 @@ impl HubParts {
         id: &TaskId,
         result: Result<T, impl Into<Error>>,
     ) -> Result<T, Error> {
-        let error: Error = match result {
-            Ok(value) => return Ok(value),
-            Err(error) => error.into(),
-        };
-        if error.is_internal() || error.body.status.is_some() {
-            return Err(error);
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.error_on_task(caller, id, error.into()).await),
         }
+    }
+
+    fn error_on_task(&self, caller: &Caller, id: &TaskId, error: Error) -> BoxFuture<'_, Error> {
         let (by, id) = (caller.agent.clone(), id.clone());
-        let standing = self.read(move |tx, now| tasks::standing(tx, &by, &id, now)).await?;
-        Err(error.on_task(&standing))
+        Box::pin(async move {
+            if error.is_internal() || error.body.status.is_some() {
+                return error;
+            }
+            match self.read(move |tx, now| tasks::standing(tx, &by, &id, now)).await {
+                Ok(standing) => error.on_task(&standing),
+                Err(hidden) => hidden,
+            }
+        })
     }
 
     /// Writes the time of the agents' last requests to the database.

@@ -45,7 +45,7 @@ pub use clock::Clock;
 pub use cluster::Cluster;
 pub use completion::RunToCompletion;
 pub use config::Config;
-pub use db::{Db, UseCase};
+pub use db::{Answer, Db, UseCase};
 pub use error::Error;
 pub use hub::{Hub, HubParts};
 pub use keys::Access;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use tandem_api::system::Database as Kind;
 use tandem_app::keys;
 use tandem_core::{FileId, IdSource, Timestamp};
@@ -245,19 +246,21 @@ impl Started {
             metrics: Arc::clone(&hub.metrics),
             is_shared: hub.config.database.as_deref().is_some_and(|url| !url.starts_with("sqlite:")),
         };
-        let ending = vec![
-            tokio::spawn(webhooks::dispatch(dispatcher, pacing.clone())),
-            tokio::spawn(bus::poll(hub.db.clone(), inbox.clone(), Arc::clone(&trust), pacing.clone())),
-            tokio::spawn(bus::run_nats(Arc::clone(&hub), inbox, trust, credentials, pacing.clone())),
-            tokio::spawn(presences::write(Arc::clone(&hub), pacing.clone())),
-            tokio::spawn(cluster::renew(Arc::clone(&hub), pacing.clone())),
-            tokio::spawn(housekeeping::sweep(Arc::clone(&hub), pacing.clone())),
-            tokio::spawn(housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone())),
-            tokio::spawn(files::sweep(Arc::clone(&hub.files), hub.db.clone(), started_at, pacing.clone())),
-            tokio::spawn(files::remove_deleted(Arc::clone(&hub.files), self.removed_files, pacing.clone())),
-            tokio::spawn(marks::write(hub.db.clone(), Arc::clone(&hub.marks), pacing.clone())),
-            tokio::spawn(timer::run(hub.db.clone(), Arc::clone(&hub.metrics), pacing)),
-        ];
+        let ending = [
+            webhooks::dispatch(dispatcher, pacing.clone()).boxed(),
+            bus::poll(hub.db.clone(), inbox.clone(), Arc::clone(&trust), pacing.clone()).boxed(),
+            bus::run_nats(Arc::clone(&hub), inbox, trust, credentials, pacing.clone()).boxed(),
+            presences::write(Arc::clone(&hub), pacing.clone()).boxed(),
+            cluster::renew(Arc::clone(&hub), pacing.clone()).boxed(),
+            housekeeping::sweep(Arc::clone(&hub), pacing.clone()).boxed(),
+            housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone()).boxed(),
+            files::sweep(Arc::clone(&hub.files), hub.db.clone(), started_at, pacing.clone()).boxed(),
+            files::remove_deleted(Arc::clone(&hub.files), self.removed_files, pacing.clone()).boxed(),
+            marks::write(hub.db.clone(), Arc::clone(&hub.marks), pacing.clone()).boxed(),
+            timer::run(hub.db.clone(), Arc::clone(&hub.metrics), pacing).boxed(),
+        ]
+        .map(tokio::spawn)
+        .into();
         Workers { hub, running, ending, _locks: self._locks }
     }
 }

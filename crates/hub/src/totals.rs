@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tandem_api::system::Database;
 use tandem_app::{Error, admin};
 use tandem_core::Timestamp;
@@ -85,17 +86,20 @@ impl Totals {
             return;
         }
         let (db, state) = (db.clone(), Arc::clone(&self.state));
-        tokio::spawn(async move {
-            let counted = count(&db).await;
-            if let Err(error) = &counted {
-                tracing::warn!(%error, "could not count for the overview");
+        tokio::spawn(
+            async move {
+                let counted = count(&db).await;
+                if let Err(error) = &counted {
+                    tracing::warn!(%error, "could not count for the overview");
+                }
+                state.send_modify(|state| {
+                    state.last = counted.ok().or(state.last.take());
+                    state.is_counting = false;
+                    state.ended += 1;
+                });
             }
-            state.send_modify(|state| {
-                state.last = counted.ok().or(state.last.take());
-                state.is_counting = false;
-                state.ended += 1;
-            });
-        });
+            .boxed(),
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use futures_util::FutureExt as _;
 use tandem_api::connections::{ConnectedView, ConnectionView};
 use tandem_api::tasks::{TaskView, TasksQuery};
 use tandem_client::{Client, HubUrl, Keyring, Pages, PeerKey, Pins};
@@ -242,14 +243,14 @@ pub(crate) fn hub_of_profile(common: &Common, profile: &Profile, profiles: &Prof
 
 /// Runs a future on this thread.
 pub(crate) fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work.boxed_local())
 }
 
 /// Runs a future on this thread, and waits for nothing that it has left behind: looking up the name of a hub cannot be
 /// stopped, and takes long without a network.
 pub(crate) fn block_on_and_leave(work: impl Future<Output = Outcome>) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(work);
+    let outcome = runtime.block_on(work.boxed_local());
     runtime.shutdown_background();
     outcome
 }

@@ -14,6 +14,7 @@ mod sse;
 use std::fmt;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -211,5 +212,5 @@ impl EventStream {
 fn start(client: &Client, plan: Plan, after: Option<i64>) -> Running {
     let (sender, items) = mpsc::channel(BUFFERED);
     let follower = Follower::new(client.clone(), plan, after, sender);
-    Running { items, task: tokio::spawn(follower.run()) }
+    Running { items, task: tokio::spawn(follower.run().boxed()) }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use async_nats::{Client, Subscriber};
+use futures_util::FutureExt as _;
 use futures_util::StreamExt as _;
 use tandem_core::AgentId;
 use tokio::task::AbortHandle;
@@ -108,13 +109,16 @@ async fn subscribe(client: &Client, subject: String) -> Option<Subscriber> {
 /// Wakes the listeners of the agents in the subjects of messages.
 fn forward(mut wakeups: Subscriber, local: &Arc<LocalBus>, link: &Arc<Link>) -> AbortHandle {
     let (local, link) = (Arc::clone(local), Arc::clone(link));
-    let forwarding = tokio::spawn(async move {
-        while let Some(message) = wakeups.next().await {
-            link.figures().received.fetch_add(1, Relaxed);
-            if let Some(agent) = Subjects::agent_of(&message.subject) {
-                local.wake([&agent]);
+    let forwarding = tokio::spawn(
+        async move {
+            while let Some(message) = wakeups.next().await {
+                link.figures().received.fetch_add(1, Relaxed);
+                if let Some(agent) = Subjects::agent_of(&message.subject) {
+                    local.wake([&agent]);
+                }
             }
         }
-    });
+        .boxed(),
+    );
     forwarding.abort_handle()
 }

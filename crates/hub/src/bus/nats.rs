@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::{Client, ConnectOptions, Event, Message};
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use futures_util::StreamExt as _;
 use tandem_core::{AgentId, NodeId};
 use tokio::sync::mpsc;
@@ -60,7 +61,7 @@ pub(crate) async fn run(
     };
     let (local, link) = (Arc::clone(local), Arc::clone(link));
     let sending =
-        tokio::spawn(send(client.clone(), queue, Arc::clone(&link), subjects.clone(), seal.clone()));
+        tokio::spawn(send(client.clone(), queue, Arc::clone(&link), subjects.clone(), seal.clone()).boxed());
     let mut station = Station {
         hub,
         inbox,

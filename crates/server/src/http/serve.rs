@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use futures_util::FutureExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -73,10 +74,13 @@ pub async fn serve(
                     connection(stream, Peer(peer), Arc::new(slot), meter, router.clone(), stopped.clone());
                 let hub = Arc::clone(&hub);
                 hub.metrics.connections.inc();
-                tokio::spawn(async move {
-                    served.await;
-                    hub.metrics.connections.dec();
-                });
+                tokio::spawn(
+                    async move {
+                        served.await;
+                        hub.metrics.connections.dec();
+                    }
+                    .boxed(),
+                );
             }
             Err(error) => {
                 hub.metrics.refused_connections.inc();
@@ -108,10 +112,13 @@ pub async fn serve(
 fn refuse_within(refusals: &Arc<Semaphore>, stream: TcpStream, error: Error) {
     match Arc::clone(refusals).try_acquire_owned() {
         Ok(permit) => {
-            tokio::spawn(async move {
-                refuse(stream, error).await;
-                drop(permit);
-            });
+            tokio::spawn(
+                async move {
+                    refuse(stream, error).await;
+                    drop(permit);
+                }
+                .boxed(),
+            );
         }
         Err(_) => refuse_now(stream, &error),
     }

@@ -12,6 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
+use futures_util::FutureExt as _;
 use http_body_util::Limited;
 use hyper::body::{Body as HttpBody, Frame, Incoming};
 use hyper::client::conn::http1;
@@ -96,10 +97,13 @@ pub(super) async fn forward(
     let handshake = http1::Builder::new().max_buf_size(BUFFER_BYTES_MAX).handshake(TokioIo::new(stream));
     let (mut sender, connection) = handshake.await.map_err(|error| unreachable(node, &error.to_string()))?;
     // Ends with the response, also if the client leaves before that: the other node notices it like here.
-    let connection = AbortOnDropHandle::new(tokio::spawn(async move {
-        // The error reaches the request or its response.
-        let _ = connection.await;
-    }));
+    let connection = AbortOnDropHandle::new(tokio::spawn(
+        async move {
+            // The error reaches the request or its response.
+            let _ = connection.await;
+        }
+        .boxed(),
+    ));
     let request = outgoing(hub, client, request);
     let mut gone = Box::pin(gone(hub.clone(), node.clone()));
     let response = tokio::select! {

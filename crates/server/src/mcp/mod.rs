@@ -29,6 +29,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
+use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -277,7 +278,7 @@ async fn begin(
         hub.access.check(&caller).await.inspect_err(|_| sessions.end(&id))?;
         Ok(response)
     };
-    let begun = tokio::spawn(begun.in_current_span());
+    let begun = tokio::spawn(begun.in_current_span().boxed());
     begun.await.map_err(|_| Error::internal())?
 }
 
@@ -293,7 +294,7 @@ async fn open_stream(surface: &Surface, me: &AgentId, id: &str, request: Request
     let mut open = sessions.open(id).ok_or_else(no_session)?;
     if let (Some(served), Some(inbox)) = (open.to_serve.take(), inbox) {
         let pushing = wake::push(Arc::clone(hub), Arc::clone(sessions), id.into(), me.clone(), inbox, served);
-        tokio::spawn(pushing.in_current_span());
+        tokio::spawn(pushing.in_current_span().boxed());
     }
     Ok(response.map(|body| Body::new(StreamBody::new(body, open))))
 }

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::model::{
     ClientResult, CreateMessageRequest, CreateMessageRequestParams, SamplingMessage, ServerRequest,
 };
@@ -70,19 +71,22 @@ pub(crate) fn sample_for_event(
     }
     let asked =
         SamplingRequest { hub: Arc::clone(hub), sessions: Arc::clone(sessions), sampler, task, trigger };
-    tokio::spawn(async move {
-        // The stream may be replaced meanwhile; the answer counts as long as the session exists.
-        let outcome = tokio::select! {
-            () = asked.sampler.ended.cancelled() => Ok(()),
-            outcome = asked.ask() => outcome,
-        };
-        if let Err(why) = outcome {
-            if matches!(why, SamplingError::Client(ServiceError::Timeout { .. })) {
-                asked.sessions.set_unresponsive(&asked.sampler.session);
+    tokio::spawn(
+        async move {
+            // The stream may be replaced meanwhile; the answer counts as long as the session exists.
+            let outcome = tokio::select! {
+                () = asked.sampler.ended.cancelled() => Ok(()),
+                outcome = asked.ask() => outcome,
+            };
+            if let Err(why) = outcome {
+                if matches!(why, SamplingError::Client(ServiceError::Timeout { .. })) {
+                    asked.sessions.set_unresponsive(&asked.sampler.session);
+                }
+                tracing::debug!(%why, agent = %asked.me(), task = %asked.task, "no answer from sampling");
             }
-            tracing::debug!(%why, agent = %asked.me(), task = %asked.task, "no answer from sampling");
         }
-    });
+        .boxed(),
+    );
 }
 
 /// Why there is no answer.

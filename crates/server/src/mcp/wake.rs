@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::SubscriptionContext;
 use tandem_core::AgentId;
@@ -114,9 +115,13 @@ impl StreamPusher {
         }
         let Some(peer) = self.sessions.subscriber(&self.session) else { return };
         let note = ResourceUpdatedNotificationParam::new(INBOX);
-        self.note = Some(tokio::spawn(async move {
-            tokio::time::timeout(NOTIFY_TIMEOUT, peer.notify_resource_updated(note)).await.is_ok()
-        }));
+        self.note =
+            Some(tokio::spawn(
+                async move {
+                    tokio::time::timeout(NOTIFY_TIMEOUT, peer.notify_resource_updated(note)).await.is_ok()
+                }
+                .boxed(),
+            ));
     }
 
     /// Waits for the pending notification; forever if there is none.

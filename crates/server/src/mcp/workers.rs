@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::{Stream, StreamExt as _, stream};
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, RequestId, ServerJsonRpcMessage};
@@ -244,14 +245,17 @@ impl Drop for AnswerStream {
         let (request, open_request) = (self.request.take(), self.open_request.take());
         // Without a runtime the whole process is stopping.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
-            // Ends with the call, or when another client reads on.
-            let answer = rest.collect().await;
-            if let Some(request) = request {
-                unread.keep(&session, request, answer);
+        runtime.spawn(
+            async move {
+                // Ends with the call, or when another client reads on.
+                let answer = rest.collect().await;
+                if let Some(request) = request {
+                    unread.keep(&session, request, answer);
+                }
+                drop(open_request);
             }
-            drop(open_request);
-        });
+            .boxed(),
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use futures_util::FutureExt as _;
 use tandem_client::HubUrl;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
@@ -34,9 +35,13 @@ impl TemporaryHub {
         let listener = tandem_server::listen(&started.hub.config).await.map_err(anyhow::Error::from)?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
-        let served = tokio::spawn(Server::new(started).run(listener, async {
-            let _ = stopped.await;
-        }));
+        let served = tokio::spawn(
+            Server::new(started)
+                .run(listener, async {
+                    let _ = stopped.await;
+                })
+                .boxed(),
+        );
         let url =
             format!("http://{address}").parse().map_err(|cause| Failure::refused(format!("{cause}")))?;
         Ok(Self { url, stop: Some(stop), served: Some(served), folder })

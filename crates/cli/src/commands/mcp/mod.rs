@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use futures_util::FutureExt as _;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use tandem_server::mcp::shared::ToolSet;
@@ -95,7 +96,7 @@ async fn serve(hub: Hub, folder: Folder, set: ToolSet, reaction: Duration) -> Ou
     let closing = CancellationToken::new();
     let wakes = Wakes::start(Arc::clone(&hub), reaction, closing.clone());
     let bridge = Bridge::new(Arc::clone(&hub), folder, set, Arc::clone(&wakes), closing.clone());
-    tokio::spawn(end_on_signal(closing.clone()));
+    tokio::spawn(end_on_signal(closing.clone()).boxed());
     let serving = async {
         match Box::pin(bridge.serve(Stdio::start(closing.clone()))).await {
             Ok(running) => {

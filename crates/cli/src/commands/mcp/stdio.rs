@@ -9,6 +9,7 @@ use std::io::{self, BufRead as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta as _, JsonRpcMessage,
@@ -70,14 +71,17 @@ impl Stdio {
         std::thread::spawn(move || left.send(wait_for_hang_up()));
         let output = Output { lines, open: Arc::default(), closing: closing.clone() };
         let reader = Reader { sender, output: output.clone(), has_begun: false };
-        tokio::spawn(async move {
-            tokio::select! {
-                () = closing.cancelled() => {}
-                () = reader.run(input) => closing.cancel(),
-                // A client that does not read its answers may keep the reader from the end of the input.
-                () = gone(hung_up) => closing.cancel(),
+        tokio::spawn(
+            async move {
+                tokio::select! {
+                    () = closing.cancelled() => {}
+                    () = reader.run(input) => closing.cancel(),
+                    // A client that does not read its answers may keep the reader from the end of the input.
+                    () = gone(hung_up) => closing.cancel(),
+                }
             }
-        });
+            .boxed(),
+        );
         Self { messages, output }
     }
 }

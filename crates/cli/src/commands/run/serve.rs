@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tandem_api::agents::ReportReach;
 use tandem_api::events::EventType;
 use tandem_client::{Followed, Notice, StreamEvent};
@@ -234,7 +235,9 @@ impl Shift {
             let Some(task) = self.queue.start(&control) else { return };
             let runner = Arc::clone(&self.runner);
             let working = task.clone();
-            let job = self.jobs.spawn_local(async move { Box::pin(runner.work(&working, &control)).await });
+            let job = self
+                .jobs
+                .spawn_local(async move { Box::pin(runner.work(&working, &control)).await }.boxed_local());
             self.tasks.insert(job.id(), task);
         }
     }
@@ -246,10 +249,13 @@ impl Shift {
         self.queue.ended(&task);
         // More than that are found when the tasks are listed.
         if !is_done && self.failed.len() < FAILED_MAX {
-            self.failed.spawn_local(async move {
-                sleep(FAILED_PAUSE).await;
-                task
-            });
+            self.failed.spawn_local(
+                async move {
+                    sleep(FAILED_PAUSE).await;
+                    task
+                }
+                .boxed_local(),
+            );
         }
     }
 
@@ -291,10 +297,13 @@ impl Shift {
     /// Looks for tasks: those that were sent while nobody followed the events, and those that were left unfinished.
     fn list(&mut self, after: Duration) {
         let runner = Arc::clone(&self.runner);
-        if let Some(older) = self.listing.replace(tokio::task::spawn_local(async move {
-            sleep(after).await;
-            list(&runner).await
-        })) {
+        if let Some(older) = self.listing.replace(tokio::task::spawn_local(
+            async move {
+                sleep(after).await;
+                list(&runner).await
+            }
+            .boxed_local(),
+        )) {
             older.abort();
         }
     }
@@ -302,9 +311,12 @@ impl Shift {
     fn report(&mut self) {
         // It is repeated soon, so that an old one must not come late.
         let client = self.runner.client.clone().with_patience(Duration::ZERO);
-        let older = self.reporting.replace(tokio::task::spawn_local(async move {
-            let _ = client.report_reach(&ReportReach::provided(Rung::Runner, true)).await;
-        }));
+        let older = self.reporting.replace(tokio::task::spawn_local(
+            async move {
+                let _ = client.report_reach(&ReportReach::provided(Rung::Runner, true)).await;
+            }
+            .boxed_local(),
+        ));
         if let Some(older) = older {
             older.abort();
         }

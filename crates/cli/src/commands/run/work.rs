@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tandem_api::agents::ReportReach;
 use tandem_api::tasks::{Heartbeat, TaskView};
 use tandem_client::{Trust, is_encrypted};
@@ -130,10 +131,13 @@ impl Runner {
     /// Tells the hub that a worker has the task.
     fn surfaced(&self, task: TaskId) {
         let client = self.client.clone();
-        tokio::task::spawn_local(async move {
-            // Nothing depends on it.
-            let _ = client.report_reach(&ReportReach::surfaced(Rung::Runner, vec![task])).await;
-        });
+        tokio::task::spawn_local(
+            async move {
+                // Nothing depends on it.
+                let _ = client.report_reach(&ReportReach::surfaced(Rung::Runner, vec![task])).await;
+            }
+            .boxed_local(),
+        );
     }
 
     /// While a worker runs, and while its files are on their way: heartbeats, progress, and whether the task is still this

@@ -9,6 +9,7 @@ use std::process::Stdio;
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::watch;
@@ -75,7 +76,7 @@ struct Beside(JoinHandle<()>);
 
 impl Beside {
     fn start(work: impl Future<Output = ()> + 'static) -> Self {
-        Self(tokio::task::spawn_local(work))
+        Self(tokio::task::spawn_local(work.boxed_local()))
     }
 }
 

@@ -6,6 +6,7 @@ mod streams;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::FutureExt as _;
 use rmcp::RoleServer;
 use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
@@ -40,11 +41,14 @@ impl Drop for SessionHandle {
         let (workers, id) = (Arc::clone(&self.workers), Arc::clone(&self.id));
         // Without a runtime the whole process is stopping.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
-            if let Err(error) = workers.close_session(&id).await {
-                tracing::warn!(%error, "an MCP session did not close cleanly");
+        runtime.spawn(
+            async move {
+                if let Err(error) = workers.close_session(&id).await {
+                    tracing::warn!(%error, "an MCP session did not close cleanly");
+                }
             }
-        });
+            .boxed(),
+        );
     }
 }
 

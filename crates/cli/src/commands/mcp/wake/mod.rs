@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::RoleServer;
 use rmcp::model::CallToolResult;
 use rmcp::service::Peer;
@@ -70,15 +71,18 @@ impl Wakes {
             inbox: watch::Sender::new(0),
         });
         let all = Arc::clone(&wakes);
-        tokio::spawn(async move {
-            tokio::select! {
-                () = closing.cancelled() => {}
-                () = all.follow() => {}
-                () = all.announce() => {}
-                () = all.update() => {}
-                () = all.report() => {}
+        tokio::spawn(
+            async move {
+                tokio::select! {
+                    () = closing.cancelled() => {}
+                    () = all.follow() => {}
+                    () = all.announce() => {}
+                    () = all.update() => {}
+                    () = all.report() => {}
+                }
             }
-        });
+            .boxed(),
+        );
         wakes
     }
 
@@ -216,7 +220,7 @@ impl Running {
         if !surfaced.is_empty() {
             let wakes = Arc::clone(&self.wakes);
             // The model need not wait for it.
-            tokio::spawn(async move { wakes.surfaced(surfaced).await });
+            tokio::spawn(async move { wakes.surfaced(surfaced).await }.boxed());
         }
     }
 }
