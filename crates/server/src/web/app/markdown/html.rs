@@ -62,7 +62,7 @@ impl Html {
             Tag::Heading { level, .. } => self.raw(heading(*level).0),
             Tag::List(Some(first)) if *first != 1 => {
                 // Writing to a string cannot fail.
-                let _ = write!(self.written, "<ol start=\"{first}\">\n");
+                let _ = writeln!(self.written, "<ol start=\"{first}\">");
             }
             Tag::List(Some(_)) => self.raw("<ol>\n"),
             Tag::List(None) => self.raw("<ul>\n"),

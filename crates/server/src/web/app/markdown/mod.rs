@@ -13,7 +13,7 @@ use url::Url;
 use html::Html;
 
 /// Longer text is cut, at a place between two characters.
-pub const RENDERED_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const RENDERED_BYTES_MAX: usize = 16 * 1024;
 /// Cells of all tables of a text.
 const CELLS_MAX: usize = 1_000;
 /// Deeper nesting is shown as plain text.
@@ -21,7 +21,7 @@ const DEPTH_MAX: usize = 24;
 
 /// Text of an agent, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
+pub(crate) enum Shown {
     /// Clean HTML. Templates may put it into a page as it is.
     Html(String),
     /// Plain text, which templates escape.
@@ -30,16 +30,16 @@ pub enum Shown {
 
 /// The beginning of a text, and whether that is all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excerpt {
+pub(crate) struct Excerpt {
     /// What is shown.
-    pub shown: Shown,
+    pub(crate) shown: Shown,
     /// Whether there is more.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// The text as Markdown.
 #[must_use]
-pub fn markdown(text: &str) -> Excerpt {
+pub(crate) fn markdown(text: &str) -> Excerpt {
     let (text, is_cut) = cut(text);
     let shown = match render(text) {
         Some(html) => Shown::Html(html),
@@ -50,14 +50,14 @@ pub fn markdown(text: &str) -> Excerpt {
 
 /// The text as it is, such as JSON.
 #[must_use]
-pub fn plain(text: &str) -> Excerpt {
+pub(crate) fn plain(text: &str) -> Excerpt {
     let (text, is_cut) = cut(text);
     Excerpt { shown: Shown::Plain(text.to_owned()), is_cut }
 }
 
 /// All of the text as it is. Plain text costs no more than its size.
 #[must_use]
-pub fn whole(text: &str) -> Excerpt {
+pub(crate) fn whole(text: &str) -> Excerpt {
     Excerpt { shown: Shown::Plain(text.to_owned()), is_cut: false }
 }
 
