@@ -8,17 +8,17 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use futures_util::FutureExt as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Body as _;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 use tandem_app::idempotency::Key;
 use tandem_app::{Invalid, keys};
 use tandem_core::TaskId;
 use tandem_hub::ops::parse_id;
 use tandem_hub::{Caller, Error, Held, Holder, Hub};
 
+use crate::http::explain::Object;
 use crate::http::front::{Authenticated, Identity};
 use crate::http::{ApiError, error, explain};
 
@@ -77,9 +77,15 @@ pub(crate) async fn on_task(request: &mut Request) -> Result<(Caller, TaskId), A
 
 /// Authenticates the caller and parses the body.
 pub(crate) async fn read<T: DeserializeOwned>(
-    mut request: Request,
+    request: Request,
     hub: &Hub,
 ) -> Result<(Caller, Result<T, Error>), ApiError> {
+    // It is boxed, because the code of every route would contain it otherwise.
+    let (caller, body) = receive(request, hub).boxed().await?;
+    Ok((caller, body.and_then(|body| Ok(body.read()?))))
+}
+
+async fn receive(mut request: Request, hub: &Hub) -> Result<(Caller, Result<Object, Error>), ApiError> {
     let caller: Caller = request.extract_parts_with_state::<Authenticated, _>(hub).await?.0;
     let (parts, body) = request.into_parts();
     let caller = Caller { if_match: if_match(&parts.headers), ..caller };
@@ -122,7 +128,7 @@ pub(crate) async fn read_body<T: DeserializeOwned>(
 ) -> Result<(T, Held), Error> {
     let (parts, body) = request.into_parts();
     let (_, bytes, held) = read_bytes(hub, holder, &parts.headers, body).await?;
-    Ok((parse(&parts.headers, &bytes)?, held))
+    Ok((parse(&parts.headers, &bytes)?.read()?, held))
 }
 
 /// A body without fields.
@@ -205,9 +211,9 @@ impl BodyReader {
     }
 }
 
-fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, Error> {
+fn parse(headers: &HeaderMap, bytes: &Bytes) -> Result<Object, Error> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return parse_json(b"{}");
+        return Ok(Object::parse(b"{}")?);
     }
     let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default());
     if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
@@ -223,41 +229,7 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &Bytes) -> Result<T, E
                 || (json.starts_with("application/") && json.ends_with("+json")) => {}
         Some(_) => return Err(error::not_json()),
     }
-    parse_json(bytes)
-}
-
-/// Parses a JSON object into a checked type, or reports which field is invalid.
-pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
-    check_object(bytes)?;
-    serde_json::from_slice(bytes).map_err(|failure| {
-        let object: Result<Map<String, Value>, _> = serde_json::from_slice(bytes);
-        match object {
-            Ok(object) => explain::object::<T>(&object, "body"),
-            Err(_) => not_valid_json(&failure),
-        }
-        .into()
-    })
-}
-
-/// Without this check, serde would accept an array for a struct, and would skip invalid UTF-8 in unknown fields.
-pub(crate) fn check_object(bytes: &[u8]) -> Result<(), Invalid> {
-    if std::str::from_utf8(bytes).is_err() {
-        return Err(Invalid::field("body", "must be UTF-8"));
-    }
-    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-        return Err(Invalid::field("body", "must be a JSON object"));
-    }
-    Ok(())
-}
-
-pub(crate) fn not_valid_json(failure: &serde_json::Error) -> Invalid {
-    let place = format!("line {} column {}", failure.line(), failure.column());
-    Invalid::field("body", format!("is not valid JSON (at {place})"))
-}
-
-/// The same for a parsed object.
-pub fn parse_object<T: Deserialize<'static>>(object: Map<String, Value>) -> Result<T, Error> {
-    T::deserialize(Value::Object(object.clone())).map_err(|_| explain::object::<T>(&object, "body").into())
+    Ok(Object::parse(bytes)?)
 }
 
 /// The `Idempotency-Key` header.
@@ -306,6 +278,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         if let Some((_, (name, _))) = twice {
             return Err(Invalid::field(name, "is there twice").into());
         }
-        Ok(Self(explain::from_pairs(&given)?))
+        Ok(Self(explain::from_pairs(given)?))
     }
 }

@@ -13,7 +13,7 @@ use tandem_core::{AgentId, Id, TaskId};
 use tandem_hub::ops::parse_id;
 use tandem_hub::{Caller, Error, Hub, Listed};
 
-use crate::http::input::parse_object;
+use crate::http::explain::Object;
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::{ClientDisconnect, fence};
 
@@ -171,7 +171,7 @@ impl Args {
 
     /// Parses all arguments. Errors name the invalid ones.
     pub fn read<T: Deserialize<'static>>(self) -> Result<T, Error> {
-        parse_object(self.0)
+        Ok(Object::from(self.0).read()?)
     }
 }
 

@@ -18,11 +18,10 @@ use tandem_hub::ops::parse_id;
 use tandem_hub::{Caller, Error, Held, Hub};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::http::explain::{Object, object_text};
 use crate::http::front::Authenticated;
-use crate::http::input::{
-    BodyReader, SMALL_BYTES_MAX, check_object, idempotency_key, not_valid_json, on_task,
-};
-use crate::http::{Answer, ApiError, Json, Param, answer, error, explain};
+use crate::http::input::{BodyReader, SMALL_BYTES_MAX, idempotency_key, on_task};
+use crate::http::{Answer, ApiError, Json, Param, answer, error};
 
 /// The buffers of an upload or a download in progress.
 pub(crate) const BUFFER_BYTES: usize = 512 * 1024;
@@ -54,15 +53,7 @@ pub(crate) async fn upload_json(State(hub): State<Hub>, mut request: Request) ->
 
 /// Parses a JSON upload without copying its bytes.
 pub(crate) fn parse_upload(bytes: &[u8]) -> Result<UploadFile<'_>, Error> {
-    check_object(bytes)?;
-    serde_json::from_slice(bytes).map_err(|failure| {
-        let object = serde_json::from_slice(bytes);
-        match object {
-            Ok(object) => explain::object::<UploadFile<'static>>(&object, "body"),
-            Err(_) => not_valid_json(&failure),
-        }
-        .into()
-    })
+    serde_json::from_str(object_text(bytes)?).or_else(|_| Ok(Object::parse(bytes)?.read()?))
 }
 
 async fn read_json(

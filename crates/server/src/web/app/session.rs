@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, header};
+use futures_util::FutureExt as _;
 use serde::de::DeserializeOwned;
 use tandem_app::idempotency::Key;
-use tandem_app::{Invalid, keys};
+use tandem_app::keys;
 use tandem_core::AgentId;
 use tandem_hub::ops::sign_ins::{self, Session};
 use tandem_hub::{Address, Caller, Error, Holder, Hub};
@@ -149,6 +150,13 @@ impl Sent {
         self.0.iter().filter(|pair| pair.0 == name).map(|pair| pair.1.clone()).collect()
     }
 
+    /// The fields that are filled in, without those that every form has.
+    fn filled(&self) -> Vec<(String, String)> {
+        let is_filled =
+            |(name, value): &&(String, String)| !value.trim().is_empty() && name != "csrf" && name != "once";
+        self.0.iter().filter(is_filled).cloned().collect()
+    }
+
     /// A field that is not empty.
     pub(crate) fn given(&self, name: &str) -> Option<String> {
         Some(self.get(name).trim()).filter(|value| !value.is_empty()).map(str::to_owned)
@@ -193,38 +201,38 @@ impl<V: Sender, T: DeserializeOwned> FromRequest<Hub> for Form<V, T> {
     type Rejection = PageError;
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, PageError> {
-        let (mut parts, body) = request.into_parts();
-        let by = V::from_request_parts(&mut parts, hub).await?;
-        let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let is_form = content_type.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
-        if !is_form {
-            return Err(error::not_a_page_form().into());
-        }
-        let holder = Holder::from(&by.browser().address);
-        let (_, bytes, _held) = input::read_bytes(hub, holder, &parts.headers, body).await?;
-        let sent = Sent::parse(&bytes);
-        let is_ours = keys::same_text(sent.get("csrf"), &by.browser().csrf());
-        if !is_ours {
-            return Err(error::foreign_form().into());
-        }
-        // The body may have taken its time: somebody may have signed out meanwhile.
-        let session = sign_ins::current(hub, &by.browser().session).await?;
-        parts.extensions.insert(session.map_or(Identity::Guest, |now| Identity::Browser(Arc::new(now))));
-        let by = V::from_request_parts(&mut parts, hub).await?;
-        let by = match sent.get("once") {
-            once if (16..=64).contains(&once.len()) && once.is_ascii() => {
-                let request_hash = keys::sha256(&[parts.uri.path().as_bytes(), &bytes].concat());
-                by.once(Key { key: format!("page-{once}"), request_hash })
-            }
-            _ => by,
-        };
-        let given: Vec<(String, String)> = sent
-            .0
-            .iter()
-            .filter(|(name, value)| !value.trim().is_empty() && name != "csrf" && name != "once")
-            .cloned()
-            .collect();
-        let fields = explain::from_pairs::<T>(&given).map_err(|invalid: Invalid| invalid.into());
+        let (by, sent) = receive(request, hub).boxed().await?;
+        let fields = explain::from_pairs(sent.filled()).map_err(Error::from);
         Ok(Self { by, fields, sent })
     }
+}
+
+/// Who sent a form, and its fields.
+async fn receive<V: Sender>(request: Request, hub: &Hub) -> Result<(V, Sent), PageError> {
+    let (mut parts, body) = request.into_parts();
+    let by = V::from_request_parts(&mut parts, hub).await?;
+    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_form = content_type.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+    if !is_form {
+        return Err(error::not_a_page_form().into());
+    }
+    let holder = Holder::from(&by.browser().address);
+    let (_, bytes, _held) = input::read_bytes(hub, holder, &parts.headers, body).await?;
+    let sent = Sent::parse(&bytes);
+    let is_ours = keys::same_text(sent.get("csrf"), &by.browser().csrf());
+    if !is_ours {
+        return Err(error::foreign_form().into());
+    }
+    // The body may have taken its time: somebody may have signed out meanwhile.
+    let session = sign_ins::current(hub, &by.browser().session).await?;
+    parts.extensions.insert(session.map_or(Identity::Guest, |now| Identity::Browser(Arc::new(now))));
+    let by = V::from_request_parts(&mut parts, hub).await?;
+    let by = match sent.get("once") {
+        once if (16..=64).contains(&once.len()) && once.is_ascii() => {
+            let request_hash = keys::sha256(&[parts.uri.path().as_bytes(), &bytes].concat());
+            by.once(Key { key: format!("page-{once}"), request_hash })
+        }
+        _ => by,
+    };
+    Ok((by, sent))
 }

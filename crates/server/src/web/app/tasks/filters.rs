@@ -97,7 +97,7 @@ impl Filters {
         let query = viewer.browser.target.split_once('?').map_or("", |(_, query)| query);
         let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
         let pairs: Vec<(String, String)> = pairs.filter(|(_, value)| !value.trim().is_empty()).collect();
-        let given: Given = explain::from_pairs(&pairs)?;
+        let given: Given = explain::from_pairs(pairs)?;
         Ok(Self {
             statuses: given.status.as_deref().map(Statuses::parse).transpose()?.unwrap_or_default(),
             role: given.role,

@@ -123,7 +123,7 @@ fn read(sent: &Sent) -> Result<CreateTask, BTreeMap<String, String>> {
             }
         }
     }
-    match explain::from_pairs::<CreateTask>(&pairs) {
+    match explain::from_pairs::<CreateTask>(pairs) {
         Ok(task) if errors.is_empty() => Ok(task),
         Ok(_) => Err(errors),
         Err(invalid) => {
