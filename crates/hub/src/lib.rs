@@ -35,6 +35,7 @@ pub mod rates;
 mod replay;
 pub mod start;
 mod timer;
+mod tls;
 pub mod token;
 mod totals;
 pub mod webhooks;

@@ -2,7 +2,6 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -18,8 +17,8 @@ use tandem_store::webhooks::Delivery;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::sleep_until;
-use tokio_rustls::TlsConnector;
 
+use crate::tls;
 use crate::webhooks::Dispatcher;
 use crate::webhooks::address::{self, Target};
 
@@ -77,7 +76,8 @@ async fn attempt(with: &Dispatcher, url: &str, secret: Option<&str>, delivery: &
     }
     let name =
         ServerName::try_from(target.host.clone()).map_err(|_| "the host's name is not valid".to_owned())?;
-    let secured = connector().connect(name, stream).await.map_err(|error| format!("TLS failed: {error}"))?;
+    let secured =
+        tls::connector().connect(name, stream).await.map_err(|error| format!("TLS failed: {error}"))?;
     exchange(secured, request).await
 }
 
@@ -140,17 +140,4 @@ async fn body_start(response: Response<Incoming>) -> String {
     let _ = tokio::time::timeout(ANSWER_BODY_TIMEOUT, reading).await;
     kept.truncate(ANSWER_BYTES_MAX);
     String::from_utf8_lossy(&kept).replace('\0', "\u{fffd}")
-}
-
-/// Reading the system's certificates is slow, so it is done once, when first needed.
-fn connector() -> TlsConnector {
-    static CONNECTOR: OnceLock<TlsConnector> = OnceLock::new();
-    let connect = || {
-        let mut roots = rustls::RootCertStore::empty();
-        // Skip certificates that cannot be parsed.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let config = rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-        TlsConnector::from(Arc::new(config))
-    };
-    CONNECTOR.get_or_init(connect).clone()
 }
