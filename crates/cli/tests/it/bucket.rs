@@ -52,7 +52,6 @@ impl Bucket {
             .env("TANDEM_FILES_BUCKET", "files")
             .env("TANDEM_FILES_PREFIX", prefix)
             .env("TANDEM_FILES_ENDPOINT", format!("http://{}", self.client.address))
-            .env("NO_PROXY", "127.0.0.1")
             .env("AWS_REGION", "us-east-1")
             .env("AWS_ACCESS_KEY_ID", KEY)
             .env("AWS_SECRET_ACCESS_KEY", SECRET);

@@ -4,6 +4,7 @@
 
 mod bucket;
 mod in_flight;
+mod s3;
 mod shared;
 mod sweep;
 
