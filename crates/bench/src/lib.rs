@@ -1,6 +1,8 @@
-//! `tandem bench`: measures a hub next to bare servers on the same machine, and whether it stays as fast as it fills.
+//! `tandem-bench`: measures a hub next to bare servers on the same machine, and whether it stays as fast as it fills.
 //!
-//! Not part of the product: only a `tandem` that was built with `--features bench` has it.
+//! Not part of the product: a program of its own, which starts `tandem`.
+//!
+//! A library as well, because the fault tests start the same servers, and the bare servers have tests.
 
 pub mod bare;
 mod cluster;
@@ -21,6 +23,7 @@ pub mod services;
 mod site;
 mod svg;
 mod table;
+mod tandem;
 mod timer;
 mod wake;
 mod workload;
@@ -29,20 +32,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, Subcommand};
+use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 
 use load::Span;
+pub use tandem::Tandem;
 
-/// What `tandem bench` takes.
-#[derive(Debug, Args)]
+/// What `tandem-bench` takes.
+#[derive(Debug, Parser)]
 #[command(about = "Measure a hub next to bare servers on this machine", long_about = ABOUT, after_help = MORE)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
     what: Option<What>,
     /// Measure a hub that is running already, over plain HTTP; agents are registered there
-    #[arg(long, value_name = "URL", conflicts_with_all = ["database", "postgres", "set"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["database", "postgres", "set", "tandem"])]
     url: Option<String>,
     /// The database of the measured hub; it must be empty, and keeps its rows [default: SQLite in a temporary folder]
     #[arg(long, value_name = "URL")]
@@ -75,9 +79,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", default_value = "tandem-bench.svg")]
     svg: PathBuf,
     /// Where to write every figure as JSON
-    // The command line has a flag --json of its own.
-    #[arg(id = "json_file", long = "json-file", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    tandem: Tandem,
 }
 
 /// The other measurements.
@@ -95,6 +100,9 @@ enum What {
     Wake(wake::Arguments),
     /// Measure one node on PostgreSQL, and three nodes
     Cluster(cluster::Arguments),
+    /// The bare server that the hub is compared with; a run starts it by itself
+    #[command(hide = true)]
+    Bare(bare::Arguments),
 }
 
 const ABOUT: &str = "\
@@ -111,14 +119,14 @@ filled and measured, to see that nothing gets slower.";
 
 const MORE: &str = "\
 Examples:
-  tandem bench --quick                              about three minutes
-  tandem bench --json figures.json                  everything: a quarter of an hour, and 6 GB of disk
-  tandem bench --folder /var/lib/tandem             on the disk that the hub will use
-  tandem bench --postgres postgres://tandem@db/bench
+  tandem-bench --quick                              about three minutes
+  tandem-bench --json figures.json                  everything: a quarter of an hour, and 6 GB of disk
+  tandem-bench --folder /var/lib/tandem             on the disk that the hub will use
+  tandem-bench --postgres postgres://tandem@db/bench
                                                     writes on that PostgreSQL as well
-  tandem bench --database postgres://tandem@db/bench --growth-max 0
+  tandem-bench --database postgres://tandem@db/bench --growth-max 0
                                                     everything on that PostgreSQL
-  tandem bench --url http://127.0.0.1:3000          a running hub; it needs
+  tandem-bench --url http://127.0.0.1:3000          a running hub; it needs
                                                     --set rate_limit_max=0 --set rate_limit_register_max=0
                                                     --set max_messages_per_minute=0
 Rates are answers a second; p50 and p99 are milliseconds; errors are answers other than success, and any
@@ -139,6 +147,8 @@ struct Plan {
     postgres: Option<String>,
     set: Vec<String>,
     folder: Option<PathBuf>,
+    /// The measured program.
+    tandem: Tandem,
 }
 
 impl Arguments {
@@ -175,27 +185,34 @@ impl Arguments {
             postgres: self.postgres.clone(),
             set: self.set.clone(),
             folder,
+            tandem: self.tandem.clone(),
         })
     }
 }
 
-/// Measures and reports.
+/// Measures what the arguments ask for.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let plan = arguments.plan()?;
-    if cfg!(debug_assertions) {
+    // A bare server is started again and again by a run that has said so already.
+    if cfg!(debug_assertions) && !matches!(arguments.what, Some(What::Bare(_))) {
         eprintln!(
-            "tandem bench: this is a debug build, so its figures say little; use cargo build --release --features bench"
+            "tandem-bench: this is a debug build, so its figures say little; build it and tandem with --release"
         );
     }
     match &arguments.what {
-        Some(What::Push(arguments)) => return push::run(arguments),
-        Some(What::Timer(arguments)) => return timer::run(arguments),
-        Some(What::Content(arguments)) => return content::run(arguments),
-        Some(What::Mcp(arguments)) => return mcp::run(arguments),
-        Some(What::Wake(arguments)) => return wake::run(arguments),
-        Some(What::Cluster(arguments)) => return cluster::run(arguments),
-        None => {}
+        Some(What::Push(arguments)) => push::run(arguments),
+        Some(What::Timer(arguments)) => timer::run(arguments),
+        Some(What::Content(arguments)) => content::run(arguments),
+        Some(What::Mcp(arguments)) => mcp::run(arguments),
+        Some(What::Wake(arguments)) => wake::run(arguments),
+        Some(What::Cluster(arguments)) => cluster::run(arguments),
+        Some(What::Bare(arguments)) => bare::run(arguments),
+        None => compare(arguments),
     }
+}
+
+/// Measures a hub and bare servers, and reports.
+fn compare(arguments: &Arguments) -> anyhow::Result<()> {
+    let plan = arguments.plan()?;
     let report = until_stopped(measure::run(&plan, arguments.url.as_deref()))?;
     print!("{}", report.table());
     let written = |path: &PathBuf| format!("cannot write {}", path.display());

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Plan;
 use super::load::Span;
+use super::tandem::Tandem;
 
 /// Where the measured hub keeps its data, and where the figures go.
 #[derive(Debug, Args)]
@@ -19,9 +20,10 @@ pub(super) struct Place {
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Where to write every figure as JSON
-    // The command line has a flag --json of its own.
-    #[arg(id = "json_file", long = "json-file", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    tandem: Tandem,
 }
 
 impl Place {
@@ -36,6 +38,7 @@ impl Place {
             postgres: None,
             set,
             folder: self.folder.as_ref().map(std::path::absolute).transpose()?,
+            tandem: self.tandem.clone(),
         })
     }
 

@@ -40,7 +40,7 @@ impl Drop for Scratch {
         // A process that is just ending may still create a file.
         let gone = (0..3).any(|_| std::fs::remove_dir_all(&self.0).is_ok());
         if !gone && self.0.exists() {
-            eprintln!("tandem bench: could not remove {}", self.0.display());
+            eprintln!("tandem-bench: could not remove {}", self.0.display());
         }
     }
 }
@@ -55,18 +55,14 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts this binary with other arguments, in `folder`, and waits for its first answer.
-    pub(super) async fn start(arguments: &[String], folder: &Path) -> anyhow::Result<Self> {
-        let binary = std::env::current_exe().context("cannot find the program itself")?;
-        Self::start_binary(&binary, arguments, folder).await
+    /// Starts a bare server, which is this program with other arguments.
+    pub(super) async fn start_bare(arguments: &[String], folder: &Path) -> anyhow::Result<Self> {
+        let binary = std::env::current_exe().context("cannot find this program")?;
+        Self::start(&binary, arguments, folder).await
     }
 
-    /// Starts a binary, which may be another version, in `folder`, and waits for its first answer.
-    pub(super) async fn start_binary(
-        binary: &Path,
-        arguments: &[String],
-        folder: &Path,
-    ) -> anyhow::Result<Self> {
+    /// Starts a program in `folder`, and waits for its first answer.
+    pub(super) async fn start(binary: &Path, arguments: &[String], folder: &Path) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
         // The user's settings must not change what is measured.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TANDEM_"))

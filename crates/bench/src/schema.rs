@@ -38,7 +38,7 @@ impl Drop for Schema {
         // On a thread, because dropping happens within a runtime.
         let removed = std::thread::spawn(drop_it).join();
         if !matches!(removed, Ok(Ok(()))) {
-            eprintln!("tandem bench: could not remove the schema {}", self.name);
+            eprintln!("tandem-bench: could not remove the schema {}", self.name);
         }
     }
 }

@@ -51,14 +51,14 @@ impl Site {
         };
         let data = folder.path().display().to_string();
         let mut arguments =
-            vec!["bench-bare".into(), "--data".into(), data, "--agents".into(), plan.agents.to_string()];
+            vec!["bare".into(), "--data".into(), data, "--agents".into(), plan.agents.to_string()];
         if let Some(schema) = &schema {
             arguments.extend(["--postgres".into(), schema.url()]);
         }
         if bare == Bare::RowsInOrder {
             arguments.push("--in-order".into());
         }
-        let process = Process::start(&arguments, folder.path()).await?;
+        let process = Process::start_bare(&arguments, folder.path()).await?;
         let address = process.address;
         let agents = bare::agents(plan.agents);
         let open = prepare::open_tasks(address, Server::Bare, &agents).await?;
@@ -143,7 +143,7 @@ pub(super) fn is_postgres(url: &str) -> bool {
 
 /// Starts a hub on a data folder, without any limit on how often it is asked.
 pub(super) async fn start_hub(plan: &Plan, data: &Path) -> anyhow::Result<Process> {
-    Process::start(&hub_arguments(plan, data), data).await
+    Process::start(&plan.tandem.path()?, &hub_arguments(plan, data), data).await
 }
 
 /// The arguments of such a hub.

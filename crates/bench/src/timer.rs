@@ -1,4 +1,4 @@
-//! `tandem bench timer`: what waiting deadlines cost, and how late they are when many fall due at once.
+//! `tandem-bench timer`: what waiting deadlines cost, and how late they are when many fall due at once.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -27,7 +27,7 @@ const CONNECTIONS: usize = 64;
 /// After how long the tasks of the burst expire: longer than it takes to create them.
 const TTL_SECONDS: u64 = 10;
 
-/// What `tandem bench timer` takes.
+/// What `tandem-bench timer` takes.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT, after_help = MORE)]
 pub(crate) struct Arguments {
@@ -53,8 +53,8 @@ for the events: measured is how late each expiry arrives.";
 
 const MORE: &str = "\
 Examples:
-  tandem bench timer                               about a minute
-  tandem bench timer --waiting 1000000 --burst 5000";
+  tandem-bench timer                               about a minute
+  tandem-bench timer --waiting 1000000 --burst 5000";
 
 /// A hub with this many waiting deadlines.
 #[derive(Debug, Serialize)]

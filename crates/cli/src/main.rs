@@ -62,15 +62,6 @@ enum Command {
     Completion(shell::CompletionArguments),
     /// Print the manual page, or write those of all commands
     Man(shell::ManArguments),
-    #[cfg(feature = "bench")]
-    Bench(tandem_bench::Arguments),
-    /// The baseline that `tandem bench` compares the hub with
-    #[cfg(feature = "bench")]
-    #[command(hide = true)]
-    BenchBare(tandem_bench::bare::Arguments),
-    #[cfg(not(feature = "bench"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Bench(NotBuilt),
     #[cfg(feature = "torture")]
     Torture(tandem_torture::Arguments),
     #[cfg(not(feature = "torture"))]
@@ -79,7 +70,7 @@ enum Command {
 }
 
 /// Accepts all arguments of a command, so that a build without it can explain what is missing.
-#[cfg(not(all(feature = "bench", feature = "torture")))]
+#[cfg(not(feature = "torture"))]
 #[derive(Debug, clap::Args)]
 struct NotBuilt {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -162,15 +153,6 @@ fn run(command: Command, common: &Common) -> Outcome {
         Command::Key(arguments) => key::run(&arguments)?,
         Command::Completion(arguments) => shell::completion(&arguments)?,
         Command::Man(arguments) => shell::man(&arguments, Arguments::command())?,
-        #[cfg(feature = "bench")]
-        Command::Bench(arguments) => tandem_bench::run(&arguments)?,
-        #[cfg(feature = "bench")]
-        Command::BenchBare(arguments) => tandem_bench::bare::run(&arguments)?,
-        #[cfg(not(feature = "bench"))]
-        Command::Bench(_) => {
-            return Err(Failure::refused("this build has no benchmark")
-                .next("Build it with: cargo build --release --features bench"));
-        }
         #[cfg(feature = "torture")]
         Command::Torture(arguments) => tandem_torture::run(&arguments)?,
         #[cfg(not(feature = "torture"))]

@@ -1,4 +1,4 @@
-//! `tandem bench-bare`: the server that the hub is measured against. It knows who calls, writes or reads as many rows as
+//! `tandem-bench bare`: the server that the hub is measured against. It knows who calls, writes or reads as many rows as
 //! the hub does for the same request, and answers as many bytes. It has no rules, and must never get any.
 
 mod checkpoint;
@@ -36,7 +36,7 @@ const MESSAGE_FILLER: usize = 150;
 /// How many bytes the hub's answer has for one event.
 const EVENT_BYTES: usize = 330;
 
-/// What `tandem bench-bare` takes.
+/// What `tandem-bench bare` takes.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// An empty folder for its database
@@ -199,7 +199,7 @@ fn made(made: &Made<'_>) -> Result<Response, StatusCode> {
 }
 
 fn failed(error: anyhow::Error) -> StatusCode {
-    eprintln!("tandem bench-bare: {error:#}");
+    eprintln!("tandem-bench bare: {error:#}");
     StatusCode::INTERNAL_SERVER_ERROR
 }
 

@@ -88,7 +88,7 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 fn spawn(body: impl FnOnce() -> rusqlite::Result<()> + Send + 'static) -> std::io::Result<()> {
     let run = move || {
         if let Err(error) = body() {
-            eprintln!("tandem bench-bare: a loop has ended: {error}");
+            eprintln!("tandem-bench bare: a loop has ended: {error}");
         }
     };
     std::thread::Builder::new().name("bare".into()).spawn(run).map(drop)

@@ -28,7 +28,7 @@ pub(super) fn draw(report: &Report) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
          font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#1f2937\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fcfcfd\"/>\n\
-         <text x=\"24\" y=\"30\" font-size=\"18\" font-weight=\"600\">tandem bench cluster: PostgreSQL, fsync on</text>\n\
+         <text x=\"24\" y=\"30\" font-size=\"18\" font-weight=\"600\">tandem-bench cluster: PostgreSQL, fsync on</text>\n\
          <text x=\"24\" y=\"51\" fill=\"{GREY}\">tandem {} · {} cores, shared with the load and PostgreSQL · medians of {} \
          rounds of {} s, in turns</text>\n",
         report.version, report.cores, report.rounds, report.seconds

@@ -1,4 +1,4 @@
-//! `tandem bench cluster`: what a hub does on PostgreSQL, alone and as three nodes, in one run that starts everything.
+//! `tandem-bench cluster`: what a hub does on PostgreSQL, alone and as three nodes, in one run that starts everything.
 //!
 //! Every figure is compared with another one of the same run, measured in turns, because rates alone differ between
 //! machines and from hour to hour.
@@ -23,10 +23,11 @@ use self::report::Report;
 use super::load::Span;
 use super::process::{OtherPrograms, Scratch};
 use super::services::{Postgres, Shutdown};
+use super::tandem::Tandem;
 use super::workload::Operation;
 use super::{Plan, until_stopped};
 
-/// What `tandem bench cluster` takes.
+/// What `tandem-bench cluster` takes.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT, after_help = MORE)]
 pub(crate) struct Arguments {
@@ -64,9 +65,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", default_value = "tandem-bench-cluster.svg")]
     svg: PathBuf,
     /// Where to write every figure as JSON
-    // The command line has a flag --json of its own.
-    #[arg(id = "json_file", long = "json-file", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    tandem: Tandem,
 }
 
 /// The parts of a run.
@@ -107,9 +109,9 @@ All servers of a comparison are measured in turns, in several rounds. A ratio is
 
 const MORE: &str = "\
 Examples:
-  tandem bench cluster                                    everything: about a quarter of an hour
-  tandem bench cluster --only create,message,read,latency --baseline old/tandem
-  tandem bench cluster --seconds 1 --rounds 3 --pairs 800 a short run
+  tandem-bench cluster                                    everything: about a quarter of an hour
+  tandem-bench cluster --only create,message,read,latency --baseline old/tandem
+  tandem-bench cluster --seconds 1 --rounds 3 --pairs 800 a short run
 Needs Debian's postgresql and nats-server. As root, PostgreSQL runs as the user postgres.";
 
 impl Arguments {
@@ -157,7 +159,8 @@ impl Arguments {
         if let Some(path) = self.baseline.as_ref().filter(|path| !path.is_file()) {
             bail!("--baseline: {} is not a file", path.display());
         }
-        Ok(())
+        // Before PostgreSQL is started for nothing.
+        self.tandem.path().map(drop)
     }
 
     /// A plan for hubs on this PostgreSQL.
@@ -174,6 +177,7 @@ impl Arguments {
             postgres: None,
             set: self.set.clone(),
             folder: Some(folder.path().to_path_buf()),
+            tandem: self.tandem.clone(),
         }
     }
 }

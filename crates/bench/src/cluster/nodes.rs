@@ -1,7 +1,6 @@
 //! Nodes that share a schema of PostgreSQL and a NATS server.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use anyhow::Context as _;
 
@@ -13,11 +12,6 @@ use crate::site::hub_arguments_at;
 
 /// The same on all nodes.
 const ADMIN_TOKEN: &str = "bench-operator-token-0123456789";
-
-/// The program itself.
-pub(super) fn own_binary() -> anyhow::Result<PathBuf> {
-    std::env::current_exe().context("cannot find the program itself")
-}
 
 /// Running nodes, which end with their owner. Fields are dropped in their order.
 pub(super) struct Nodes {
@@ -48,7 +42,7 @@ impl Nodes {
                 arguments.extend(["--advertise".into(), address, "--bus".into(), nats.url()]);
                 arguments.extend(["--shared-files".into(), files.display().to_string()]);
             }
-            let started = Process::start(&arguments, &data).await;
+            let started = Process::start(&plan.tandem.path()?, &arguments, &data).await;
             processes.push(started.with_context(|| format!("node {number} did not start"))?);
         }
         Ok(Self { processes, _nats: nats, _folder: folder, _schema: schema })

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::Arguments;
-use super::nodes::own_binary;
 use super::report::{Cell, Measured, Name};
 use crate::load::{Figures, Span};
 use crate::process::{Process, Scratch};
@@ -78,7 +77,7 @@ async fn servers(arguments: &Arguments, plan: &Plan) -> anyhow::Result<Vec<Turn>
         let plan = Plan { set: Vec::new(), ..plan.clone() };
         turns.push(Turn { name: Name::Baseline, site: hub(&plan, binary).await? });
     }
-    turns.push(Turn { name: Name::Hub, site: hub(plan, own_binary()?).await? });
+    turns.push(Turn { name: Name::Hub, site: hub(plan, plan.tandem.path()?).await? });
     Ok(turns)
 }
 
@@ -88,7 +87,7 @@ async fn hub(plan: &Plan, binary: PathBuf) -> anyhow::Result<Site> {
     let schema = Schema::new(database).await?;
     let folder = Scratch::new(plan.folder.as_deref(), "hub")?;
     let plan = Plan { database: Some(schema.url()), ..plan.clone() };
-    let process = Process::start_binary(&binary, &hub_arguments(&plan, folder.path()), folder.path()).await?;
+    let process = Process::start(&binary, &hub_arguments(&plan, folder.path()), folder.path()).await?;
     let address = process.address;
     let agents = prepare::agents(address, plan.agents).await?;
     let home = Home { process, folder, schema: Some(schema) };

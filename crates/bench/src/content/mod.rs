@@ -1,4 +1,4 @@
-//! `tandem bench content`: what files and encrypted messages cost, also for other agents.
+//! `tandem-bench content`: what files and encrypted messages cost, also for other agents.
 
 mod files;
 
@@ -37,7 +37,7 @@ const ROUNDS: u64 = 5;
 /// How often a signature is checked to time it.
 const CHECKS: u32 = 2_000;
 
-/// What `tandem bench content` takes.
+/// What `tandem-bench content` takes.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT)]
 pub(crate) struct Arguments {

@@ -1,4 +1,4 @@
-//! `tandem bench mcp`: what a tool call costs compared with REST, and how fast a model is prompted.
+//! `tandem-bench mcp`: what a tool call costs compared with REST, and how fast a model is prompted.
 
 mod prompts;
 
@@ -41,7 +41,7 @@ const PROMPT_P99_MAX_MS: f64 = 50.0;
 const OLD: &str = "2025-11-25";
 const NEW: &str = "2026-07-28";
 
-/// What `tandem bench mcp` takes.
+/// What `tandem-bench mcp` takes.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT)]
 pub(crate) struct Arguments {

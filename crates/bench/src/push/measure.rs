@@ -1,4 +1,4 @@
-//! The measurements of `tandem bench push`.
+//! The measurements of `tandem-bench push`.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -135,8 +135,8 @@ pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     }
     let bare_folder = Scratch::new(plan.folder.as_deref(), "push-bare")?;
     let data = bare_folder.path().display().to_string();
-    let arguments_of_bare = ["bench-bare".into(), "--data".into(), data, "--agents".into(), "16".into()];
-    let bare_server = Process::start(&arguments_of_bare, bare_folder.path()).await?;
+    let arguments_of_bare = ["bare".into(), "--data".into(), data, "--agents".into(), "16".into()];
+    let bare_server = Process::start_bare(&arguments_of_bare, bare_folder.path()).await?;
     let bare_agents = bare::agents(16);
 
     eprintln!("[3/6] one to one: {} events", arguments.events);

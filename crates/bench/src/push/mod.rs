@@ -1,4 +1,4 @@
-//! `tandem bench push`: how fast an event arrives, compared with a bare socket in the same run, and what an open socket
+//! `tandem-bench push`: how fast an event arrives, compared with a bare socket in the same run, and what an open socket
 //! costs.
 
 pub(crate) mod measure;
@@ -10,7 +10,7 @@ use clap::Args;
 use super::place::Place;
 use super::until_stopped;
 
-/// What `tandem bench push` takes.
+/// What `tandem-bench push` takes.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT, after_help = MORE)]
 pub(crate) struct Arguments {
@@ -41,9 +41,9 @@ of an idle socket, and whether opening and closing sockets leaks memory.";
 
 const MORE: &str = "\
 Examples:
-  tandem bench push                                    some two minutes
-  tandem bench push --sockets 1000 --soak 0            a short run
-  tandem bench push --soak 600                         ten minutes of opening and closing sockets
+  tandem-bench push                                    some two minutes
+  tandem-bench push --sockets 1000 --soak 0            a short run
+  tandem-bench push --soak 600                         ten minutes of opening and closing sockets
 Ten thousand sockets need as many open files for each process: see ulimit -n.";
 
 /// Measures and reports.

@@ -1,10 +1,10 @@
-//! `tandem bench wake`: how long it takes from the commit of a task until it is shown to a model, on every rung of the
+//! `tandem-bench wake`: how long it takes from the commit of a task until it is shown to a model, on every rung of the
 //! wake ladder that pushes.
 
 mod rungs;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -28,7 +28,7 @@ const P95_MAX_MS: f64 = 1_000.0;
 /// How long one task may take before the run fails.
 const SURFACED_MAX: Duration = Duration::from_secs(30);
 
-/// What `tandem bench wake` takes.
+/// What `tandem-bench wake` takes.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT)]
 pub(crate) struct Arguments {
@@ -88,7 +88,7 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Vec<Row>> {
     let plan = arguments.place.plan(span, 2, Vec::new())?;
     let folder = Scratch::new(plan.folder.as_deref(), "wake")?;
     let hub = start_hub(&plan, folder.path()).await?;
-    let scene = Scene::prepare(&hub, folder.path()).await?;
+    let scene = Scene::prepare(&hub, folder.path(), plan.tandem.path()?).await?;
     let mut rows = Vec::new();
     for rung in Rung::ALL {
         let times = rung.measure(&scene, arguments.tasks).await;
@@ -115,18 +115,19 @@ fn between(from: &Value, to: &Value) -> anyhow::Result<f64> {
 struct Scene<'a> {
     hub: &'a Process,
     home: &'a Path,
+    tandem: PathBuf,
     sender: Agent,
     target: Agent,
 }
 
 impl<'a> Scene<'a> {
-    async fn prepare(hub: &'a Process, home: &'a Path) -> anyhow::Result<Self> {
+    async fn prepare(hub: &'a Process, home: &'a Path, tandem: PathBuf) -> anyhow::Result<Self> {
         // The first two of a ring that is large enough for all its pairs to differ.
         let mut agents = prepare::agents(hub.address, 2 * PEERS + 1).await?.into_iter();
         let (Some(sender), Some(target)) = (agents.next(), agents.next()) else {
             bail!("two agents are needed")
         };
-        let scene = Self { hub, home, sender, target };
+        let scene = Self { hub, home, tandem, sender, target };
         let mut login = scene.command(&["login", "--as", "target"]);
         login.stdin(std::process::Stdio::piped());
         let mut login = login.spawn()?;
@@ -139,10 +140,9 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// This program with other arguments and the profile of the target.
+    /// A command of `tandem` with the profile of the target.
     fn command(&self, arguments: &[&str]) -> tokio::process::Command {
-        let binary = std::env::current_exe().unwrap_or_else(|_| "tandem".into());
-        let mut command = tokio::process::Command::new(binary);
+        let mut command = tokio::process::Command::new(&self.tandem);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TANDEM_"))
         {
             command.env_remove(name);
