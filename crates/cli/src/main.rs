@@ -62,19 +62,6 @@ enum Command {
     Completion(shell::CompletionArguments),
     /// Print the manual page, or write those of all commands
     Man(shell::ManArguments),
-    #[cfg(feature = "torture")]
-    Torture(tandem_torture::Arguments),
-    #[cfg(not(feature = "torture"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Torture(NotBuilt),
-}
-
-/// Accepts all arguments of a command, so that a build without it can explain what is missing.
-#[cfg(not(feature = "torture"))]
-#[derive(Debug, clap::Args)]
-struct NotBuilt {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    _any: Vec<String>,
 }
 
 fn main() -> std::process::ExitCode {
@@ -153,13 +140,6 @@ fn run(command: Command, common: &Common) -> Outcome {
         Command::Key(arguments) => key::run(&arguments)?,
         Command::Completion(arguments) => shell::completion(&arguments)?,
         Command::Man(arguments) => shell::man(&arguments, Arguments::command())?,
-        #[cfg(feature = "torture")]
-        Command::Torture(arguments) => tandem_torture::run(&arguments)?,
-        #[cfg(not(feature = "torture"))]
-        Command::Torture(_) => {
-            return Err(Failure::refused("this build has no fault tests")
-                .next("Build it with: cargo build --release --features torture"));
-        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::Args;
 use tandem_hub::ops::sign_ins;
 use tandem_hub::start::Started;
@@ -70,9 +71,8 @@ Flags override TANDEM_* variables, which override tandem.toml.
 TANDEM_LOG sets the log level: info (default), debug, warn, tandem_server=debug, ...
 SIGTERM or Ctrl-C stops the hub after the current requests are answered.";
 
-/// How far the clock of a node is off, in milliseconds.
-#[cfg(feature = "torture")]
-const CLOCK_OFFSET: &str = "TANDEM_CLOCK_OFFSET_MS";
+/// Shifts the clock of a hub, for fault tests whose nodes disagree about the time.
+const CLOCK_OFFSET: &str = "TANDEM_TEST_CLOCK_OFFSET_MS";
 
 impl Arguments {
     fn flags(&self) -> Vec<(String, String)> {
@@ -96,20 +96,20 @@ impl Arguments {
     }
 }
 
-/// The clock of the hub. Only a build for fault tests can shift it.
-fn clock() -> Clock {
-    #[cfg(feature = "torture")]
-    if let Some(ms) = std::env::var(CLOCK_OFFSET).ok().and_then(|text| text.parse().ok()) {
-        return Clock::Shifted(ms);
-    }
-    Clock::System
+/// The clock of the hub: that of the system, unless a fault test shifts it.
+fn clock() -> anyhow::Result<Clock> {
+    let Some(text) = std::env::var_os(CLOCK_OFFSET) else { return Ok(Clock::System) };
+    let ms = text.to_str().and_then(|text| text.parse().ok());
+    let ms = ms.with_context(|| format!("{CLOCK_OFFSET} is {text:?}, not a whole number of milliseconds"))?;
+    report!(
+        "tandem: warning: {CLOCK_OFFSET} is set, so the clock of this hub is {ms} ms off; only tests want that"
+    );
+    Ok(Clock::Shifted(ms))
 }
 
 /// Names environment variables that look like settings and are none.
 fn report_unknown_variables() {
     let variables = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-    #[cfg(feature = "torture")]
-    let variables = variables.filter(|name| name != CLOCK_OFFSET);
     for (name, meant) in Config::unknown_variables(variables) {
         let hint = match meant {
             Some(meant) => format!("did you mean {meant}?"),
@@ -155,10 +155,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut config = arguments.settings()?;
     let _last_lines = tandem_server::logs::init();
     report_unknown_variables();
+    let clock = clock()?;
     let too_few_files = descriptors::make_room(&mut config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(async {
-        let started = tandem_hub::start::open(config, clock(), Resolver::system()).await?;
+        let started = tandem_hub::start::open(config, clock, Resolver::system()).await?;
         let config = &started.hub.config;
         let listener = tandem_server::listen(config).await?;
         let address = listener.local_addr()?;

@@ -29,6 +29,19 @@ const UPLOAD_MB: usize = 80;
 /// The smallest memory budget.
 const MEMORY_BUDGET_MB_MIN: usize = 2 * UPLOAD_MB;
 
+/// What follows `TANDEM_` in the names of variables that are not settings.
+const NOT_SETTINGS: [&str; 9] = [
+    "log",
+    "config",
+    "hub",
+    "key",
+    "agent",
+    "test_postgres",
+    "test_nats",
+    "test_cluster",
+    "test_clock_offset_ms",
+];
+
 /// Settings that have no value by default.
 const OPTIONAL: [&str; 8] = [
     "database",
@@ -271,10 +284,7 @@ impl Config {
         let known = Self::names();
         let unknown = |name: String| {
             let rest = name.strip_prefix("TANDEM_")?.to_lowercase();
-            if known.contains(&rest)
-                || ["log", "config", "hub", "key", "agent", "test_postgres", "test_nats", "test_cluster"]
-                    .contains(&rest.as_str())
-            {
+            if known.contains(&rest) || NOT_SETTINGS.contains(&rest.as_str()) {
                 return None;
             }
             let meant = suggestion(&rest).map(|meant| format!("TANDEM_{}", meant.to_uppercase()));

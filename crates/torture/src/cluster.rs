@@ -10,7 +10,7 @@ use tandem_bench::services::{Nats, Postgres};
 use tokio::sync::Mutex;
 
 use crate::http::{Answer, Ask};
-use crate::node::{Addresses, Node};
+use crate::node::{Node, Places};
 use crate::proxy::Proxy;
 
 /// How long a request is repeated before the hub counts as unavailable.
@@ -45,16 +45,17 @@ struct Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if self.keep.load(Relaxed) {
-            eprintln!("tandem torture: logs and data are in {}", self.path.display());
+            eprintln!("tandem-torture: logs and data are in {}", self.path.display());
         } else if std::fs::remove_dir_all(&self.path).is_err() && self.path.exists() {
-            eprintln!("tandem torture: could not remove {}", self.path.display());
+            eprintln!("tandem-torture: could not remove {}", self.path.display());
         }
     }
 }
 
 impl Cluster {
-    /// Starts everything, each node's clock off by so many milliseconds.
+    /// Starts everything, each node's clock off by so many milliseconds. `tandem` is the program that nodes run.
     pub(crate) async fn start(
+        tandem: &Path,
         parent: Option<&Path>,
         clock_offsets_ms: &[i64],
         keep: bool,
@@ -75,12 +76,14 @@ impl Cluster {
                 Some(nats) => Some(Proxy::start(nats.port()).await?),
                 None => None,
             };
-            let addresses = Addresses {
+            let places = Places {
+                tandem: tandem.to_path_buf(),
+                folder: path.join(format!("node-{number}")),
                 database: postgres.url_at(database.port),
                 bus: bus.as_ref().map(|bus| format!("nats://127.0.0.1:{}", bus.port)),
                 files: files.clone(),
             };
-            nodes.push(Node::new(number, path.join(format!("node-{number}")), addresses)?);
+            nodes.push(Node::new(number, places)?);
             ways.push(Ways { database, bus });
         }
         let turn = AtomicUsize::new(0);

@@ -29,12 +29,15 @@ const SETTINGS: [&str; 8] = [
     "max_connections_per_address=10000",
 ];
 
-/// How a node reaches the others and its services.
-#[derive(Debug, Clone)]
-pub(crate) struct Addresses {
+/// The program, the folders and the services of a node.
+#[derive(Debug)]
+pub(crate) struct Places {
+    pub(crate) tandem: PathBuf,
+    pub(crate) folder: PathBuf,
     pub(crate) database: String,
     /// None for a single node.
     pub(crate) bus: Option<String>,
+    /// Shared by all nodes.
     pub(crate) files: PathBuf,
 }
 
@@ -43,8 +46,7 @@ pub(crate) struct Addresses {
 pub(crate) struct Node {
     pub(crate) number: usize,
     pub(crate) address: SocketAddr,
-    folder: PathBuf,
-    addresses: Addresses,
+    places: Places,
     child: Mutex<Option<Child>>,
     /// When the last fault that concerned this node ended; the start counts.
     settled_at: Mutex<Option<Instant>>,
@@ -56,35 +58,34 @@ fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Node {
     /// A node that is not started yet, on a port that it keeps.
-    pub(crate) fn new(number: usize, folder: PathBuf, addresses: Addresses) -> anyhow::Result<Self> {
-        std::fs::create_dir_all(&folder)?;
+    pub(crate) fn new(number: usize, places: Places) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(&places.folder)?;
         let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
         let (child, settled_at) = Default::default();
-        Ok(Self { number, address, folder, addresses, child, settled_at })
+        Ok(Self { number, address, places, child, settled_at })
     }
 
     /// Starts the process with its clock off by so many milliseconds.
     pub(crate) fn start(&self, clock_offset_ms: i64) -> anyhow::Result<()> {
-        let binary = std::env::current_exe().context("cannot find the program itself")?;
-        let mut command = Command::new(binary);
+        let mut command = Command::new(&self.places.tandem);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TANDEM_"))
         {
             command.env_remove(name);
         }
         let address = self.address.to_string();
         command.args(["serve", "--listen", &address, "--admin-token", ADMIN_TOKEN]);
-        command.arg("--data").arg(&self.folder).args(["--database", &self.addresses.database]);
-        if let Some(bus) = &self.addresses.bus {
+        command.arg("--data").arg(&self.places.folder).args(["--database", &self.places.database]);
+        if let Some(bus) = &self.places.bus {
             command.args(["--bus", bus, "--advertise", &address]);
-            command.arg("--shared-files").arg(&self.addresses.files);
+            command.arg("--shared-files").arg(&self.places.files);
         }
         for setting in SETTINGS {
             command.args(["--set", setting]);
         }
-        let log = self.folder.join("node.log");
+        let log = self.places.folder.join("node.log");
         let log = std::fs::OpenOptions::new().create(true).append(true).open(&log)?;
-        command.env("TANDEM_LOG", "warn").env("TANDEM_CLOCK_OFFSET_MS", clock_offset_ms.to_string());
-        command.current_dir(&self.folder).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        command.env("TANDEM_LOG", "warn").env("TANDEM_TEST_CLOCK_OFFSET_MS", clock_offset_ms.to_string());
+        command.current_dir(&self.places.folder).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let child = command.kill_on_drop(true).spawn().context("cannot start a node")?;
         *lock(&self.child) = Some(child);
         Ok(())
@@ -149,7 +150,7 @@ impl Node {
 
     /// The last lines of its log.
     pub(crate) fn log_end(&self) -> String {
-        let text = std::fs::read_to_string(self.folder.join("node.log")).unwrap_or_default();
+        let text = std::fs::read_to_string(self.places.folder.join("node.log")).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")
     }

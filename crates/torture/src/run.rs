@@ -47,9 +47,10 @@ struct Scene {
 pub(crate) async fn run(arguments: &ClusterArguments) -> anyhow::Result<Report> {
     let seed = arguments.seed.unwrap_or_else(|| u64::from(std::process::id()) * 7_919 % 100_000);
     let mut deck = Deck::new(chosen(arguments)?, seed);
+    let tandem = arguments.tandem.path()?;
     eprintln!("seed {seed}: starting PostgreSQL, NATS and {} nodes", arguments.nodes);
     let offsets = faults::clock_offsets(arguments.nodes);
-    let cluster = Cluster::start(arguments.folder.as_deref(), &offsets, arguments.keep).await?;
+    let cluster = Cluster::start(&tandem, arguments.folder.as_deref(), &offsets, arguments.keep).await?;
     let scene = Scene::start(cluster, arguments.writers, Dice::new(seed ^ 0xfeed)).await?;
     let begun = Instant::now();
     let until = begun + Duration::from_secs_f64(arguments.minutes * 60.0);

@@ -10,7 +10,6 @@ mod agents;
 mod approvals;
 mod backup;
 mod bad_input;
-mod benchmark;
 mod bounds;
 mod bridge;
 mod browsers;

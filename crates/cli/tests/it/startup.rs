@@ -239,6 +239,27 @@ fn a_misspelt_variable_gets_a_suggestion() {
     assert!(log.contains("did you mean TANDEM_MAX_CONNECTIONS?"), "{log}");
 }
 
+#[test]
+fn a_shifted_clock_is_reported() {
+    const OFFSET: &str = "TANDEM_TEST_CLOCK_OFFSET_MS";
+    let place = Place::new(Db::Sqlite);
+    for wrong in ["soon", "2.5", ""] {
+        let said = error(&command(&place).env(OFFSET, wrong).output().unwrap());
+        assert!(said.contains(OFFSET) && said.contains(&format!("{wrong:?}")), "{said}");
+    }
+    for shifted in [false, true] {
+        let mut command = command(&place);
+        if shifted {
+            command.env(OFFSET, "-2500");
+        }
+        let hub = Process::start(command);
+        hub.signal("TERM");
+        let (_, log) = hub.end();
+        assert_eq!(log.contains(OFFSET) && log.contains("-2500 ms"), shifted, "{log}");
+        assert!(!log.contains("not a setting"), "{log}");
+    }
+}
+
 #[rstest]
 #[case::raised("ulimit -Sn 300", 200, None)]
 #[case::small("ulimit -Sn 600; ulimit -Hn 600", 20_000, Some("the limit of open files is 600"))]

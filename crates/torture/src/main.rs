@@ -1,8 +1,7 @@
-//! `tandem torture`: several nodes under load while processes die, networks part and clocks differ, and a check after
+//! `tandem-torture`: several nodes under load while processes die, networks part and clocks differ, and a check after
 //! each fault that nothing was lost or doubled.
 //!
-//! Not part of the product: only a `tandem` that was built with `--features torture` has it. It knows the hub by its wire
-//! contract only.
+//! Not part of the product: a program of its own, which starts `tandem`. It knows the hub by its wire contract only.
 
 mod agents;
 mod chains;
@@ -25,15 +24,17 @@ mod stories;
 mod tests;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
+use tandem_bench::Tandem;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What `tandem torture` takes.
-#[derive(Debug, Args)]
+/// What `tandem-torture` takes.
+#[derive(Debug, Parser)]
 #[command(about = "Break a cluster under load and check that it keeps its promises")]
-pub struct Arguments {
+struct Arguments {
     #[command(subcommand)]
     what: What,
 }
@@ -44,7 +45,7 @@ enum What {
     Cluster(ClusterArguments),
 }
 
-/// What `tandem torture cluster` takes.
+/// What `tandem-torture cluster` takes.
 #[derive(Debug, Args)]
 #[command(long_about = ABOUT, after_help = MORE)]
 struct ClusterArguments {
@@ -70,9 +71,10 @@ struct ClusterArguments {
     #[arg(long)]
     keep: bool,
     /// Where to write the report as JSON
-    // The command line has a flag --json of its own.
-    #[arg(id = "json_file", long = "json-file", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    tandem: Tandem,
 }
 
 const ABOUT: &str = "\
@@ -93,13 +95,23 @@ Ends with 1 if any of this did not hold.";
 
 const MORE: &str = "\
 Examples:
-  tandem torture cluster --minutes 30
-  tandem torture cluster --minutes 5 --seed 7 --only node_killed,node_frozen
+  tandem-torture cluster --minutes 30
+  tandem-torture cluster --minutes 5 --seed 7 --only node_killed,node_frozen
 Needs Debian's postgresql and nats-server. As root, PostgreSQL runs as the user postgres.";
 
+fn main() -> ExitCode {
+    let What::Cluster(arguments) = Arguments::parse().what;
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tandem-torture: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Runs it, and prints the counts. An error if a promise was broken.
-pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let What::Cluster(arguments) = &arguments.what;
+fn run(arguments: &ClusterArguments) -> anyhow::Result<()> {
     if !(0.1..=10_000.0).contains(&arguments.minutes) {
         bail!("--minutes must be from 0.1 to 10000");
     }
