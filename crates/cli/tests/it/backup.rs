@@ -100,7 +100,7 @@ async fn a_hub_under_load_goes_into_a_file_and_into_either_database(
     #[values(Db::Sqlite, Db::Postgres)] from: Db,
     #[values(Db::Sqlite, Db::Postgres)] to: Db,
 ) {
-    let (shelf, old) = (Shelf::new(), Arc::new(Place::new(from)));
+    let (shelf, old) = (Shelf::new(), Arc::new(Place::empty(from)));
     let hub = start(&old, NOW).await;
     let (ada, bob) = hub.pair().await;
     let task = ada.task_with(&bob, json!({ "title": "Zürich \u{1F600} \"\\", "priority": "high" })).await;
@@ -141,7 +141,7 @@ async fn a_hub_under_load_goes_into_a_file_and_into_either_database(
     assert!(all.len() > known.len(), "there was no load");
     drop(hub);
 
-    let new = Arc::new(Place::new(to));
+    let new = Arc::new(Place::empty(to));
     let restored = tandem(&new, &["restore", archive.to_str().unwrap()]).await;
     assert!(restored.status.success(), "{restored:?}");
     let hub = start(&new, NOW + 1_000).await;
@@ -198,7 +198,7 @@ async fn check_same_moment(bob: &Agent, events: &[Value]) {
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_happens_during_a_backup_is_not_half_in_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (shelf, place) = (Shelf::new(), Arc::new(Place::new(db)));
+    let (shelf, place) = (Shelf::new(), Arc::new(Place::empty(db)));
     let hub = start(&place, NOW).await;
     let (ada, bob) = hub.pair().await;
     let task = ada.task(&bob).await;
@@ -229,7 +229,7 @@ async fn what_happens_during_a_backup_is_not_half_in_it(#[values(Db::Sqlite, Db:
     assert_eq!((made.files, made.deleted_files), (1, 1));
     assert_eq!(bob.events().await.len(), before.len() + 2);
     drop(hub);
-    let new = Arc::new(Place::new(db));
+    let new = Arc::new(Place::empty(db));
     assert!(tandem(&new, &["restore", archive.to_str().unwrap()]).await.status.success());
     let hub = start(&new, NOW).await;
     let (ada, bob) = (moved(&ada, &hub), moved(&bob, &hub));
@@ -243,7 +243,7 @@ async fn what_happens_during_a_backup_is_not_half_in_it(#[values(Db::Sqlite, Db:
 
 /// A hub that has something of everything, stopped again, and its archive.
 async fn archived(db: Db, shelf: &Shelf) -> (Arc<Place>, PathBuf) {
-    let place = Arc::new(Place::new(db));
+    let place = Arc::new(Place::empty(db));
     let hub = start(&place, NOW).await;
     let (ada, bob) = hub.pair().await;
     let task = ada.task(&bob).await;
@@ -282,7 +282,7 @@ async fn an_archive_is_private_whole_and_never_written_over(#[values(Db::Sqlite,
     let names: Vec<String> = members(&shelf.file("next.tar")).into_iter().map(|member| member.0).collect();
     assert_eq!(names[names.len() - 2..], ["manifest.json", "manifest.sha256"]);
     assert!(names.contains(&"tables/events.jsonl".to_owned()));
-    let empty = Place::new(db);
+    let empty = Place::empty(db);
     refused(&empty, &["backup", shelf.file("no.tar").to_str().unwrap()], &["database"]).await;
     assert!(!shelf.file("no.tar").exists() && !shelf.file("no.tar.part").exists());
     // Bytes that are missing while their row is there are not left out silently.
@@ -318,7 +318,7 @@ async fn what_is_damaged_cut_off_or_foreign_is_refused(#[values(Db::Sqlite, Db::
     let shelf = Shelf::new();
     let (_place, archive) = archived(db, &shelf).await;
     let whole = std::fs::read(&archive).unwrap();
-    let target = Arc::new(Place::new(db));
+    let target = Arc::new(Place::empty(db));
     let before = picture_of(&target).await;
     let bad = shelf.file("bad.tar");
     let path = bad.to_str().unwrap();
@@ -389,7 +389,7 @@ async fn only_an_empty_place_is_restored_into(#[values(Db::Sqlite, Db::Postgres)
     refused(&place, &["restore", path], &["not empty"]).await;
     drop(hub);
     // A folder with a file of somebody's, beside an empty database.
-    let other = Arc::new(Place::new(db));
+    let other = Arc::new(Place::empty(db));
     std::fs::write(other.folder.join("notes.txt"), "mine").unwrap();
     let before = picture_of(&other).await;
     refused(&other, &["restore", path], &["the data folder is not empty", "notes.txt"]).await;
@@ -419,7 +419,7 @@ async fn only_an_empty_place_is_restored_into(#[values(Db::Sqlite, Db::Postgres)
 async fn half_a_restore_is_no_hub(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let shelf = Shelf::new();
     let (_place, archive) = archived(db, &shelf).await;
-    let target = Place::new(db);
+    let target = Place::empty(db);
     let begun = database(&target);
     tokio::task::spawn_blocking(move || drop(dump::Load::begin(&begun, 1).unwrap())).await.unwrap();
     let words = ["a restore into this database did not finish", "empty"];
@@ -432,7 +432,7 @@ async fn half_a_restore_is_no_hub(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
 #[rstest]
 #[tokio::test]
 async fn every_table_is_in_the_list(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let database = database(&place);
     let found = tokio::task::spawn_blocking(move || {
         drop(Store::open(&database, &Options::default(), 0).unwrap());

@@ -161,7 +161,7 @@ fn url(file: &Value) -> &str {
 #[rstest]
 #[tokio::test]
 async fn a_file_goes_into_the_bucket_and_comes_out(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (bucket, place) = (Bucket::start(), Place::new(db));
+    let (bucket, place) = (Bucket::start(), Place::empty(db));
     let hub = bucket.hub(&place);
     let (ada, bob) = pair(&hub).await;
     let task = ada.task(&bob).await;
@@ -223,7 +223,7 @@ async fn a_file_goes_into_the_bucket_and_comes_out(#[values(Db::Sqlite, Db::Post
 #[rstest]
 #[tokio::test]
 async fn a_store_that_is_away_changes_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (bucket, place) = (Bucket::start(), Place::new(db));
+    let (bucket, place) = (Bucket::start(), Place::empty(db));
     let hub = bucket.hub(&place);
     let (ada, bob) = pair(&hub).await;
     let task = ada.task(&bob).await;
@@ -261,7 +261,7 @@ async fn a_store_that_is_away_changes_nothing(#[values(Db::Sqlite, Db::Postgres)
 #[rstest]
 #[tokio::test]
 async fn what_belongs_to_nobody_is_swept(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (mut bucket, place) = (Bucket::start(), Place::new(db));
+    let (mut bucket, place) = (Bucket::start(), Place::empty(db));
     let hub = bucket.hub(&place);
     let (ada, bob) = pair(&hub).await;
     let task = ada.task(&bob).await;
@@ -298,7 +298,7 @@ async fn what_belongs_to_nobody_is_swept(#[values(Db::Sqlite, Db::Postgres)] db:
     assert_eq!(bucket.names().await, left);
     assert_eq!(&moved(&bob, &hub).get(url(&file)).await.bytes[..], b"kept");
     // Files are never compared with another hub's database.
-    let other = Place::new(db);
+    let other = Place::empty(db);
     let words = ["s3://files/hubs/one", "another hub", "files_prefix"];
     bucket.refused(&other, "hubs/one", &["serve", "--listen", "127.0.0.1:0"], &words).await;
     let mut command = command(&other);
@@ -316,13 +316,13 @@ async fn restored(bucket: &Bucket, place: &Place, prefix: &str, archive: &Path) 
 #[rstest]
 #[tokio::test]
 async fn a_backup_holds_the_bucket_and_fills_another(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (bucket, shelf, place) = (Bucket::start(), Shelf::new(), Place::new(db));
+    let (bucket, shelf, place) = (Bucket::start(), Shelf::new(), Place::empty(db));
     let hub = bucket.hub(&place);
     let (ada, bob) = pair(&hub).await;
     let task = ada.task(&bob).await;
     let (small, large) = (sent(&ada, &task, b"hello").await, large());
     let form = upload_form(&ada, &task, "b.txt", "text/plain", &large).await.ok(201);
-    let (archive, new) = (shelf.file("hub.tar"), Place::new(db));
+    let (archive, new) = (shelf.file("hub.tar"), Place::empty(db));
     let made = bucket.tandem(&place, "hubs/one", &["backup", archive.to_str().unwrap()]).await;
     assert!(made.status.success(), "{made:?}");
     // A bucket that is not empty is left alone.
@@ -340,7 +340,7 @@ async fn a_backup_holds_the_bucket_and_fills_another(#[values(Db::Sqlite, Db::Po
     assert_eq!(&same.get(url(&small)).await.bytes[..], b"hello");
     assert!(same.get(url(&form)).await.bytes == large, "byte for byte");
     // From a bucket into a folder.
-    let plain = Place::new(db);
+    let plain = Place::empty(db);
     let output = crate::backup::tandem(&plain, &restore).await;
     assert!(output.status.success(), "{output:?}");
     let third = Process::start(crate::serve::command(&plain));
@@ -357,7 +357,7 @@ async fn a_backup_holds_the_bucket_and_fills_another(#[values(Db::Sqlite, Db::Po
 #[rstest]
 #[tokio::test]
 async fn a_hub_without_its_bucket_does_not_start(#[values(Db::Sqlite)] db: Db) {
-    let (bucket, place) = (Bucket::start(), Place::new(db));
+    let (bucket, place) = (Bucket::start(), Place::empty(db));
     let serve = ["serve", "--listen", "127.0.0.1:0", "--set"];
     let to_check = ["files_bucket", "files_endpoint", "AWS_REGION", "AWS_ACCESS_KEY_ID"];
     for (setting, words) in [

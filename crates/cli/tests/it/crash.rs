@@ -64,7 +64,7 @@ async fn send_until(
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_answered_survives_sigkill(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let mut hub = Process::start(command(&place));
     let mut bob = agent(&hub.client, "Bob").await;
     let mut senders = Vec::new();
@@ -141,7 +141,7 @@ async fn verify(bob: &Agent, answered: &Answered) {
 #[rstest]
 #[tokio::test]
 async fn a_deadline_set_before_sigkill_fires_once_afterwards(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let hub = Process::start(command(&place));
     let (mut ada, bob) = (agent(&hub.client, "Ada").await, agent(&hub.client, "Bob").await);
     ada.pair_with(&bob).await;

@@ -187,10 +187,9 @@ async fn a_hub_that_does_not_answer_costs_two_seconds(#[values(Db::Sqlite)] db: 
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_end_of_a_turn_is_put_off_once_and_in_fixed_words(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn the_end_of_a_turn_is_put_off_once_and_in_fixed_words() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let task = cli.task(&[]).await;
     for (tool, event) in [("claude", "Stop"), ("codex", "Stop"), ("gemini", "AfterAgent")] {
@@ -235,10 +234,9 @@ async fn is_following(cli: &Cli) {
     .await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_waiter_wakes_for_work_and_not_for_replies(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_waiter_wakes_for_work_and_not_for_replies() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let asked = cli.json(&["send", "ada", "Tell me", "--agent", "bob"]).await;
     let first = waiter(&cli, "one", &[]).await;

@@ -160,7 +160,7 @@ async fn registered(client: &Client, name: &str) -> Agent {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_server_hangs_nothing_on_postgres() {
-    let mut place = Place::new(Db::Postgres);
+    let mut place = Place::empty(Db::Postgres);
     let url = place.database.clone().unwrap();
     let server = url.split('@').nth(1).unwrap().split('/').next().unwrap().to_owned();
     let proxy = Proxy::to(server.clone()).await;
@@ -209,7 +209,7 @@ async fn a_silent_server_hangs_nothing_on_postgres() {
 /// A process with a bound on the size of its files meets the same failures as one with a full disk.
 #[tokio::test]
 async fn an_upload_to_a_full_disk_is_refused_as_such() {
-    let place = Place::new(Db::Sqlite);
+    let place = Place::empty(Db::Sqlite);
     let serve = command(&place);
     let mut bounded = std::process::Command::new("sh");
     bounded.args(["-c", "trap '' XFSZ; ulimit -f 8000; exec \"$@\"", "sh"]);
@@ -237,7 +237,7 @@ async fn an_upload_to_a_full_disk_is_refused_as_such() {
 
 #[tokio::test]
 async fn a_job_that_nobody_waits_for_never_starts() {
-    let place = Place::new(Db::Sqlite);
+    let place = Place::empty(Db::Sqlite);
     let database = tandem_store::Database::Sqlite(place.folder.join("tandem.db"));
     let options = tandem_store::Options {
         group_max: 1,

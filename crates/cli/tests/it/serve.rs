@@ -102,7 +102,7 @@ async fn register(client: &Client) -> String {
 #[rstest]
 #[tokio::test]
 async fn it_starts_stops_and_finds_its_data_again(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let hub = Process::start(command(&place));
     for word in ["Dashboard", "Sign in", "setup-link", "Register", "Operator", "admin-token"] {
         assert!(hub.greeting.contains(word), "{}", hub.greeting);
@@ -125,7 +125,7 @@ async fn it_starts_stops_and_finds_its_data_again(#[values(Db::Sqlite, Db::Postg
 #[rstest]
 #[tokio::test]
 async fn a_log_that_nobody_reads_stops_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let mut serve = command(&place);
     // A pipe that is full after a few hundred lines.
     let (unread, log) = std::io::pipe().unwrap();
@@ -147,7 +147,7 @@ fn assert_private(path: &Path) {
 #[rstest]
 #[tokio::test]
 async fn a_second_hub_on_the_same_folder_says_so(#[values(Db::Sqlite)] db: Db) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let hub = Process::start(command(&place));
     let second = command(&place).output().unwrap();
     assert_eq!(second.status.code(), Some(1));
@@ -155,11 +155,11 @@ async fn a_second_hub_on_the_same_folder_says_so(#[values(Db::Sqlite)] db: Db) {
     assert!(error.contains("another tandem (process") && error.contains("--data"), "{error}");
     register(&hub.client).await;
     // Nor on the same database from another folder.
-    let other = Place::new(db);
+    let other = Place::empty(db);
     let mut command = command(&other);
     command.arg("--database").arg(format!("sqlite:{}", other.folder.join("own.db").display()));
     let _first = Process::start(command);
-    let third = Place::new(db);
+    let third = Place::empty(db);
     let mut second = crate::serve::command(&third);
     second.arg("--database").arg(format!("sqlite:{}", other.folder.join("own.db").display()));
     assert_eq!(second.output().unwrap().status.code(), Some(1));
@@ -168,7 +168,7 @@ async fn a_second_hub_on_the_same_folder_says_so(#[values(Db::Sqlite)] db: Db) {
 #[rstest]
 #[tokio::test]
 async fn what_cannot_work_is_said_before_anything_starts(#[values(Db::Sqlite)] db: Db) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let fails = |arguments: &[&str], words: &[&str]| {
         let output = command(&place).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -221,7 +221,7 @@ fn help_teaches() {
 
 #[test]
 fn a_key_is_made_once_and_shown_again() {
-    let place = Place::new(Db::Sqlite);
+    let place = Place::empty(Db::Sqlite);
     let key = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
         command.arg("key").args(arguments).current_dir(&place.folder);
@@ -251,7 +251,7 @@ async fn no_log_level_shows_secrets_or_messages(
     #[values(Db::Sqlite, Db::Postgres)] db: Db,
     #[values("trace", "info,tokio_postgres=trace,tandem_store=trace,log=trace,rmcp=trace")] level: &str,
 ) {
-    let place = Place::new(db);
+    let place = Place::empty(db);
     let mut serve = command(&place);
     serve.env("TANDEM_LOG", level);
     let process = Process::start(serve);

@@ -78,7 +78,7 @@ async fn log_of(agent: &Agent) -> Vec<Value> {
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_previous_release_runs_beside_this_one_on_postgres() {
-    let place = Place::new(Db::Postgres);
+    let place = Place::empty(Db::Postgres);
     let old = Process::start(node(previous(), &place, "old"));
     let (ada, bob) = (agent(&old.client, "Ada").await, agent(&old.client, "Bob").await);
     ada.pair_with(&bob).await;

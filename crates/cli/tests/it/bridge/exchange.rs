@@ -110,10 +110,9 @@ async fn rows(url: &str) -> String {
     all
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_changed_key_stops_everything(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_changed_key_stops_everything() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, _, bob_agent) = keyed_pair(&hub).await;
     let mut ada = Tool::old(&cli, "ada", "test", &[]).await;
     let task = |more: Value| {
@@ -144,10 +143,9 @@ async fn a_changed_key_stops_everything(#[values(Db::Sqlite, Db::Postgres)] db: 
     assert!(ada.refused("send_message", typed).await.contains("encryptedKeys"));
 }
 
-#[rstest]
 #[tokio::test]
-async fn agents_without_keys_exchange_plain_tasks(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn agents_without_keys_exchange_plain_tasks() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, _, bob_agent) = super::plain_pair(&hub).await;
     let mut ada = Tool::old(&cli, "ada", "test", &[]).await;
     let mut bob = Tool::old(&cli, "bob", "test", &[]).await;

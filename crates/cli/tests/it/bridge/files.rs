@@ -4,16 +4,14 @@ use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rstest::rstest;
 use serde_json::json;
 
 use super::{Tool, plain_pair};
 use crate::harness::{Db, Harness};
 
-#[rstest]
 #[tokio::test]
-async fn files_are_read_and_written_below_the_folder_only(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn files_are_read_and_written_below_the_folder_only() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada, bob) = plain_pair(&hub).await;
     let task = ada.task(&bob).await;
     let work = cli.home.join("work");

@@ -2,7 +2,6 @@
 
 use std::process::Stdio;
 
-use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -56,10 +55,9 @@ impl Foreign {
     }
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_official_client_exchanges_an_encrypted_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn the_official_client_exchanges_an_encrypted_task() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada_agent, bob_agent) = keyed_pair(&hub).await;
     let (mut ada, mut bob) = (Foreign::start(&cli, "ada").await, Foreign::start(&cli, "bob").await);
     let task =

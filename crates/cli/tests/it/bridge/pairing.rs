@@ -1,16 +1,14 @@
 //! The bridge pins the key of an agent when the two are connected, as `tandem pair` does.
 
-use rstest::rstest;
 use serde_json::json;
 
 use super::{Tool, key, store};
 use crate::command::Cli;
 use crate::harness::{Db, Harness, eventually};
 
-#[rstest]
 #[tokio::test]
-async fn keys_are_pinned_on_both_sides_of_a_pairing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn keys_are_pinned_on_both_sides_of_a_pairing() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     let (mut agents, mut tools) = (Vec::new(), Vec::new());
     for (name, key_name) in [("ada", "ana"), ("bob", "bob")] {

@@ -18,10 +18,9 @@ async fn delivery(sender: &Agent, task: &str) -> Value {
     sender.view(task).await["delivery"].clone()
 }
 
-#[rstest]
 #[tokio::test]
-async fn only_tasks_that_the_model_looks_at_are_claimed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn only_tasks_that_the_model_looks_at_are_claimed() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada, bob) = plain_pair(&hub).await;
     let old = ada.task(&bob).await;
     let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
@@ -43,10 +42,9 @@ async fn only_tasks_that_the_model_looks_at_are_claimed(#[values(Db::Sqlite, Db:
     eventually(async || (delivery(&ada, &second).await["surfacedBy"] == "channel").then_some(())).await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_wake_that_is_ignored_is_repeated_and_claims_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_wake_that_is_ignored_is_repeated_and_claims_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada, bob) = plain_pair(&hub).await;
     let mut tool = Tool::old(&cli, "bob", "claude-code", &["--wake-again", "1s"]).await;
     followed(&bob).await;
@@ -76,10 +74,9 @@ async fn a_wake_that_is_ignored_is_repeated_and_claims_nothing(#[values(Db::Sqli
     eventually(async || rung(&bob, "channel").await["providedUntil"].is_null().then_some(())).await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn models_do_not_wake_each_other_without_end(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn models_do_not_wake_each_other_without_end() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada, bob) = plain_pair(&hub).await;
     let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
     followed(&bob).await;
@@ -123,11 +120,8 @@ async fn models_do_not_wake_each_other_without_end(#[values(Db::Sqlite, Db::Post
 /// The hub gives numbers of events out again. The bridge runs meanwhile, or starts afterwards.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restored_hub_wakes_as_before(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
-    #[values(true, false)] runs_meanwhile: bool,
-) {
-    let (shelf, place) = (Shelf::new(), Arc::new(Place::new(db)));
+async fn a_restored_hub_wakes_as_before(#[values(true, false)] runs_meanwhile: bool) {
+    let (shelf, place) = (Shelf::new(), Arc::new(Place::new(Db::Sqlite)));
     let start = async |place: &Arc<Place>, now| {
         Harness::start_at(Arc::clone(place), place.config(), Arc::new(AtomicI64::new(now))).await
     };
@@ -153,7 +147,7 @@ async fn a_restored_hub_wakes_as_before(
         tool = Tool::start(&cli, "bob", &[]);
     }
     drop(hub);
-    let place = Arc::new(Place::new(db));
+    let place = Arc::new(Place::new(Db::Sqlite));
     let restored = tandem(&place, &["restore", archive.to_str().unwrap()]).await;
     assert!(restored.status.success(), "{restored:?}");
     let hub = start(&place, 1_800_000_100_000).await;

@@ -8,10 +8,9 @@ use super::{Tool, plain_pair};
 use crate::harness::{Db, Harness, eventually};
 
 /// Claude Code ignores channels in a session that was started without them, and says so to nobody.
-#[rstest]
 #[tokio::test]
-async fn a_session_that_ignores_wakes_leaves_them_to_another(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_session_that_ignores_wakes_leaves_them_to_another() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada, bob) = plain_pair(&hub).await;
     let mut tools = Vec::new();
     for _ in 0..2 {

@@ -24,10 +24,9 @@ pub(super) async fn followed(agent: &Agent) {
     eventually(follows).await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn claude_code_is_woken_once_for_several_news(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn claude_code_is_woken_once_for_several_news() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada, bob) = plain_pair(&hub).await;
     let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
     followed(&bob).await;

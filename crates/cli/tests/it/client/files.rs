@@ -49,10 +49,9 @@ async fn download(client: &Client, file: &FileId, to: &Path) -> Result<tandem_cl
     client.download(file, to, DownloadOptions::default(), |_, _| {}).await
 }
 
-#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_large_file_goes_up_and_down_with_progress(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_large_file_goes_up_and_down_with_progress() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let (task, shelf, content) = (task(&ada, &bob).await, Shelf::new(), bytes(SIZE));
     let mut file = upload(&shelf, "a.txt", &content);
@@ -111,10 +110,9 @@ async fn an_empty_file_is_a_file_too() {
 }
 
 /// The network is cut in the middle of the bytes, and once more after the last of them, before the answer arrives.
-#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cut_during_an_upload_adds_the_file_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_cut_during_an_upload_adds_the_file_once() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let (task, shelf, content) = (task(&ada, &bob).await, Shelf::new(), bytes(SIZE));
     let file = upload(&shelf, "a.txt", &content);
@@ -140,10 +138,9 @@ async fn a_cut_during_an_upload_adds_the_file_once(#[values(Db::Sqlite, Db::Post
     assert!(client_of(&bob).download_bytes(&sent.id, SIZE).await.unwrap().0 == content);
 }
 
-#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cut_during_a_download_is_resumed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_cut_during_a_download_is_resumed() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let (task, shelf, content) = (task(&ada, &bob).await, Shelf::new(), bytes(SIZE));
     let sent = client_of(&ada).upload(&task, &upload(&shelf, "a.txt", &content), |_| {}).await.unwrap();
@@ -194,10 +191,9 @@ async fn an_upload_waits_longer_than_a_call() {
     client.upload(&task, &file, |_| {}).await.unwrap_err();
 }
 
-#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn refusals_of_an_upload_are_reported_as_such(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn refusals_of_an_upload_are_reported_as_such() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let (task, shelf) = (task(&ada, &bob).await, Shelf::new());
     let client = client_of(&ada);

@@ -19,10 +19,9 @@ use crate::serve::{Process, command};
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_and_restarts_of_the_hub_miss_and_double_nothing(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
     #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
 ) {
-    let place = Place::new(db);
+    let place = Place::new(Db::Sqlite);
     let mut hub = Process::start(command(&place));
     let (mut ada, bob) = (agent(&hub.client, "Ada").await, agent(&hub.client, "Bob").await);
     ada.pair_with(&bob).await;
@@ -111,9 +110,8 @@ async fn a_silent_connection_counts_as_lost(
 async fn a_proxy_that_refuses_leads_to_the_next_transport(
     #[case] refused: &[&'static str],
     #[case] expected: Transport,
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
 ) {
-    let hub = Harness::start(db).await;
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let relay = Relay::start(hub.client.address).await;
     for word in refused {
@@ -169,10 +167,9 @@ async fn a_hub_that_is_not_there_yet_is_waited_for() {
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn gaps_of_deleted_tasks_are_no_rewind(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
     #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
 ) {
-    let hub = Harness::start(db).await;
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let relay = Relay::start(hub.client.address).await;
     let mut stream = client_at(relay.address, &bob.key).follow(Some(0)).only(transport);

@@ -58,11 +58,10 @@ async fn restored(db: Db, transport: Transport, outage: Mode) -> Restored {
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_after_a_restore_arrive_once(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
     #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
     #[values(10, 50, 120)] new: i64,
 ) {
-    let Restored { relay, mut stream, hub, ada, bob } = restored(db, transport, Mode::Down).await;
+    let Restored { relay, mut stream, hub, ada, bob } = restored(Db::Sqlite, transport, Mode::Down).await;
     hub.fill(&ada, &bob, usize::try_from(new).unwrap(), None).await;
     relay.set(Mode::Pass);
     let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
@@ -92,10 +91,10 @@ async fn events_after_a_restore_arrive_once(
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restore_is_reported_before_anything_new_happens(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
     #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
 ) {
-    let Restored { relay, mut stream, hub: _hub, ada, bob } = restored(db, transport, Mode::Down).await;
+    let Restored { relay, mut stream, hub: _hub, ada, bob } =
+        restored(Db::Sqlite, transport, Mode::Down).await;
     relay.set(Mode::Pass);
     let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
     assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
@@ -125,10 +124,9 @@ async fn a_late_answer_of_the_old_hub_hides_nothing(
 }
 
 /// A stream that begins with a cursor has read nothing itself, and still notices.
-#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stored_cursor_is_compared_too(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let Restored { relay, hub, ada, bob, .. } = restored(db, Transport::WebSocket, Mode::Down).await;
+async fn a_stored_cursor_is_compared_too() {
+    let Restored { relay, hub, ada, bob, .. } = restored(Db::Sqlite, Transport::WebSocket, Mode::Down).await;
     relay.set(Mode::Pass);
     // Beyond the end of the log.
     let mut stream = client_at(relay.address, &bob.key).follow(Some(READ));

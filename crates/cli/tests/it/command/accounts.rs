@@ -41,10 +41,9 @@ fn loosen(path: &Path) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o640)).unwrap();
 }
 
-#[rstest]
 #[tokio::test]
-async fn registering_makes_keys_a_profile_and_the_current_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn registering_makes_keys_a_profile_and_the_current_agent() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     let arguments = ["register", "Ada's coder", "--description", "Writes code", "--capability", "rust"];
     let ran = cli.ok(&[&arguments[..], &["--as", "ada"]].concat()).await;
@@ -78,20 +77,18 @@ async fn registering_makes_keys_a_profile_and_the_current_agent(#[values(Db::Sql
     fields(&view, &["profile", "agentId", "agentName", "hub", "fingerprint"]);
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_hubs_proof_of_work_is_solved(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.pow_difficulty = 12).await;
+async fn the_hubs_proof_of_work_is_solved() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.pow_difficulty = 12).await;
     let cli = Cli::new(&hub);
     hub.client.send("POST", "/agents", None, Some(json!({ "name": "x" }))).await.refused(400, "validation");
     cli.register("ada").await;
     me(&hub, &api_key(&cli, "ada")).await.ok(200);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_refused_registration_leaves_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_refused_registration_leaves_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     let long = "x".repeat(65);
     cli.run(&["register", &long, "--as", "ada"]).await.failed(2, "NAME must be at most 64");
@@ -114,10 +111,9 @@ async fn a_refused_registration_leaves_nothing(#[values(Db::Sqlite, Db::Postgres
     assert_eq!(known, json!([]), "the hub has no agent");
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_profile_that_others_could_read_is_refused(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_profile_that_others_could_read_is_refused() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     cli.register("ada").await;
     let file = cli.config().join("agents/ada.toml");
@@ -134,10 +130,9 @@ async fn a_profile_that_others_could_read_is_refused(#[values(Db::Sqlite, Db::Po
     assert!(!file.exists());
 }
 
-#[rstest]
 #[tokio::test]
-async fn logging_in_reads_the_key_from_a_pipe(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn logging_in_reads_the_key_from_a_pipe() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     cli.ok(&["register", "ada"]).await;
     let key = api_key(&cli, "ada");
@@ -180,10 +175,9 @@ async fn logging_in_reads_the_key_from_a_pipe(#[values(Db::Sqlite, Db::Postgres)
     other.run(&["login", &key]).await.failed(2, "unexpected argument");
 }
 
-#[rstest]
 #[tokio::test]
-async fn rotating_replaces_the_key_unseen(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn rotating_replaces_the_key_unseen() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     cli.register("ada").await;
     let old = api_key(&cli, "ada");
@@ -201,10 +195,9 @@ async fn rotating_replaces_the_key_unseen(#[values(Db::Sqlite, Db::Postgres)] db
     cli.run(&["rotate"]).await.failed(1, "TANDEM_KEY");
 }
 
-#[rstest]
 #[tokio::test]
-async fn logging_out_forgets_here_and_on_request_there(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn logging_out_forgets_here_and_on_request_there() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     cli.register("ada").await;
     cli.register("bob").await;
@@ -230,10 +223,9 @@ async fn logging_out_forgets_here_and_on_request_there(#[values(Db::Sqlite, Db::
     assert_eq!(api_key(&cli, "bob"), bob);
 }
 
-#[rstest]
 #[tokio::test]
-async fn contexts_choose_the_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn contexts_choose_the_agent() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     assert_eq!(cli.ok(&["context", "list"]).await.stdout, "");
     cli.run(&["context", "show"]).await.failed(1, "tandem register NAME");
@@ -257,10 +249,9 @@ async fn contexts_choose_the_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     cli.run(&["whoami", "--agent", "bob"]).await.failed(3, "context list");
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_profile_on_the_hub_can_be_changed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn the_profile_on_the_hub_can_be_changed() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     cli.register("ada").await;
     cli.run(&["profile", "set"]).await.failed(2, "--name");

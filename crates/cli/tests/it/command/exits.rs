@@ -1,6 +1,5 @@
 //! Every documented exit code, and errors as JSON.
 
-use rstest::rstest;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -25,10 +24,9 @@ async fn fails(cli: &Cli, arguments: &[&str], exit: i32, code: &str, with: &str)
     json_error(&cli.run(&[arguments, &["--json"]].concat()).await, exit, code);
 }
 
-#[rstest]
 #[tokio::test]
-async fn refusals_usage_and_unknown_things(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn refusals_usage_and_unknown_things() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let task = cli.task(&["--review"]).await;
     cli.ok(&["task", "accept", &task, "--agent", "bob"]).await;
@@ -115,10 +113,9 @@ async fn a_proxy_without_a_hub() {
     }
 }
 
-#[rstest]
 #[tokio::test]
-async fn what_does_not_happen_in_time(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn what_does_not_happen_in_time() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     fails(&cli, &["wait", "--timeout", "0s"], 5, "timed_out", "tandem inbox").await;
     let sent = cli.run(&["send", "bob", "x", "--wait", "--timeout", "0s"]).await;
@@ -127,10 +124,9 @@ async fn what_does_not_happen_in_time(#[values(Db::Sqlite, Db::Postgres)] db: Db
     fails(&cli, &["task", "watch", "@", "--timeout", "0s"], 5, "timed_out", "still submitted").await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn waiting_says_what_has_arrived(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn waiting_says_what_has_arrived() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let bob = ["--agent", "bob"];
     let wait = ["wait", "--timeout", "30s", "--json", "--agent", "bob"];

@@ -16,12 +16,9 @@ async fn connected(hub: &Harness) -> Cli {
     cli
 }
 
-#[rstest]
 #[tokio::test]
-async fn files_are_listed_and_encrypted_ones_open_without_their_task(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
-) {
-    let hub = Harness::start(db).await;
+async fn files_are_listed_and_encrypted_ones_open_without_their_task() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = connected(&hub).await;
     std::fs::write(cli.home.join("plan.txt"), "Friday").unwrap();
     for encrypted in [false, true] {

@@ -1,7 +1,6 @@
 //! Text of other agents is data: nothing in it reaches the terminal as a command to the terminal, and nothing in it looks
 //! like our own words.
 
-use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -66,10 +65,9 @@ fn ada(cli: &Cli) -> String {
     line.trim_matches('"').to_owned()
 }
 
-#[rstest]
 #[tokio::test]
-async fn peer_text_is_shown_harmlessly(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn peer_text_is_shown_harmlessly() {
+    let hub = Harness::start(Db::Sqlite).await;
     // The hub takes no control characters in names.
     let name: String = NASTY.chars().filter(|c| !c.is_control()).take(60).collect();
     let (cli, peer) = with_peer(&hub, &name).await;

@@ -1,15 +1,13 @@
 //! How tasks and agents are named, texts from standard input, and readers that leave early.
 
-use rstest::rstest;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::Cli;
 use crate::harness::{Db, Harness, PATIENCE};
 
-#[rstest]
 #[tokio::test]
-async fn tasks_by_prefix_and_by_at(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn tasks_by_prefix_and_by_at() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     cli.run(&["task", "show", "@"]).await.failed(3, "tandem task list");
     let first = cli.task(&[]).await;
@@ -37,10 +35,9 @@ async fn tasks_by_prefix_and_by_at(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     cli.run(&["message", "nobody", "Hello"]).await.failed(3, "tandem connections");
 }
 
-#[rstest]
 #[tokio::test]
-async fn agents_by_alias_name_id_and_prefix(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn agents_by_alias_name_id_and_prefix() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let connected = cli.json(&["agents"]).await;
     let id = connected["agentId"].as_str().unwrap();
@@ -64,10 +61,9 @@ async fn agents_by_alias_name_id_and_prefix(#[values(Db::Sqlite, Db::Postgres)] 
     cli.run(&["send", "reviewer", "x"]).await.failed(3, "no connection");
 }
 
-#[rstest]
 #[tokio::test]
-async fn texts_from_standard_input(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn texts_from_standard_input() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let text = "First line\n\tsecond — ünïcödé\n\n";
     let ran = cli.run_with(&["send", "bob", "x", "--text", "-"], text.as_bytes()).await;

@@ -123,10 +123,9 @@ async fn the_operators_token_is_found_and_goes_nowhere_else(#[values(Db::Sqlite)
     cli.run(&["admin", "overview", "--token-file", "token"]).await.failed(1, "others can read it");
 }
 
-#[rstest]
 #[tokio::test]
-async fn top_shows_the_hub_at_work(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn top_shows_the_hub_at_work() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     ada.task(&bob).await;
     let _socket = bob.socket("").await;
@@ -159,10 +158,9 @@ fn level<'a>(report: &'a Value, check: &str) -> Option<&'a str> {
     found.map(|finding| finding["level"].as_str().unwrap())
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_doctor_finds_what_is_wrong(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_doctor_finds_what_is_wrong() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let cli = Cli::new(&hub);
     cli.profile("bob", &bob);
@@ -200,10 +198,9 @@ async fn a_doctor_finds_what_is_wrong(#[values(Db::Sqlite, Db::Postgres)] db: Db
     assert_eq!((exposed.code, level(&exposed.json(), "file modes")), (1, Some("problem")));
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_doctor_measures_how_an_agent_is_woken(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_doctor_measures_how_an_agent_is_woken() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (_, bob) = hub.pair().await;
     let cli = Cli::new(&hub);
     cli.profile("bob", &bob);
@@ -243,11 +240,10 @@ async fn a_doctor_finds_no_hub() {
     cli.run(&["demo"]).await.failed(4, "tandem demo --serve");
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_demo_plays_again_with_the_same_agents(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+async fn the_demo_plays_again_with_the_same_agents() {
     // As many registrations as the demo needs.
-    let hub = Harness::start_with(db, |config| config.rate_limit_register_max = 2).await;
+    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_register_max = 2).await;
     let cli = Cli::new(&hub);
     let first = cli.run(&["demo", "--fast", "--json"]).await.ok().lines();
     let told = |kind: &str| first.iter().filter(|step| step["event"] == kind).count();
@@ -285,10 +281,9 @@ pub(super) fn listen(cli: &Cli, to: &str, more: &[&str]) -> Child {
     cli.command(&[&["listen", "--forward-to", to, "--json"], more].concat()).spawn().unwrap()
 }
 
-#[rstest]
 #[tokio::test]
-async fn events_are_forwarded_signed_and_resumed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn events_are_forwarded_signed_and_resumed() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let cli = Cli::new(&hub);
     cli.profile("bob", &bob);
@@ -346,10 +341,9 @@ async fn a_program_that_refuses_gets_an_event_again_with_the_same_id(#[values(Db
         .failed(2, "task.created");
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_webhook_is_set_tested_and_removed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = webhooks::start(db).await;
+async fn a_webhook_is_set_tested_and_removed() {
+    let hub = webhooks::start(Db::Sqlite).await;
     let bob = hub.agent("Bob").await;
     let cli = Cli::new(&hub);
     cli.profile("bob", &bob);

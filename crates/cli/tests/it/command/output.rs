@@ -194,10 +194,9 @@ fn plain(ran: &Ran) {
     }
 }
 
-#[rstest]
 #[tokio::test]
-async fn lists_and_views(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = hub(db).await;
+async fn lists_and_views() {
+    let hub = hub(Db::Sqlite).await;
     let cli = world(&hub).await;
     let (mut json, mut pipe, mut terminal) = (String::new(), String::new(), String::new());
     for line in LOOKS {

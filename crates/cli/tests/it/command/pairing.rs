@@ -6,7 +6,6 @@ use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpListener;
@@ -15,10 +14,9 @@ use super::Cli;
 use super::ops::write_private;
 use crate::harness::{Db, Harness, PATIENCE, eventually};
 
-#[rstest]
 #[tokio::test]
-async fn only_the_connection_of_its_code_ends_pairing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn only_the_connection_of_its_code_ends_pairing() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob, cy) = (hub.agent("Ada").await, hub.agent("Bob").await, hub.agent("Cy").await);
     ada.patch("/agents/me", json!({ "autoAccept": true })).await.ok(200);
     let cli = Cli::new(&hub);

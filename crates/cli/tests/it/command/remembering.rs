@@ -67,10 +67,9 @@ async fn open_sockets(hub: &Harness) -> u64 {
     hub.admin("GET", "/admin/overview").await.ok(200)["openSockets"].as_u64().unwrap()
 }
 
-#[rstest]
 #[tokio::test]
-async fn waiting_misses_nothing_between_two_waits(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (_hub, cli, ada, bob) = bob(db).await;
+async fn waiting_misses_nothing_between_two_waits() {
+    let (_hub, cli, ada, bob) = bob(Db::Sqlite).await;
     cli.run(&["wait", "--timeout", "0s"]).await.failed(5, "nothing arrived");
     let first = ada.task(&bob).await;
     let second = ada.task(&bob).await;
@@ -109,10 +108,9 @@ async fn waiting_goes_on_where_a_restored_hub_ended(#[values(Db::Sqlite)] db: Db
 }
 
 /// `/updates` leaves out threads then, and its cursor is not the end of the log.
-#[rstest]
 #[tokio::test]
-async fn waiting_begins_at_the_end_however_much_is_unread(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (hub, cli, ada, bob) = bob(db).await;
+async fn waiting_begins_at_the_end_however_much_is_unread() {
+    let (hub, cli, ada, bob) = bob(Db::Sqlite).await;
     hub.fill(&ada, &bob, 510, None).await;
     one_message_each(&hub, &ada).await;
     let end = bob.last_event().await["id"].clone();
@@ -124,10 +122,9 @@ async fn waiting_begins_at_the_end_however_much_is_unread(#[values(Db::Sqlite, D
 }
 
 /// The restored hub has forgotten three events, and has five new ones before it is reached again.
-#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_of_a_restored_hub_are_forwarded(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (shelf, place) = (Shelf::new(), Arc::new(Place::new(db)));
+async fn events_of_a_restored_hub_are_forwarded() {
+    let (shelf, place) = (Shelf::new(), Arc::new(Place::new(Db::Sqlite)));
     let start = async |place: &Arc<Place>, now| {
         Harness::start_at(Arc::clone(place), place.config(), Arc::new(AtomicI64::new(now))).await
     };
@@ -148,7 +145,7 @@ async fn events_of_a_restored_hub_are_forwarded(#[values(Db::Sqlite, Db::Postgre
 
     relay.set(Mode::Down);
     drop(hub);
-    let place = Arc::new(Place::new(db));
+    let place = Arc::new(Place::new(Db::Sqlite));
     let restored = tandem(&place, &["restore", archive.to_str().unwrap()]).await;
     assert!(restored.status.success(), "{restored:?}");
     let hub = start(&place, 1_800_000_100_000).await;

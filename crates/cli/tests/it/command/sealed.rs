@@ -1,6 +1,5 @@
 //! Encrypted tasks on a hub that lies: what it writes itself is never shown as a peer's text.
 
-use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::Cli;
@@ -40,10 +39,9 @@ async fn sealed_task(cli: &Cli) -> String {
     sent["id"].as_str().unwrap().to_owned()
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_result_of_the_hubs_own_is_not_shown(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_result_of_the_hubs_own_is_not_shown() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, bob) = with_keys(&hub).await;
     for json in [false, true] {
         let option: &[&str] = if json { &["--json"] } else { &[] };
@@ -70,10 +68,9 @@ async fn a_result_of_the_hubs_own_is_not_shown(#[values(Db::Sqlite, Db::Postgres
     }
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_lying_hub_puts_no_words_into_a_peers_mouth(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_lying_hub_puts_no_words_into_a_peers_mouth() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, _) = with_keys(&hub).await;
     let task = sealed_task(&cli).await;
     cli.ok(&["message", &task, "On Friday", "--agent", "bob"]).await;
@@ -119,12 +116,9 @@ async fn a_lying_hub_puts_no_words_into_a_peers_mouth(#[values(Db::Sqlite, Db::P
     assert!(!changed.to_string().contains(LIE), "{changed}");
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_file_of_the_last_task_is_verified_whatever_the_hub_calls_it(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
-) {
-    let hub = Harness::start(db).await;
+async fn a_file_of_the_last_task_is_verified_whatever_the_hub_calls_it() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, _) = with_keys(&hub).await;
     let task = sealed_task(&cli).await;
     std::fs::write(cli.home.join("plan.txt"), "secret plan").unwrap();
@@ -148,10 +142,9 @@ async fn a_file_of_the_last_task_is_verified_whatever_the_hub_calls_it(
     assert_eq!(got["trust"], "clear");
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_hub_that_swaps_names_swaps_no_words(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_hub_that_swaps_names_swaps_no_words() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, bob) = with_keys(&hub).await;
     let task = sealed_task(&cli).await;
     cli.ok(&["message", &task, "I pay"]).await;
@@ -168,10 +161,9 @@ async fn a_hub_that_swaps_names_swaps_no_words(#[values(Db::Sqlite, Db::Postgres
 }
 
 /// The hub hides bob, and presents an agent of its own under his name, or under one that begins so.
-#[rstest]
 #[tokio::test]
-async fn nothing_is_encrypted_for_a_namesake(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn nothing_is_encrypted_for_a_namesake() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (cli, bob) = with_keys(&hub).await;
     sealed_task(&cli).await;
     let eve = tandem_seal::PrivateKey::from_pem(&super::foreign_key()).unwrap().public().to_pem();

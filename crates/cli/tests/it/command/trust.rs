@@ -1,15 +1,13 @@
 //! `tandem trust`: comparing and accepting the public keys of others.
 
-use rstest::rstest;
 use serde_json::json;
 
 use super::{Cli, foreign_key, mode};
 use crate::harness::{Db, Harness};
 
-#[rstest]
 #[tokio::test]
-async fn a_changed_key_is_shown_and_has_to_be_accepted(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_changed_key_is_shown_and_has_to_be_accepted() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     cli.register("ada").await;
     let text = std::fs::read_to_string(cli.config().join("agents/ada.toml")).unwrap();
@@ -49,10 +47,9 @@ async fn a_changed_key_is_shown_and_has_to_be_accepted(#[values(Db::Sqlite, Db::
     cli.run(&["trust", "bob"]).await.failed(1, "ada.pins");
 }
 
-#[rstest]
 #[tokio::test]
-async fn both_sides_of_a_pairing_pin_the_key_that_was_shown(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn both_sides_of_a_pairing_pin_the_key_that_was_shown() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::new(&hub);
     cli.register("ada").await;
     let key =

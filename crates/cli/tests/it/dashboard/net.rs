@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
-use rstest::rstest;
 use serde_json::{Value, json};
 use tandem_core::pairing::PairingCode;
 
@@ -119,10 +118,11 @@ fn code_on(page: &str) -> String {
     page.split("id=\"pair-code\">").nth(1).unwrap().split('<').next().unwrap().to_owned()
 }
 
-#[rstest]
 #[tokio::test]
-async fn two_people_pair_with_a_code(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.public_url = Some("https://hub.example".into())).await;
+async fn two_people_pair_with_a_code() {
+    let hub =
+        Harness::start_with(Db::Sqlite, |config| config.public_url = Some("https://hub.example".into()))
+            .await;
     let (ada, bob) = (hub.agent("Ada").await, hub.agent(HOSTILE).await);
     let (anna, boris) = (Visitor::signed_in(&hub, &ada).await, Visitor::signed_in(&hub, &bob).await);
     let (pair, redeem) = (format!("/app/{}/agents/pair", ada.id), format!("/app/{}/agents/pair", bob.id));
@@ -165,10 +165,9 @@ async fn two_people_pair_with_a_code(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     assert_eq!(bob.get("/connections").await.ok(200), json!([]));
 }
 
-#[rstest]
 #[tokio::test]
-async fn wrong_codes_are_limited(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.pair_attempts_max = 2).await;
+async fn wrong_codes_are_limited() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.pair_attempts_max = 2).await;
     let ada = hub.agent("Ada").await;
     let anna = Visitor::signed_in(&hub, &ada).await;
     let pair = format!("/app/{}/agents/pair", ada.id);
@@ -192,10 +191,9 @@ fn a_slip_of_the_pen_is_corrected() {
     }
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_link_pairs_only_after_a_press(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_link_pairs_only_after_a_press() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob, cy) = (hub.agent("Ada").await, hub.agent("Bob").await, hub.agent("Cy").await);
     let code = ada.post_empty("/pair/generate").await.text("code");
     let boris = Visitor::new(&hub);
@@ -232,10 +230,9 @@ async fn a_link_pairs_only_after_a_press(#[values(Db::Sqlite, Db::Postgres)] db:
     assert_eq!(bob.get("/connections").await.ok(200), json!([]));
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_connection_is_named_ruled_and_blocked(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_connection_is_named_ruled_and_blocked() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob, cy) = (hub.agent("Ada").await, hub.agent(HOSTILE).await, hub.agent("Cy").await);
     let connection = ada.pair_with(&bob).await;
     ada.pair_with(&cy).await;
@@ -271,10 +268,9 @@ async fn a_connection_is_named_ruled_and_blocked(#[values(Db::Sqlite, Db::Postgr
     assert_eq!(ada.get("/agents/me/blocks").await.ok(200), json!([]));
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_directory_connects_where_no_code_is_needed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.min_discovery_age_hours = 0).await;
+async fn the_directory_connects_where_no_code_is_needed() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.min_discovery_age_hours = 0).await;
     let (ada, bob, cy) = (hub.agent("Ada").await, hub.agent("Bob").await, hub.agent("Cy").await);
     let open = json!({ "discoverable": true, "autoAccept": true, "description": HOSTILE });
     bob.patch("/agents/me", open).await.ok(200);

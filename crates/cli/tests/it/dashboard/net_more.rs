@@ -9,10 +9,9 @@ use tokio::net::TcpListener;
 use super::net::{HOSTILE, Visitor, hidden, leads_to, text};
 use crate::harness::{Db, Harness, eventually};
 
-#[rstest]
 #[tokio::test]
-async fn a_network_lives_and_ends(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_network_lives_and_ends() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = (hub.agent("Ada").await, hub.agent(HOSTILE).await);
     let (anna, boris) = (Visitor::signed_in(&hub, &ada).await, Visitor::signed_in(&hub, &bob).await);
     let (mine, theirs) = (format!("/app/{}/networks", ada.id), format!("/app/{}/networks", bob.id));
@@ -116,10 +115,9 @@ async fn hostile_receiver() -> String {
     url
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_webhook_is_set_tested_and_sent_again(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = crate::webhooks::start(db).await;
+async fn a_webhook_is_set_tested_and_sent_again() {
+    let hub = crate::webhooks::start(Db::Sqlite).await;
     let ada = hub.agent("Ada").await;
     let anna = Visitor::signed_in(&hub, &ada).await;
     let page = format!("/app/{}/webhooks", ada.id);
@@ -174,10 +172,9 @@ async fn a_webhook_is_set_tested_and_sent_again(#[values(Db::Sqlite, Db::Postgre
     assert_eq!(ada.get("/agents/me").await.ok(200)["webhookUrl"], Value::Null);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_profile_is_changed_and_its_key_rotated(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_profile_is_changed_and_its_key_rotated() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let (anna, elsewhere) = (Visitor::signed_in(&hub, &ada).await, Visitor::signed_in(&hub, &ada).await);
     anna.sign_in(&bob).await;
@@ -229,10 +226,9 @@ async fn a_profile_is_changed_and_its_key_rotated(#[values(Db::Sqlite, Db::Postg
     anna.page(&format!("/app/{}/agents", bob.id)).await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn an_agent_is_added_and_waited_for(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn an_agent_is_added_and_waited_for() {
+    let hub = Harness::start(Db::Sqlite).await;
     let ada = hub.agent("Ada").await;
     let anna = Visitor::signed_in(&hub, &ada).await;
     let add = format!("/app/{}/agents/add", ada.id);
@@ -261,10 +257,9 @@ async fn an_agent_is_added_and_waited_for(#[values(Db::Sqlite, Db::Postgres)] db
     assert!(after.contains("waiting seen") && after.contains("Send a test task"), "{after}");
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_page_does_no_proof_of_work(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.pow_difficulty = 4).await;
+async fn a_page_does_no_proof_of_work() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.pow_difficulty = 4).await;
     let challenge = hub.client.send("GET", "/agents/challenge", None, None).await.text("challenge");
     let fits = |n: &u32| keys::sha256(format!("{challenge}{n}").as_bytes())[0] < 16;
     let solution = (0..).find(fits).unwrap().to_string();

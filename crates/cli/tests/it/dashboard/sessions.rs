@@ -13,10 +13,9 @@ fn location(reply: &crate::harness::Reply) -> String {
     reply.header("location").unwrap_or_default().to_owned()
 }
 
-#[rstest]
 #[tokio::test]
-async fn nothing_is_readable_without_signing_in(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn nothing_is_readable_without_signing_in() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let nobody = Person::stranger(&hub);
     for page in
@@ -40,10 +39,9 @@ async fn nothing_is_readable_without_signing_in(#[values(Db::Sqlite, Db::Postgre
     }
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_wrong_key_says_so_and_is_throttled(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_wrong_key_says_so_and_is_throttled() {
+    let hub = Harness::start(Db::Sqlite).await;
     let nobody = Person::stranger(&hub);
     for _ in 0..20 {
         let reply = nobody.post("/app/sign-in", &[("key", "tdm_wrong"), ("next", "/app/x")]).await;
@@ -58,10 +56,11 @@ async fn a_wrong_key_says_so_and_is_throttled(#[values(Db::Sqlite, Db::Postgres)
     Person::sign_in(&hub, &ada).await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_cookie_is_for_this_hub_alone(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start_with(db, |config| config.public_url = Some("https://hub.example".into())).await;
+async fn the_cookie_is_for_this_hub_alone() {
+    let hub =
+        Harness::start_with(Db::Sqlite, |config| config.public_url = Some("https://hub.example".into()))
+            .await;
     let ada = hub.agent("Ada").await;
     let reply = Person::stranger(&hub).post("/app/sign-in", &[("key", &ada.key)]).await;
     let cookie = reply.header("set-cookie").unwrap().to_owned();
@@ -113,10 +112,9 @@ async fn a_session_ends_with_its_key_its_time_and_its_sign_out(#[values(Db::Sqli
     assert_eq!(person.get(&person.base).await.status, 303);
 }
 
-#[rstest]
 #[tokio::test]
-async fn signing_out_everywhere_ends_other_browsers(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn signing_out_everywhere_ends_other_browsers() {
+    let hub = Harness::start(Db::Sqlite).await;
     let ada = hub.agent("Ada").await;
     let (here, there) = (Person::sign_in(&hub, &ada).await, Person::sign_in(&hub, &ada).await);
     let csrf = hidden(&here.page("").await, "csrf");
@@ -128,10 +126,9 @@ async fn signing_out_everywhere_ends_other_browsers(#[values(Db::Sqlite, Db::Pos
     assert_eq!(there.get(&there.base).await.status, 303);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_one_time_link_signs_the_operator_in_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_one_time_link_signs_the_operator_in_once() {
+    let hub = Harness::start(Db::Sqlite).await;
     let link = hub.client.send("POST", "/admin/setup-link", Some(ADMIN_TOKEN), None).await.ok(200).clone();
     let code = link["code"].as_str().unwrap();
     assert_eq!(link["path"], format!("/setup#{code}"));
@@ -179,10 +176,9 @@ async fn the_operator_sees_the_hub_and_no_content(#[values(Db::Sqlite, Db::Postg
 }
 
 /// A person who looks on is not the agent.
-#[rstest]
 #[tokio::test]
-async fn looking_leaves_no_trace_of_the_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn looking_leaves_no_trace_of_the_agent() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let task = ada.post("/tasks", json!({ "targetAgentId": bob.id, "title": "Look" })).await.ok(201).clone();
     hub.advance_ms(120_000);
@@ -199,10 +195,9 @@ async fn looking_leaves_no_trace_of_the_agent(#[values(Db::Sqlite, Db::Postgres)
     drop(stream);
 }
 
-#[rstest]
 #[tokio::test]
-async fn an_open_page_is_told_what_happens(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn an_open_page_is_told_what_happens() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let person = Person::sign_in(&hub, &bob).await;
     let mut stream = person.open(&format!("{}/live", person.base)).await;
@@ -215,10 +210,9 @@ async fn an_open_page_is_told_what_happens(#[values(Db::Sqlite, Db::Postgres)] d
 }
 
 /// An ended key shows nothing and does nothing, whatever session it was entered in.
-#[rstest]
 #[tokio::test]
-async fn a_sign_in_with_an_ended_key_is_worth_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_sign_in_with_an_ended_key_is_worth_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, mut bob) = hub.pair().await;
     let thief = Person::sign_in(&hub, &bob).await.also(&hub, &ada).await;
     bob.key = bob.post("/agents/me/rotate-key", json!({})).await.text("apiKey");
@@ -235,10 +229,9 @@ async fn a_sign_in_with_an_ended_key_is_worth_nothing(#[values(Db::Sqlite, Db::P
 }
 
 /// Signing in one more agent leaves the forms of other windows valid; a form that was begun before a sign-out is refused.
-#[rstest]
 #[tokio::test]
-async fn forms_follow_the_session(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn forms_follow_the_session() {
+    let hub = Harness::start(Db::Sqlite).await;
     let (ada, bob) = hub.pair().await;
     let person = Person::sign_in(&hub, &ada).await;
     let csrf = hidden(&person.page("/profile").await, "csrf");
@@ -253,10 +246,9 @@ async fn forms_follow_the_session(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
 }
 
 /// A new key that nobody saw is no loss: the session goes on with it.
-#[rstest]
 #[tokio::test]
-async fn a_rotation_keeps_this_session_only(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_rotation_keeps_this_session_only() {
+    let hub = Harness::start(Db::Sqlite).await;
     let ada = hub.agent("Ada").await;
     let (here, there) = (Person::sign_in(&hub, &ada).await, Person::sign_in(&hub, &ada).await);
     for _ in 0..2 {
@@ -269,10 +261,9 @@ async fn a_rotation_keeps_this_session_only(#[values(Db::Sqlite, Db::Postgres)] 
 }
 
 /// Two operators, or two windows: a form writes only what was changed in it.
-#[rstest]
 #[tokio::test]
-async fn an_older_form_of_the_operator_undoes_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn an_older_form_of_the_operator_undoes_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
     let bob = hub.agent("Bob").await;
     let operator = Person::sign_in_with(&hub, ADMIN_TOKEN).await;
     let path = format!("/admin/agents/{}", bob.id);

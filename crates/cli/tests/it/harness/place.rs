@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use tandem_hub::Config;
+use tandem_store::{Database, Options, Store};
 
 use super::ADMIN_TOKEN;
 
@@ -31,6 +32,58 @@ fn administer(sql: String) {
     on_postgres(admin_url(), sql);
 }
 
+/// The URL of a database of the server.
+fn url_of(name: &str) -> String {
+    let url = admin_url();
+    let (server, options) = url.split_once('?').unwrap_or((&url, "sslmode=disable"));
+    format!("{}/{name}?{options}", server.rsplit_once('/').unwrap().0)
+}
+
+/// A database with an order of its own, so that whatever relies on the order of bytes says so.
+fn create_empty(name: &str) {
+    administer(format!(
+        "create database {name} template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US'"
+    ));
+}
+
+/// The database with the tables of this version that others are copied from: creating them takes longer than most tests.
+/// The first test that needs it makes it; every build of the tests has one of its own.
+fn template() -> String {
+    let build = std::env::current_exe().and_then(std::fs::metadata).unwrap();
+    let changed = build.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let name = format!("tandem_template_{:x}_{:x}", build.len(), changed.as_nanos());
+    let make = |name: String| async move {
+        let (client, connection) =
+            tokio_postgres::connect(&admin_url(), tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        // Other tests wait here until it is made. The lock ends with the connection.
+        client.batch_execute("select pg_advisory_lock(7461)").await.unwrap();
+        let found = client.query("select 1 from pg_database where datname = $1", &[&name]).await.unwrap();
+        if found.is_empty() {
+            let unfinished = format!("{name}_unfinished");
+            client
+                .batch_execute(&format!("drop database if exists {unfinished} with (force)"))
+                .await
+                .unwrap();
+            let fill = move |name: &str| {
+                create_empty(name);
+                let database = Database::Postgres(url_of(name));
+                drop(Store::open(&database, &Options::default(), 0).unwrap());
+            };
+            let filled = unfinished.clone();
+            tokio::task::spawn_blocking(move || fill(&filled)).await.unwrap();
+            client.batch_execute(&format!("alter database {unfinished} rename to {name}")).await.unwrap();
+        }
+    };
+    let wanted = name.clone();
+    std::thread::spawn(move || {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(make(wanted));
+    })
+    .join()
+    .unwrap();
+    name
+}
+
 /// Runs statements on a database, on a thread because tests are async already.
 fn on_postgres(url: String, sql: String) {
     let run = move || {
@@ -48,17 +101,22 @@ fn on_postgres(url: String, sql: String) {
 
 impl Place {
     pub fn new(db: Db) -> Self {
+        let copy = |name: &str| administer(format!("create database {name} template {}", template()));
+        Self::with(db, copy)
+    }
+
+    /// A place whose database on PostgreSQL has no tables yet. A file of SQLite never has.
+    pub fn empty(db: Db) -> Self {
+        Self::with(db, create_empty)
+    }
+
+    fn with(db: Db, create: impl Fn(&str)) -> Self {
         let name = format!("tandem_test_{}", tandem_app::keys::random_hex::<8>());
         let folder = std::env::temp_dir().join(&name);
         std::fs::create_dir_all(&folder).unwrap();
         let database = (db == Db::Postgres).then(|| {
-            // With an order of its own, so that whatever relies on the order of bytes says so.
-            administer(format!(
-                "create database {name} template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US'"
-            ));
-            let url = admin_url();
-            let (server, options) = url.split_once('?').unwrap_or((&url, "sslmode=disable"));
-            format!("{}/{name}?{options}", server.rsplit_once('/').unwrap().0)
+            create(&name);
+            url_of(&name)
         });
         Self { folder, database, name }
     }

@@ -86,11 +86,8 @@ async fn arguments_that_are_not_known_are_no_order(#[values(Db::Sqlite)] db: Db)
 
 #[rstest]
 #[tokio::test]
-async fn a_waiter_that_the_tool_ends_is_no_longer_claimed(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
-    #[values("TERM", "INT", "HUP")] signal: &str,
-) {
-    let hub = Harness::start(db).await;
+async fn a_waiter_that_the_tool_ends_is_no_longer_claimed(#[values("TERM", "INT", "HUP")] signal: &str) {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let waiting = waiter(&cli, "one", &[]).await;
     is_following(&cli).await;
@@ -159,10 +156,9 @@ async fn what_cannot_be_remembered_starts_no_turn(#[values(Db::Sqlite)] db: Db) 
 }
 
 /// Two sessions of one agent: the second waits for its turn, and is not woken for what the first was woken for.
-#[rstest]
 #[tokio::test]
-async fn the_waiter_of_another_session_takes_over(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn the_waiter_of_another_session_takes_over() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let first = waiter(&cli, "one", &[]).await;
     is_following(&cli).await;

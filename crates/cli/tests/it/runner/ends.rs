@@ -16,10 +16,9 @@ pub async fn gone(pid: &str) {
     eventually(ended).await;
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_failure_keeps_its_words_at_home(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_failure_keeps_its_words_at_home() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let script = "echo half; echo 'no such table' >&2; exit 3";
     let runner = Runner::start(&cli, &[], script);
@@ -34,10 +33,9 @@ async fn a_failure_keeps_its_words_at_home(#[values(Db::Sqlite, Db::Postgres)] d
     assert_eq!(failed["result"], "The worker ended with exit code 3.\n\nno such table");
 }
 
-#[rstest]
 #[tokio::test]
-async fn time_and_output_have_limits(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn time_and_output_have_limits() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     // It ignores SIGTERM, and so does its child.
     let script = "trap '' TERM; sleep 600 & echo $! >> $HOME/pids; echo $$ >> $HOME/pids; wait; sleep 600";
@@ -54,10 +52,9 @@ async fn time_and_output_have_limits(#[values(Db::Sqlite, Db::Postgres)] db: Db)
     assert_eq!(until(&cli, &task, "failed").await["result"], "The worker printed more than 10.0 kB.");
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_task_that_is_taken_back_ends_its_worker(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_task_that_is_taken_back_ends_its_worker() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let runner = Runner::start(&cli, &[], "echo $$ >> $HOME/pids; echo secret; sleep 600");
     let task = cli.task(&[]).await;
@@ -78,10 +75,9 @@ async fn a_task_that_is_taken_back_ends_its_worker(#[values(Db::Sqlite, Db::Post
     drop(runner);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_worker_that_is_killed_is_started_again_so_often(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_worker_that_is_killed_is_started_again_so_often() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let _runner = Runner::start(&cli, &["--tries", "3"], "echo run >> $HOME/runs; kill -9 $$");
     let task = cli.task(&[]).await;
@@ -90,10 +86,9 @@ async fn a_worker_that_is_killed_is_started_again_so_often(#[values(Db::Sqlite, 
     assert_eq!(lines(&cli, "runs").len(), 3);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_runner_that_is_stopped_lets_its_workers_finish(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_runner_that_is_stopped_lets_its_workers_finish() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let script = "echo $$ >> $HOME/pids; while [ ! -e $HOME/go ]; do sleep 0.05; done; echo done";
     let runner = Runner::start(&cli, &[], script);

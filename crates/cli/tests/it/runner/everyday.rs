@@ -7,10 +7,9 @@ use super::{Runner, files, lines, until, view};
 use crate::command::{Cli, mode};
 use crate::harness::{Db, Harness, eventually};
 
-#[rstest]
 #[tokio::test]
-async fn output_is_the_result(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn output_is_the_result() {
+    let hub = Harness::start(Db::Sqlite).await;
     let mut cli = Cli::pair(&hub).await;
     for secret in ["TANDEM_ADMIN_TOKEN", "TANDEM_DATABASE", "TANDEM_TASK_SECRET", "tandem_key"] {
         cli.variables.push((secret.into(), "secret".into()));
@@ -65,10 +64,9 @@ async fn output_is_the_result(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     assert_ne!(cli.json(&["agents"]).await["reach"], "runner", "it says goodbye");
 }
 
-#[rstest]
 #[tokio::test]
-async fn only_listed_agents_are_served(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn only_listed_agents_are_served() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     cli.register("eve").await;
     cli.ok(&["context", "use", "ada"]).await;
@@ -97,10 +95,9 @@ async fn only_listed_agents_are_served(#[values(Db::Sqlite, Db::Postgres)] db: D
     drop(runner);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_question_waits_for_its_answer(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_question_waits_for_its_answer() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let script =
         "cat > input; if grep -q Tuesday input; then echo booked; else echo 'Which day?'; exit 10; fi";
@@ -123,10 +120,9 @@ async fn a_question_waits_for_its_answer(#[values(Db::Sqlite, Db::Postgres)] db:
     drop(runner);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_reviewed_result_can_be_sent_back(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_reviewed_result_can_be_sent_back() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let _runner = Runner::start(&cli, &[], "cat > input; grep -q better input && echo second || echo first");
     let task = cli.task(&["--review"]).await;
@@ -152,11 +148,8 @@ async fn encrypted_pair(hub: &Harness) -> Cli {
 
 #[rstest]
 #[tokio::test]
-async fn files_go_in_and_come_out(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
-    #[values(false, true)] encrypted: bool,
-) {
-    let hub = Harness::start(db).await;
+async fn files_go_in_and_come_out(#[values(false, true)] encrypted: bool) {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = match encrypted {
         false => Cli::pair(&hub).await,
         true => encrypted_pair(&hub).await,
@@ -227,10 +220,9 @@ async fn a_long_result_can_be_sealed(#[values(Db::Sqlite)] db: Db) {
     assert_eq!(done["result"], "The result has 150.0 kB; it is in the file result.txt.");
 }
 
-#[rstest]
 #[tokio::test]
-async fn progress_is_reported_while_it_runs(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn progress_is_reported_while_it_runs() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let script =
         "echo '::progress 40 half of it' >&2; while [ ! -e $HOME/go ]; do sleep 0.05; done; echo done";

@@ -25,10 +25,9 @@ fn is_alive(pid: &str) -> bool {
     !stat.is_empty() && !stat.contains(") Z ")
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_killed_runner_leaves_no_worker_and_no_task_behind(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_killed_runner_leaves_no_worker_and_no_task_behind() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     // The worker leaves its group, too.
     let script = format!("setsid sh -c 'echo $$ >> $HOME/strays; exec sleep 600' & {SCRIPT}");
@@ -48,11 +47,8 @@ async fn a_killed_runner_leaves_no_worker_and_no_task_behind(#[values(Db::Sqlite
 
 #[rstest]
 #[tokio::test]
-async fn a_result_that_is_written_down_is_delivered_without_another_run(
-    #[values(Db::Sqlite, Db::Postgres)] db: Db,
-    #[values(false, true)] review: bool,
-) {
-    let hub = Harness::start(db).await;
+async fn a_result_that_is_written_down_is_delivered_without_another_run(#[values(false, true)] review: bool) {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let relay = Relay::start(hub.client.address).await;
     let address = go_through(&cli, &hub, &relay);
@@ -91,10 +87,9 @@ async fn a_result_that_is_written_down_is_delivered_without_another_run(
     assert_eq!(lines(&cli, "pids").len(), 1);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_lost_answer_to_taking_a_task_is_no_second_run(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_lost_answer_to_taking_a_task_is_no_second_run() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     std::fs::write(cli.home.join("go"), "").unwrap();
     let relay = Relay::start(hub.client.address).await;
@@ -110,10 +105,9 @@ async fn a_lost_answer_to_taking_a_task_is_no_second_run(#[values(Db::Sqlite, Db
 }
 
 /// The owner's model or another program says something in the name of the agent before the question could be delivered.
-#[rstest]
 #[tokio::test]
-async fn a_question_is_not_taken_for_another_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_question_is_not_taken_for_another_message() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let relay = Relay::start(hub.client.address).await;
     let address = go_through(&cli, &hub, &relay);
@@ -149,10 +143,9 @@ async fn a_question_is_not_taken_for_another_message(#[values(Db::Sqlite, Db::Po
     assert_eq!(lines(&cli, "pids").len(), 1);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_killed_runner_costs_no_try(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_killed_runner_costs_no_try() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let once = ["--tries", "1"];
     let task = cli.task(&[]).await;

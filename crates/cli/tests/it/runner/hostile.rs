@@ -17,10 +17,9 @@ fn stray(with: &str) -> String {
     )
 }
 
-#[rstest]
 #[tokio::test]
-async fn what_a_worker_leaves_running_ends_with_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn what_a_worker_leaves_running_ends_with_it() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let _runner = Runner::start(&cli, &[], &(stray("") + "0"));
     let task = cli.task(&[]).await;
@@ -29,10 +28,9 @@ async fn what_a_worker_leaves_running_ends_with_it(#[values(Db::Sqlite, Db::Post
 }
 
 /// A process without the variables of the runner is not recognised.
-#[rstest]
 #[tokio::test]
-async fn output_that_stays_open_is_not_lost(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn output_that_stays_open_is_not_lost() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     for (code, status, result) in
         [("0", "completed", "the result"), ("3", "failed", "The worker ended with exit code 3.\n\nwhy")]
@@ -136,10 +134,9 @@ async fn a_folder_that_cannot_be_removed_is_not_in_the_way(#[values(Db::Sqlite)]
 }
 
 /// As on a full disk: nothing can be written down any more.
-#[rstest]
 #[tokio::test]
-async fn a_result_that_cannot_be_written_down_is_delivered(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_result_that_cannot_be_written_down_is_delivered() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let script = "echo run >> $HOME/runs; cd $XDG_STATE_HOME/tandem/bob.d/run; rm -rf journal outputs; \
                   touch journal outputs; head -c 300000 /dev/zero | tr '\\0' x";

@@ -1,16 +1,13 @@
 //! The key of the agent is replaced while its runner is at work.
 
-use rstest::rstest;
-
 use super::exactly_once::SCRIPT;
 use super::{Runner, agent_of, files, until, until_lines, until_ready};
 use crate::command::Cli;
 use crate::harness::{Db, Harness, eventually};
 
-#[rstest]
 #[tokio::test]
-async fn a_runner_goes_on_with_a_new_key(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_runner_goes_on_with_a_new_key() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let runner = Runner::start(&cli, &[], &format!("echo file > out/a.txt; {SCRIPT}"));
     let task = cli.task(&[]).await;
@@ -26,10 +23,9 @@ async fn a_runner_goes_on_with_a_new_key(#[values(Db::Sqlite, Db::Postgres)] db:
 }
 
 /// The hub knows the new key a while before the profile does: the answer is slow, or somebody types it in.
-#[rstest]
 #[tokio::test]
-async fn a_new_key_may_come_late(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_new_key_may_come_late() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let runner = Runner::start(&cli, &[], &format!("echo file > out/a.txt; {SCRIPT}"));
     let task = cli.task(&[]).await;

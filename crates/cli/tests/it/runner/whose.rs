@@ -38,10 +38,9 @@ async fn only_the_second(cli: &Cli, foreign: &str, own: &str) {
     assert_eq!(left["status"], "submitted", "{left}");
 }
 
-#[rstest]
 #[tokio::test]
-async fn who_takes_over_a_name_gets_nothing_run(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn who_takes_over_a_name_gets_nothing_run() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let runner = Runner::start(&cli, &[], "echo done");
     until(&cli, &cli.task(&[]).await, "completed").await;
@@ -82,10 +81,9 @@ async fn a_name_like_an_id_is_no_id(#[values(Db::Sqlite)] db: Db) {
 }
 
 /// A task that was taken cannot be given back. It must not stay at work for ever either.
-#[rstest]
 #[tokio::test]
-async fn a_sender_that_is_no_longer_listed_is_told(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn a_sender_that_is_no_longer_listed_is_told() {
+    let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     connect_eve(&cli).await;
     let script = "echo $TANDEM_TASK_TITLE >> $HOME/runs; [ $TANDEM_TASK_TITLE = Ask ] && { echo Which?; exit 10; }; sleep 600";

@@ -21,10 +21,9 @@ async fn approval_of(agent: &Agent, task: &str) -> (String, String) {
     (view["status"].as_str().unwrap().to_owned(), view["approvalStatus"].as_str().unwrap().to_owned())
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_card_says_who_asks_for_what(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (hub, ada, _bob, person) = gate(db).await;
+async fn a_card_says_who_asks_for_what() {
+    let (hub, ada, _bob, person) = gate(Db::Sqlite).await;
     person.get("/approvals").await.has("Nothing waits for you");
     let more = json!({ "description": "Please **review**", "ttlSeconds": 660, "maxMessages": 200, "priority": "high" });
     let first = ada.task_with(&_bob, more).await;
@@ -60,10 +59,9 @@ async fn a_card_says_who_asks_for_what(#[values(Db::Sqlite, Db::Postgres)] db: D
     person.get("/approvals").await.has("<b>1</b> approved, <b>1</b> rejected before").lacks("First decision");
 }
 
-#[rstest]
 #[tokio::test]
-async fn the_second_decision_learns_of_the_first(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (hub, ada, bob, person) = gate(db).await;
+async fn the_second_decision_learns_of_the_first() {
+    let (hub, ada, bob, person) = gate(Db::Sqlite).await;
     let task = ada.task(&bob).await;
     bob.post_empty(&format!("/approvals/{task}/approve")).await.ok(200);
     hub.advance_ms(2_000);
@@ -105,10 +103,9 @@ async fn the_second_decision_learns_of_the_first(#[values(Db::Sqlite, Db::Postgr
     late.has("This task is not yours any more.");
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_rule_is_for_one_sender(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (_hub, ada, bob, person) = gate(db).await;
+async fn a_rule_is_for_one_sender() {
+    let (_hub, ada, bob, person) = gate(Db::Sqlite).await;
     let task = ada.task(&bob).await;
     let connection = person.get("/approvals").await.hidden("connection");
     for (word, stored) in [("auto", json!("auto")), ("require", json!("require")), ("default", json!(null))] {

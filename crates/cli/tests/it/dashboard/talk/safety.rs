@@ -33,10 +33,9 @@ fn multipart(csrf: Option<&str>, name: &str, mime: &str, bytes: &[u8]) -> Vec<u8
 
 const MULTIPART: &str = "multipart/form-data; boundary=XX";
 
-#[rstest]
 #[tokio::test]
-async fn a_form_that_is_not_ours_changes_nothing(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (hub, ada, bob, at_ada, at_bob) = table(db).await;
+async fn a_form_that_is_not_ours_changes_nothing() {
+    let (hub, ada, bob, at_ada, at_bob) = table(Db::Sqlite).await;
     bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
     let held = ada.task(&bob).await;
     bob.patch("/agents/me", json!({ "defaultApprovalRule": "auto" })).await.ok(200);
@@ -90,10 +89,9 @@ async fn a_form_that_is_not_ours_changes_nothing(#[values(Db::Sqlite, Db::Postgr
     assert_eq!((ada.view(&task).await, ada.view(&held).await), before);
 }
 
-#[rstest]
 #[tokio::test]
-async fn reading_is_not_fetching(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (hub, ada, bob, _, at_bob) = table(db).await;
+async fn reading_is_not_fetching() {
+    let (hub, ada, bob, _, at_bob) = table(Db::Sqlite).await;
     bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
     let held = ada.task(&bob).await;
     bob.patch("/agents/me", json!({ "defaultApprovalRule": "auto" })).await.ok(200);
@@ -124,10 +122,9 @@ async fn reading_is_not_fetching(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
 
 const EVIL: &str = "\"><img src=x onerror=alert(1)><script>alert(2)</script></template>{{7*7}}";
 
-#[rstest]
 #[tokio::test]
-async fn hostile_text_is_text_everywhere(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn hostile_text_is_text_everywhere() {
+    let hub = Harness::start(Db::Sqlite).await;
     let name = "<script>alert(0)</script>";
     let ada = hub.agent(name).await;
     let bob = hub.agent("Bob").await;
@@ -224,10 +221,9 @@ async fn files_go_in_and_out(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     assert_eq!(at_bob.get(&format!("/files/{id}")).await.status, 404);
 }
 
-#[rstest]
 #[tokio::test]
-async fn a_key_that_was_rotated_ends_open_forms(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
-    let (_hub, ada, bob, at_ada, _) = table(db).await;
+async fn a_key_that_was_rotated_ends_open_forms() {
+    let (_hub, ada, bob, at_ada, _) = table(Db::Sqlite).await;
     let task = ada.task(&bob).await;
     let csrf = at_ada.get(&format!("/tasks/{task}")).await.csrf();
     let rotated = ada.post_empty("/agents/me/rotate-key").await;
