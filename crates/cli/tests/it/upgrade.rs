@@ -17,12 +17,11 @@ use crate::webhooks::{Receiver, Reply};
 /// Tasks that are sent through each version.
 const TASKS: usize = 60;
 
-/// Where `scripts/previous-release` puts it.
+/// Its path is what `scripts/previous-release` prints.
 fn previous() -> PathBuf {
-    let target = PathBuf::from(env!("CARGO_BIN_EXE_tandem")).ancestors().nth(2).unwrap().to_owned();
-    let binary = target.join("previous/tandem");
-    assert!(binary.exists(), "run scripts/previous-release first; ./check does");
-    binary
+    std::env::var_os("TANDEM_TEST_PREVIOUS")
+        .expect("TANDEM_TEST_PREVIOUS is not set: run the tests by ./check")
+        .into()
 }
 
 /// A node with a data folder of its own.
