@@ -136,7 +136,8 @@ struct BusParts {
 
 /// Opens everything that a hub needs. `resolver` resolves the hosts of webhooks.
 pub async fn open(config: Config, clock: Clock, resolver: Resolver) -> Result<Started, Error> {
-    open_with(config, clock, resolver, Arc::new(IdSource::new(keys::fill_random))).await
+    // Boxed, because it is too large to be a part of the futures of its callers.
+    Box::pin(open_with(config, clock, resolver, Arc::new(IdSource::new(keys::fill_random)))).await
 }
 
 async fn open_store(
