@@ -3,6 +3,8 @@
 //! Missing values are null, names are camelCase, times are ISO 8601 in UTC. Unknown fields of a request are ignored.
 //! This crate has no behaviour except converting text to checked types and back.
 
+#![warn(missing_docs)]
+
 pub mod actor;
 pub mod admin;
 pub mod agents;

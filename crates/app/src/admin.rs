@@ -59,7 +59,6 @@ pub fn deliveries(
 /// Changes to an agent by the operator. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default)]
 pub struct AgentTerms {
-    /// Whether tasks for it cost credits.
     pub costs_credits: Option<bool>,
     /// The balance in US dollars.
     pub credits: Option<Usd>,

@@ -55,7 +55,6 @@ fn tags(capabilities: &Capabilities) -> Vec<String> {
     capabilities.as_slice().iter().map(ToString::to_string).collect()
 }
 
-/// Registers an agent.
 pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Error> {
     if let Some(solved) = &new.solved
         && !pairing::use_challenge(tx, &solved.challenge, solved.expires_at)?
@@ -86,7 +85,6 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
     Ok(agent)
 }
 
-/// The caller's own profile.
 pub fn profile(tx: &mut Tx<'_>, by: &AgentId) -> Result<Agent, Error> {
     rows::find(tx, by)?.ok_or(Error::NotFound("agent"))
 }
@@ -94,9 +92,7 @@ pub fn profile(tx: &mut Tx<'_>, by: &AgentId) -> Result<Agent, Error> {
 /// Changes to the caller's profile. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
-    /// A new name.
     pub name: Option<AgentName>,
-    /// A new description.
     pub description: Option<Option<AgentDescription>>,
     /// New capability tags.
     pub capabilities: Option<Capabilities>,
@@ -110,7 +106,6 @@ pub struct Change {
     pub default_approval: Option<Option<Rule>>,
 }
 
-/// Changes the caller's profile.
 pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, Error> {
     let mut agent = profile(tx, by)?;
     let change = change.clone();

@@ -25,12 +25,10 @@ pub fn block(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId, now: &Now) -> Resul
     tasks::cancel_between(tx, by, agent, true, now)
 }
 
-/// Removes a block.
 pub fn unblock(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId) -> Result<(), Error> {
     if rows::remove(tx, by, agent)? { Ok(()) } else { Err(Error::NotFound("block")) }
 }
 
-/// The agents that the caller has blocked.
 pub fn list(
     tx: &mut Tx<'_>,
     by: &AgentId,

@@ -27,9 +27,7 @@ pub struct Challenges {
 /// A solved challenge. The registration stores it, so that it cannot be used again.
 #[derive(Debug, Clone)]
 pub struct Solved {
-    /// The text of the challenge.
     pub challenge: String,
-    /// When the challenge expires.
     pub expires_at: Timestamp,
 }
 
@@ -40,7 +38,6 @@ impl Challenges {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret), difficulty }
     }
 
-    /// Issues a new challenge.
     #[must_use]
     pub fn issue(&self, now: Timestamp) -> String {
         let mut bytes = vec![0; NONCE_BYTES];

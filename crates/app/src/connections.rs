@@ -16,7 +16,6 @@ use crate::{Error, Invalid, Page, tasks};
 /// A new connection, as the caller sees it.
 #[derive(Debug, Clone)]
 pub struct Connected {
-    /// The id of the connection.
     pub id: ConnectionId,
     /// The other agent.
     pub peer: Agent,
@@ -92,7 +91,6 @@ pub fn live_with(tx: &mut Tx<'_>, by: &AgentId, peer: &AgentId) -> Result<i64, E
     Ok(rows::live_with(tx, by, peer)?)
 }
 
-/// One of the caller's connections.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &ConnectionId) -> Result<Connection, Error> {
     rows::find(tx, by, id)?.ok_or(Error::NotFound("connection"))
 }

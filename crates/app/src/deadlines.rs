@@ -18,7 +18,6 @@ const KINDS: [Due; 3] = [Due::Expiry, Due::Lease, Due::CheckIn];
 /// Lease of a claim. When the holder does not finish in time, another node handles the deadline.
 const CLAIM_SECONDS: i64 = 5;
 
-/// Whether any deadline is due.
 pub fn any_due(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> {
     Ok(rows::any_due(tx, now.at)?)
 }

@@ -23,7 +23,6 @@ impl fmt::Display for Invalid {
 }
 
 impl Invalid {
-    /// One error on one field.
     #[must_use]
     pub fn field(name: &str, why: impl Into<String>) -> Self {
         Self(BTreeMap::from([(name.to_owned(), vec![why.into()])]))
@@ -39,7 +38,6 @@ pub enum Error {
     /// The pairing code or invitation does not exist, was used or has expired.
     #[error("no such {0}; it may have expired or been used")]
     UnknownCode(&'static str),
-    /// The input is invalid.
     #[error("{0}")]
     Invalid(Invalid),
     /// The rules of the task life cycle do not allow it.
@@ -134,7 +132,6 @@ pub enum Error {
     OnTask {
         /// The status of the task and the statuses that the caller may set.
         standing: Standing,
-        /// The error itself.
         error: Box<Error>,
     },
     /// The database failed.

@@ -102,7 +102,6 @@ fn name_and_type(task: &Task, new: &NewFile) -> Result<(String, String), Error> 
     Ok((name, essence))
 }
 
-/// A file on one of the caller's tasks.
 pub fn find(tx: &mut Tx<'_>, by: &AgentId, id: &FileId) -> Result<(File, Task), Error> {
     let file = rows::find(tx, id)?.ok_or(Error::NotFound("file"))?;
     let task = task_rows::find(tx, &file.task)?.filter(|task| task.role_of(by).is_some());
@@ -134,7 +133,6 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<F
     Ok(file)
 }
 
-/// The files of a task of the caller.
 pub fn of_task(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Vec<File>, Error> {
     on_task(tx, by, id, now, |tx, task, _| Ok(rows::of_task(tx, &task.id)?))
 }

@@ -17,7 +17,6 @@ const LOGS_MAX: i64 = 200;
 pub struct Swept {
     /// Stored answers of idempotent requests.
     pub answers: u64,
-    /// Invitations to networks.
     pub invites: u64,
     /// Pairing codes and used challenges.
     pub codes: u64,

@@ -14,7 +14,6 @@ pub const RETENTION_SECONDS: i64 = 24 * 3_600;
 /// The idempotency key of a request, and a hash that identifies the request.
 #[derive(Debug, Clone)]
 pub struct Key {
-    /// The key sent by the client.
     pub key: String,
     /// The hash of method, path and body.
     pub request_hash: [u8; 32],

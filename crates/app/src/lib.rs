@@ -36,7 +36,6 @@ pub use error::{Error, Invalid};
 /// A page of a list, and the cursor of the next page.
 #[derive(Debug, Clone)]
 pub struct Page<T, C> {
-    /// The rows.
     pub items: Vec<T>,
     /// Cursor of the next page, if there is one.
     pub next: Option<C>,

@@ -37,7 +37,6 @@ impl Kind {
 /// So many times in so many seconds, from the first time on. 0 of either means no limit.
 #[derive(Debug, Clone)]
 pub struct Limit {
-    /// What is counted.
     pub kind: Kind,
     /// Whose count it is.
     pub who: String,

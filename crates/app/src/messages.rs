@@ -15,12 +15,9 @@ use crate::tasks::{
 };
 use crate::{Error, Invalid, Page};
 
-/// A new message.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
-    /// The text.
     pub content: Body,
-    /// The type of the content.
     pub content_type: ContentType,
     /// Acknowledgement window of this message; `None` uses the task's window.
     pub check_in_seconds: Option<CheckInSeconds>,
@@ -29,7 +26,6 @@ pub struct NewMessage {
 }
 
 impl NewMessage {
-    /// A message of plain text.
     #[must_use]
     pub fn plain(content: Body) -> Self {
         Self { content, content_type: ContentType::Text, check_in_seconds: None, sealed: None }

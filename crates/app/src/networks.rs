@@ -16,12 +16,9 @@ use crate::accounts::check_open;
 use crate::events::{Event, append_event};
 use crate::{Error, Page, keys};
 
-/// Input of a new network.
 #[derive(Debug, Clone)]
 pub struct NewNetwork {
-    /// The name of the network.
     pub name: AgentName,
-    /// The purpose of the network.
     pub description: Option<AgentDescription>,
 }
 
@@ -61,7 +58,6 @@ pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<Network, Er
     rows::find(tx, by, id)?.ok_or(Error::NotFound("network"))
 }
 
-/// A network that the caller owns.
 fn owned(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<Network, Error> {
     let network = view(tx, by, id)?;
     if network.owner == *by { Ok(network) } else { Err(Error::NotOwner) }
@@ -81,7 +77,6 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<(), Error
     Ok(rows::remove(tx, id)?)
 }
 
-/// Input of a new invitation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NewInvite {
     /// How many agents may use it.
@@ -90,18 +85,15 @@ pub struct NewInvite {
     pub expires_in: Option<InviteSeconds>,
 }
 
-/// An invitation to a network.
 #[derive(Debug, Clone)]
 pub struct Invite {
     /// The code to pass on.
     pub code: InviteCode,
     /// How many agents may use it.
     pub max_uses: i64,
-    /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// Creates an invitation to one of the caller's networks.
 pub fn invite(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -127,7 +119,6 @@ pub fn invite(
     }
 }
 
-/// Joins the network of an invitation.
 pub fn join(tx: &mut Tx<'_>, by: &AgentId, code: &InviteCode, now: &Now) -> Result<Network, Error> {
     const UNKNOWN: Error = Error::UnknownCode("invitation");
     let id = rows::invited_to(tx, code, now.at)?.ok_or(UNKNOWN)?;
@@ -162,7 +153,6 @@ pub fn remove_member(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId, agent: &Agen
     if rows::remove_member(tx, id, agent)? { Ok(()) } else { Err(Error::NotFound("member")) }
 }
 
-/// A page of a network's members.
 pub type Members = Page<Member, (Timestamp, AgentId)>;
 
 /// The members of one of the caller's networks, in the order of joining.
@@ -179,10 +169,8 @@ pub fn members(
     Ok((network, page))
 }
 
-/// Input of a broadcast.
 #[derive(Debug, Clone)]
 pub struct NewBroadcast {
-    /// The text of the broadcast.
     pub content: Body,
     /// Only members with this capability.
     pub capability: Option<Capability>,
@@ -229,7 +217,6 @@ pub fn broadcast(
     Ok(message)
 }
 
-/// One broadcast in one of the caller's networks.
 pub fn message(tx: &mut Tx<'_>, by: &AgentId, id: &MessageId) -> Result<Broadcast, Error> {
     let unknown = || Error::NotFound("message");
     let message = rows::find_message(tx, id)?.ok_or_else(unknown)?;

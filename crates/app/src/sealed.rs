@@ -44,7 +44,6 @@ pub struct Parties {
     other: (AgentId, PublicKey),
 }
 
-/// The parties of a new task.
 pub fn parties_of_new(
     tx: &mut Tx<'_>,
     by: &AgentId,

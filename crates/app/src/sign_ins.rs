@@ -26,12 +26,10 @@ const OPERATOR: &str = "admin";
 /// Letters of a one-time code: none that look alike.
 const CODE_LETTERS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
-/// Who signs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// The owner of an agent.
     Agent(AgentId),
-    /// The operator of the hub.
     Operator,
 }
 
@@ -44,10 +42,8 @@ impl Subject {
     }
 }
 
-/// One sign-in of a session.
 #[derive(Debug, Clone)]
 pub struct SignIn {
-    /// Who.
     pub subject: Subject,
     /// The hash of the key that was entered.
     pub key_hash: KeyHash,
@@ -78,7 +74,6 @@ impl Session {
         self.sign_ins.iter().find(|sign_in| sign_in.subject == Subject::Operator).map(|found| found.key_hash)
     }
 
-    /// The agents that are signed in.
     pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
         self.sign_ins.iter().filter_map(|sign_in| match &sign_in.subject {
             Subject::Agent(agent) => Some(agent),
@@ -149,7 +144,6 @@ pub struct Tokens {
     pub sent: Option<KeyHash>,
     /// The hash of the new token.
     pub new: KeyHash,
-    /// The id of a new session.
     pub id: [u8; 16],
 }
 
@@ -245,7 +239,6 @@ pub fn sign_out(tx: &mut Tx<'_>, id: &str, subject: &Subject) -> Result<(), Erro
     Ok(())
 }
 
-/// Ends a session.
 pub fn end(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
     Ok(rows::remove_session(tx, id)?)
 }

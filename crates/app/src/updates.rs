@@ -24,9 +24,7 @@ const ENTRIES_MAX: i64 = 1_000;
 /// A thread with unseen messages.
 #[derive(Debug, Clone)]
 pub struct Unread {
-    /// The task of the thread.
     pub task: TaskId,
-    /// The title of the task.
     pub title: String,
     /// The agent that created the task.
     pub initiator: AgentId,

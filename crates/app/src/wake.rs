@@ -10,7 +10,6 @@ use crate::Error;
 /// What a program that runs for an agent reports.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The rung.
     pub rung: Rung,
     /// Whether the program provides it from now on; `None` leaves that as it is.
     pub provided: Option<bool>,

@@ -23,7 +23,6 @@ const LEASE_SECONDS: i64 = 30;
 /// Changes to the caller's webhook. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
-    /// The URL of the receiver.
     pub url: Option<Option<String>>,
     /// The secret for the signatures.
     pub secret: Option<Option<String>>,
@@ -80,7 +79,6 @@ pub enum Claim {
 /// Deliveries to attempt now, with the settings of the webhook.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    /// The URL of the receiver.
     pub url: String,
     /// The secret for the signatures.
     pub secret: Option<String>,
@@ -201,7 +199,6 @@ pub fn replay(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId, now: &Now) -> Resu
     Ok(again)
 }
 
-/// One of the caller's deliveries.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId) -> Result<Delivery, Error> {
     rows::find_delivery(tx, by, id)?.ok_or(Error::NotFound("delivery"))
 }
@@ -223,7 +220,6 @@ pub fn list(
 /// Waiting deliveries are counted up to this number.
 pub const WAITING_MAX: i64 = 1_000;
 
-/// How the caller's webhook does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Health {
     /// Since when nothing has got through.
@@ -234,14 +230,12 @@ pub struct Health {
     pub next_at: Option<Timestamp>,
 }
 
-/// How the caller's webhook does.
 pub fn health(tx: &mut Tx<'_>, by: &AgentId) -> Result<Health, Error> {
     let webhook = rows::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     let (waiting, next_at) = rows::waiting(tx, by, WAITING_MAX)?;
     Ok(Health { failing_since: webhook.failing_since, waiting, next_at })
 }
 
-/// Whether an agent's webhook is active.
 pub fn is_active(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
     Ok(rows::find(tx, agent)?.is_some_and(|webhook| webhook.active))
 }

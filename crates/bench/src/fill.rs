@@ -25,7 +25,6 @@ const SAMPLE: u64 = 10_000;
 /// Over how much time the tasks are spread.
 const MADE_WITHIN_MS: u64 = 600_000;
 
-/// Which kind of tasks is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// As in a hub that has been used for a while: most have ended, and none has a deadline.

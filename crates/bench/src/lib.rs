@@ -190,7 +190,6 @@ impl Arguments {
     }
 }
 
-/// Measures what the arguments ask for.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // A bare server is started again and again by a run that has said so already.
     if cfg!(debug_assertions) && !matches!(arguments.what, Some(What::Bare(_))) {

@@ -18,7 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// After how many errors a connection gives up.
 pub(super) const ERRORS_MAX: u64 = 1_000;
 
-/// Makes the request with a given number.
 pub(super) type Maker = Arc<dyn Fn(u64) -> Request<Full<Bytes>> + Send + Sync>;
 
 /// How long a measurement takes.
@@ -26,11 +25,9 @@ pub(super) type Maker = Arc<dyn Fn(u64) -> Request<Full<Bytes>> + Send + Sync>;
 pub(super) struct Span {
     /// Not measured.
     pub(super) warm_up: Duration,
-    /// Measured.
     pub(super) measured: Duration,
 }
 
-/// What was measured.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Figures {
     /// Answers a second.

@@ -27,7 +27,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A plan for a hub there.
     pub(super) fn plan(&self, span: Span, agents: usize, set: Vec<String>) -> anyhow::Result<Plan> {
         Ok(Plan {
             span,

@@ -74,7 +74,6 @@ where
     Ok(results.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Registers agents on a hub.
 pub(super) async fn unpaired(address: SocketAddr, count: usize) -> anyhow::Result<Vec<Agent>> {
     each(address, count, |mut connection, number| async move {
         let made =

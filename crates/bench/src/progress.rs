@@ -8,7 +8,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// How often a line is printed during a long step.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The steps of a run.
 #[derive(Debug)]
 pub(super) struct Progress {
     bar: Option<ProgressBar>,

@@ -129,7 +129,6 @@ impl Report {
         })
     }
 
-    /// The goals that this run has figures for.
     pub(super) fn goals(&self) -> Vec<Goal> {
         if self.against == "echo" {
             return Vec::new();

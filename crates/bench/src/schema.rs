@@ -11,7 +11,6 @@ pub(super) struct Schema {
 }
 
 impl Schema {
-    /// A new schema in a database.
     pub(super) async fn new(database: &str) -> anyhow::Result<Self> {
         let name = format!("tandem_bench_{}", tandem_app::keys::random_hex::<6>());
         let schema = Self { database: without_tls(database), name };

@@ -30,7 +30,6 @@ pub(super) struct Home {
     pub(super) schema: Option<Schema>,
 }
 
-/// A server that is measured.
 pub(super) struct Site {
     server: Server,
     pub(super) address: SocketAddr,
@@ -146,7 +145,6 @@ pub(super) async fn start_hub(plan: &Plan, data: &Path) -> anyhow::Result<Proces
     Process::start(&plan.tandem.path()?, &hub_arguments(plan, data), data).await
 }
 
-/// The arguments of such a hub.
 pub(super) fn hub_arguments(plan: &Plan, data: &Path) -> Vec<String> {
     hub_arguments_at(plan, data, "127.0.0.1:0")
 }

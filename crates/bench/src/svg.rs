@@ -30,7 +30,6 @@ struct Panel {
     lines: Vec<Line>,
 }
 
-/// Draws the report.
 pub(super) fn draw(report: &Report) -> String {
     let by_connections = [Operation::CreateTask, Operation::SendMessage, Operation::ReadTask];
     let mut panels: Vec<Panel> =

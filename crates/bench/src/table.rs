@@ -10,7 +10,6 @@ use super::workload::Operation;
 const NOISE_MAX: f64 = 0.1;
 
 impl Report {
-    /// The report as text.
     pub(super) fn table(&self) -> String {
         let mut text = format!(
             "tandem {} · {} · {} cores, shared with the load · {} s a cell, {} agents, lists of {}\n\n",

@@ -15,7 +15,6 @@ const TEXT: &str = "Please read the draft of the interface document, check every
      service, and list what is missing, unclear or wrong, with the section and a suggestion for each. Leave the \
      wording alone unless it misleads. Two pages are enough; the release is on Thursday, so Wednesday is fine too.";
 
-/// An agent and its key.
 #[derive(Debug, Clone)]
 pub(super) struct Agent {
     pub(super) id: String,
@@ -52,7 +51,6 @@ pub(super) fn scattered(number: u64, len: usize) -> usize {
     usize::try_from(number.wrapping_mul(STRIDE) % len).unwrap_or_default()
 }
 
-/// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Operation {
@@ -96,7 +94,6 @@ pub(super) enum Server {
     Bare,
 }
 
-/// A request of an agent.
 pub(super) fn request(method: Method, path: &str, key: Option<&str>, body: String) -> Request<Full<Bytes>> {
     let mut request = Request::new(Full::new(Bytes::from(body)));
     *request.method_mut() = method;
@@ -111,13 +108,11 @@ pub(super) fn request(method: Method, path: &str, key: Option<&str>, body: Strin
     request
 }
 
-/// The body of a request for a new task.
 pub(super) fn task_body(target: &str, number: u64) -> String {
     json!({ "targetAgentId": target, "title": format!("Review the API document {number}"), "description": TEXT })
         .to_string()
 }
 
-/// The text of a task.
 pub(super) fn text() -> &'static str {
     TEXT
 }

@@ -79,7 +79,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Restores a backup.
 pub(crate) fn restore(arguments: &RestoreArguments) -> anyhow::Result<()> {
     let config = arguments.place.settings()?;
     let mut line = Line::new();

@@ -97,7 +97,6 @@ impl Failure {
         self.wants == Some(Wanted::ApiKey)
     }
 
-    /// What happened.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }

@@ -21,6 +21,8 @@
 //! This crate knows the wire types of `tandem-api` and nothing of the hub's inside. It writes nothing to the terminal
 //! and reads no environment; the only files it touches are named by its caller.
 
+#![warn(missing_docs)]
+
 mod answered_io;
 mod backoff;
 mod call;

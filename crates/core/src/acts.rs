@@ -33,18 +33,15 @@ impl Position {
         }
     }
 
-    /// Replying with a result.
     pub fn check_reply(self, role: Role) -> Result<(), Refusal> {
         self.check_open()?;
         only(Role::Target, role)
     }
 
-    /// Acknowledging the task and its messages.
     pub fn check_acknowledge(self, role: Role) -> Result<(), Refusal> {
         if role == Role::Target && self.held { Err(Refusal::ApprovalPending) } else { Ok(()) }
     }
 
-    /// Changing the message budget.
     pub fn check_budget_change(self, role: Role) -> Result<(), Refusal> {
         if self.status.is_terminal() {
             return Err(Refusal::Terminal);
@@ -52,7 +49,6 @@ impl Position {
         only(Role::Initiator, role)
     }
 
-    /// Deleting the task.
     pub fn check_delete(self) -> Result<(), Refusal> {
         if self.status.is_live() { Err(Refusal::Live) } else { Ok(()) }
     }

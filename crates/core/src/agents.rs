@@ -5,7 +5,6 @@ use crate::ids::{AgentId, ConnectionId};
 use crate::time::Timestamp;
 use crate::wake::{Ladder, Rung};
 
-/// An agent's profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     /// Chosen by the hub at registration; never changes.
@@ -30,7 +29,6 @@ pub struct Agent {
     pub costs_credits: bool,
     /// Balance in millionths of a US dollar.
     pub credits_micro: i64,
-    /// Whether the operator has suspended it.
     pub suspended: bool,
     /// Time of registration.
     pub created_at: Timestamp,

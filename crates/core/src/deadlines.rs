@@ -9,7 +9,6 @@ use crate::text::Unfit;
 use crate::time::Timestamp;
 
 words!(
-    /// What a deadline is about.
     Due, "must be expiry, check-in or lease", {
         /// A submitted task expires.
         Expiry = "expiry",
@@ -25,7 +24,6 @@ words!(
 pub struct Deadline {
     /// The timer handles the deadline at this time or shortly after.
     pub due_at: Timestamp,
-    /// The task it belongs to.
     pub task: TaskId,
     /// What to check.
     pub due: Due,
@@ -40,17 +38,13 @@ pub struct Deadline {
 /// The state of the task that decides whether a deadline still matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
-    /// The task's status.
     pub status: Status,
     /// The decision of the approval gate.
     pub approval: Option<Approval>,
-    /// The current attempt.
     pub attempt: i64,
     /// When the task was created.
     pub made_at: Timestamp,
-    /// When the target acknowledged the task.
     pub acknowledged_at: Option<Timestamp>,
-    /// When the task expires.
     pub expires_at: Option<Timestamp>,
     /// End of the current lease; `None` when the task has none.
     pub lease_until: Option<Timestamp>,

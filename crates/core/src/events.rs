@@ -14,7 +14,6 @@ pub const EVENT_TYPES: [&str; EventKind::ALL.len() + 1] = {
 /// One row per type: variant, name on the wire, whether it names its sender, who gets it, what else is in it, meaning.
 macro_rules! events {
     ($($kind:ident $name:literal $sender:ident $to:literal $fields:literal $meaning:literal;)+) => {
-        /// The type of an event.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventKind {
             $(#[doc = $meaning] $kind,)+

@@ -17,7 +17,6 @@ const NAME_CHARS_MAX: usize = 200;
 pub struct File {
     /// The place of the bytes follows from it.
     pub id: FileId,
-    /// The task it belongs to.
     pub task: TaskId,
     /// The message that the upload created.
     pub message: MessageId,

@@ -35,19 +35,14 @@ pub enum Network {}
 #[derive(Debug)]
 pub enum Node {}
 
-/// Id of an agent.
 pub type AgentId = Id<Agent>;
 /// Id of a connection between two agents.
 pub type ConnectionId = Id<Connection>;
-/// Id of a webhook delivery.
 pub type DeliveryId = Id<Delivery>;
-/// Id of a file.
 pub type FileId = Id<File>;
 /// Id of a message, also of a broadcast.
 pub type MessageId = Id<Message>;
-/// Id of a network.
 pub type NetworkId = Id<Network>;
-/// Id of a node.
 pub type NodeId = Id<Node>;
 /// Id of a task; the client may choose it.
 pub type TaskId = Id<crate::tasks::Task>;
@@ -85,7 +80,6 @@ impl Prefixed for crate::tasks::Task {
 pub struct NotAnId;
 
 impl<T> Id<T> {
-    /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -221,7 +215,6 @@ impl IdSource {
 /// The current time and the source of new ids; a parameter of every use case.
 #[derive(Debug, Clone)]
 pub struct Now {
-    /// The current time.
     pub at: Timestamp,
     ids: Arc<IdSource>,
 }

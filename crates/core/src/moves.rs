@@ -10,7 +10,6 @@ use Status::{
     AuthRequired, Cancelled, Completed, Draft, Expired, Failed, InputRequired, Rejected, Submitted, Working,
 };
 
-/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// Not published; only the initiator sees it.
@@ -233,17 +232,11 @@ pub enum Refusal {
     /// The target has not approved the task yet.
     #[error("the task waits for its target's approval")]
     ApprovalPending,
-    /// The task is a draft.
     #[error("the task is a draft; publish it first by setting its status to submitted")]
     Draft,
     /// The status change does not exist for anybody.
     #[error("a task cannot go from {from} to {to}")]
-    NoSuchMove {
-        /// The current status.
-        from: Status,
-        /// The requested status.
-        to: Status,
-    },
+    NoSuchMove { from: Status, to: Status },
     /// Only the other party may do this.
     #[error("only the other party of this task may do that")]
     NotYourMove,
@@ -272,7 +265,6 @@ pub enum Refusal {
 /// The facts about a task that decide a status change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The current status.
     pub status: Status,
     /// Whether the initiator accepts the result (`requiresReview`).
     pub reviewed: bool,
@@ -327,7 +319,6 @@ impl Position {
 /// A task's status as one caller sees it: part of every answer about the task, errors included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The current status.
     pub status: Status,
     /// The statuses that this caller may set now.
     pub next: Vec<Status>,

@@ -24,7 +24,6 @@ impl PairingCode {
         Self(format!("{word}-{animal}-{number:04}"))
     }
 
-    /// The code as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

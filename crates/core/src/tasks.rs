@@ -40,7 +40,6 @@ words!(
     OnStall, "must be notify, expire or retry", {
         /// Only tell the initiator.
         Notify = "notify",
-        /// Expire the task.
         Expire = "expire",
         /// Start another attempt, up to `maxAttempts`, then expire.
         Retry = "retry",
@@ -90,7 +89,6 @@ pub struct Terms {
 pub struct Side {
     /// Opaque key of the party, sent with every event about the task.
     pub session_key: Option<String>,
-    /// Number of unread messages.
     pub unread: i64,
     /// Time of the oldest unread message.
     pub unread_since: Option<Timestamp>,
@@ -108,7 +106,6 @@ pub struct Side {
 /// came. An acknowledgement that covers all of them leaves this as it is; the numbers tell that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Unseen {
-    /// How many.
     pub count: i64,
     /// The number of the first one's event in the party's log.
     pub first: Option<i64>,
@@ -135,11 +132,9 @@ pub struct Task {
     pub id: TaskId,
     /// The agent that created it.
     pub initiator: AgentId,
-    /// The initiator's current name.
     pub initiator_name: String,
     /// The agent that should do it.
     pub target: AgentId,
-    /// The target's current name.
     pub target_name: String,
     /// One line; a fixed text for encrypted tasks.
     pub title: String,
@@ -151,7 +146,6 @@ pub struct Task {
     pub description_keys: Option<String>,
     /// The initiator's signature over task id and description.
     pub sender_signature: Option<String>,
-    /// The current status.
     pub status: Status,
     /// The reason given with the last status change.
     pub status_reason: Option<String>,
@@ -165,9 +159,7 @@ pub struct Task {
     pub attempt: i64,
     /// Time limits and budgets.
     pub terms: Terms,
-    /// The initiator's side of the thread.
     pub initiator_side: Side,
-    /// The target's side of the thread.
     pub target_side: Side,
     /// Number of messages, those of the hub included.
     pub message_count: i64,
@@ -193,21 +185,17 @@ pub struct Task {
     pub expires_at: Option<Timestamp>,
     /// End of the current lease; `None` while no lease runs.
     pub lease_until: Option<Timestamp>,
-    /// The parent task.
     pub parent: Option<TaskId>,
     /// Whether the target is also a party of the parent task, and so may see its id.
     pub parent_shared: bool,
-    /// The network in which it was sent.
     pub network: Option<NetworkId>,
     /// The content of the last reply.
     pub result: Option<String>,
     /// Progress in percent, as the target reported it.
     pub progress: Option<i64>,
-    /// The target's note about its progress.
     pub progress_note: Option<String>,
     /// Sum of the costs that the target reported, in millionths of a US dollar.
     pub usage_micro: i64,
-    /// When the target started.
     pub started_at: Option<Timestamp>,
     /// When it reached a terminal status.
     pub completed_at: Option<Timestamp>,

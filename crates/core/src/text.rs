@@ -92,16 +92,8 @@ macro_rules! text_type {
     };
 }
 
-text_type!(
-    /// An agent's display name.
-    AgentName,
-    |t| line(t, 64)
-);
-text_type!(
-    /// The description in an agent's profile.
-    AgentDescription,
-    |t| at_most(t, 500)
-);
+text_type!(AgentName, |t| line(t, 64));
+text_type!(AgentDescription, |t| at_most(t, 500));
 text_type!(
     /// The title of a task: one line.
     Title,

@@ -14,7 +14,6 @@ pub const GIVE_UP_AFTER_SECONDS: i64 = 24 * 3_600;
 pub const SECRET_CHARS_MIN: usize = 16;
 
 words!(
-    /// The state of a delivery.
     State, "must be pending, delivered or failed", {
         /// An attempt is planned.
         Pending = "pending",

@@ -25,7 +25,6 @@ pub enum Holder {
     Connections(Option<Arc<str>>),
     /// A client without a key, by the key of its address.
     Address(Arc<str>),
-    /// An agent.
     Agent(AgentId),
 }
 
@@ -44,7 +43,6 @@ impl Holder {
     }
 }
 
-/// The parts of the budget.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Agents,

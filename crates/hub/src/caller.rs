@@ -13,7 +13,6 @@ use crate::budget::Held;
 /// A client address, for rate limits.
 #[derive(Debug, Clone)]
 pub struct Address {
-    /// The address itself.
     pub ip: IpAddr,
     /// The key under which the address is counted.
     pub key: Arc<str>,
@@ -30,13 +29,10 @@ impl Address {
 /// The calling agent and the conditions of its request.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The agent.
     pub agent: AgentId,
     /// Hash of the key in the request. Every write checks that it is still the agent's key.
     pub key_hash: KeyHash,
-    /// The client's address.
     pub address: Address,
-    /// The idempotency key of the request.
     pub idempotency: Option<Arc<IdempotentRequest>>,
     /// The versions in `If-Match`.
     pub if_match: Option<Vec<i64>>,

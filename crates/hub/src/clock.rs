@@ -8,7 +8,6 @@ use tandem_core::Timestamp;
 /// The source of the time.
 #[derive(Debug, Clone)]
 pub enum Clock {
-    /// The system clock.
     System,
     /// The system clock, off by so many milliseconds: nodes whose clocks differ.
     Shifted(i64),
@@ -17,7 +16,6 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// The current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         match self {

@@ -78,7 +78,6 @@ pub struct Config {
     pub advertise: Option<String>,
     /// A folder for files that all nodes mount.
     pub shared_files: Option<PathBuf>,
-    /// The public URL of this hub.
     pub public_url: Option<String>,
     /// The operator's token; by default it is generated and stored in the data folder.
     pub admin_token: Option<String>,
@@ -108,7 +107,6 @@ pub struct Config {
     pub webhook_allow_private: bool,
     /// Threads that write to PostgreSQL.
     pub database_writers: usize,
-    /// Threads that read from the database.
     pub database_readers: usize,
     /// Requests per minute.
     pub rate_limit_max: u32,
@@ -204,26 +202,15 @@ impl Default for Config {
 pub enum Error {
     /// The file cannot be read.
     #[error("cannot read {path}: {cause}")]
-    Unreadable {
-        /// The path of the file.
-        path: PathBuf,
-        /// The cause.
-        cause: std::io::Error,
-    },
+    Unreadable { path: PathBuf, cause: std::io::Error },
     /// The file is not valid TOML, or contains an unknown setting.
     #[error("{path}: {cause}")]
-    File {
-        /// The path of the file.
-        path: PathBuf,
-        /// The cause.
-        cause: String,
-    },
+    File { path: PathBuf, cause: String },
     /// A value is invalid.
     #[error("{origin}: {cause}")]
     Value {
         /// The source of the value.
         origin: String,
-        /// What is wrong with it.
         cause: String,
     },
 }
@@ -314,7 +301,6 @@ impl Config {
         (self.memory_budget_mb - UPLOAD_MB) * 1_000_000
     }
 
-    /// Defaults for new tasks.
     #[must_use]
     pub fn task_defaults(&self) -> Defaults {
         Defaults {

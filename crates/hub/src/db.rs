@@ -35,13 +35,11 @@ impl Db {
         Self(Arc::new(Inner { store, clock, ids }))
     }
 
-    /// The store itself.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.0.store
     }
 
-    /// The current time.
     #[must_use]
     pub fn time(&self) -> Timestamp {
         self.0.clock.now()

@@ -27,7 +27,6 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with this code and sentence.
     #[must_use]
     pub fn new(code: Code, sentence: impl AsRef<str>) -> Self {
         let body = Box::new(ErrorBody::new(code, capitalised(sentence.as_ref())));
@@ -86,7 +85,6 @@ impl Error {
         self.body.code
     }
 
-    /// Whether this is an internal error.
     #[must_use]
     pub fn is_internal(&self) -> bool {
         self.status >= 500

@@ -33,7 +33,6 @@ pub struct Feed {
 pub enum FeedItem {
     /// Events, oldest first.
     Events(Vec<Logged>),
-    /// The feed has ended.
     Ended(EndReason),
 }
 

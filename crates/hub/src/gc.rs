@@ -23,7 +23,6 @@ pub enum Error {
     Files(#[from] files::Error),
 }
 
-/// What was removed.
 #[derive(Debug, Clone, Copy)]
 pub struct Collected {
     /// Expired answers of idempotent requests.

@@ -42,7 +42,6 @@ impl Period {
         }
     }
 
-    /// The number of steps.
     #[must_use]
     pub const fn steps(self) -> usize {
         match self {
@@ -60,7 +59,6 @@ pub struct Steps<T> {
     pub from: Timestamp,
     /// The length of a step.
     pub step_ms: i64,
-    /// The figures.
     pub values: Vec<Option<T>>,
 }
 
@@ -77,7 +75,6 @@ pub struct Quantiles {
     pub count: u64,
 }
 
-/// The figures of one hub.
 #[derive(Debug)]
 pub struct History {
     started_at: Timestamp,
@@ -121,7 +118,6 @@ impl History {
         lock(&self.pushes).at(at, |durations: &mut Durations| durations.add(took));
     }
 
-    /// The events of an agent.
     #[must_use]
     pub fn events(&self, agent: &AgentId, period: Period, now: Timestamp) -> Steps<u32> {
         let events = lock(&self.events);

@@ -48,7 +48,6 @@ impl Pacing {
         }
     }
 
-    /// Whether it is time to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.running.as_ref().is_some_and(|running| running.has_changed().is_err())
     }
@@ -107,7 +106,6 @@ pub(crate) async fn apply_retention(db: Db, config: Config, mut pacing: Pacing) 
     }
 }
 
-/// Removes all expired rows.
 pub(crate) async fn remove_expired(
     store: &Store,
     now: Timestamp,

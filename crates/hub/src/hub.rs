@@ -32,7 +32,6 @@ const PRESENCES_WRITTEN_MAX: usize = 500;
 /// A handle to the hub; cheap to clone.
 pub type Hub = Arc<HubParts>;
 
-/// The parts of a hub.
 #[derive(Debug)]
 pub struct HubParts {
     /// The database.
@@ -51,11 +50,9 @@ pub struct HubParts {
     pub liveness: Liveness,
     /// Delivery marks that are not written yet.
     pub(crate) marks: Arc<Marks>,
-    /// Webhooks.
     pub webhooks: Arc<Webhooks>,
     /// The bytes of files.
     pub files: Arc<Files>,
-    /// Metrics.
     pub metrics: Arc<Metrics>,
     /// Figures of the last day, for plots.
     pub history: Arc<History>,
@@ -66,7 +63,6 @@ pub struct HubParts {
 }
 
 impl HubParts {
-    /// The current time.
     #[must_use]
     pub fn time(&self) -> Timestamp {
         self.db.time()

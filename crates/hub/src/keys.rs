@@ -36,7 +36,6 @@ struct CacheState {
     owners: HashMap<KeyHash, Owner>,
     /// Number of removals, to detect a race with a query.
     removals: u64,
-    /// Number of cache misses.
     misses: u64,
 }
 
@@ -234,7 +233,6 @@ impl Access {
         if owner.as_ref() == Some(&caller.agent) { Ok(()) } else { Err(crate::Error::unauthorized()) }
     }
 
-    /// Number of cache misses.
     #[must_use]
     pub fn cache_misses(&self) -> u64 {
         self.cache.known.read().unwrap_or_else(PoisonError::into_inner).misses

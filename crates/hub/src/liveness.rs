@@ -47,7 +47,6 @@ impl Liveness {
         Self { bus, clock, requests: Mutex::default() }
     }
 
-    /// Records a request of an agent.
     pub fn record_request(&self, agent: &AgentId, now: Timestamp) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = requests.get_mut(agent) {

@@ -11,7 +11,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-/// Labels of a request.
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RequestLabels {
     method: &'static str,
@@ -19,7 +18,6 @@ struct RequestLabels {
     status: u16,
 }
 
-/// Label of a route.
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RouteLabels {
     route: String,
@@ -31,7 +29,6 @@ struct OutcomeLabels {
     outcome: String,
 }
 
-/// All metrics of a hub.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,

@@ -8,9 +8,7 @@ use crate::Error;
 /// A page of a list, and the cursor of the next page if there is one.
 #[derive(Debug, Clone)]
 pub struct Listed<T> {
-    /// The items of this page.
     pub items: Vec<T>,
-    /// The cursor of the next page.
     pub next: Option<String>,
 }
 

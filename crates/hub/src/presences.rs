@@ -32,7 +32,6 @@ pub(crate) struct Sightings<'h> {
 }
 
 impl Sightings<'_> {
-    /// The presence of one of the agents.
     pub(crate) fn of(&self, agent: &Agent) -> Presence {
         self.liveness.presence(agent, self.elsewhere.get(&agent.id))
     }
@@ -56,7 +55,6 @@ impl HubParts {
         seen
     }
 
-    /// The presence of one agent.
     pub(crate) async fn presence(&self, agent: &Agent) -> Presence {
         self.sightings(std::iter::once(&agent.id)).await.of(agent)
     }

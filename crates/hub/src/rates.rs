@@ -25,10 +25,8 @@ const WINDOWS_MAX: usize = 200_000;
 /// Counts in one message to other nodes. The rest follows with the next.
 const SHARED_MAX: usize = 5_000;
 
-/// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RateKind {
-    /// All requests.
     Requests,
     /// Registrations per address.
     Registrations,
@@ -39,13 +37,11 @@ pub enum RateKind {
 /// The state of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// The limit.
     pub limit: u32,
     /// Requests left in this window.
     pub remaining: u32,
     /// Seconds until the window ends.
     pub reset_seconds: i64,
-    /// Whether this request is allowed.
     pub allowed: bool,
 }
 

@@ -56,7 +56,6 @@ stored_as_they_are!(
     UsageView
 );
 
-/// The id of an answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeptId<Id> {
     id: Id,

@@ -41,12 +41,7 @@ use crate::webhooks::{self, Dispatcher, Webhooks};
 pub enum Error {
     /// The data folder cannot be used.
     #[error("cannot use the data folder {path}: {cause}")]
-    Folder {
-        /// Its path.
-        path: PathBuf,
-        /// The cause.
-        cause: std::io::Error,
-    },
+    Folder { path: PathBuf, cause: std::io::Error },
     /// Another hub uses the data folder.
     #[error(
         "another tandem{} uses {}; stop it first, or choose another folder with --data",
@@ -54,7 +49,6 @@ pub enum Error {
         .path.display()
     )]
     Locked {
-        /// Its path.
         path: PathBuf,
         /// The process id of the other hub, if known.
         pid: String,
@@ -65,7 +59,6 @@ pub enum Error {
          select the hub's database with --database, or another folder with --data. Nothing was changed"
     )]
     OtherDatabase {
-        /// The data folder.
         folder: PathBuf,
         /// The database of its hub, without the password.
         database: String,
@@ -76,7 +69,6 @@ pub enum Error {
          Select that database with --database, or another folder with --data"
     )]
     OtherHub {
-        /// The data folder.
         folder: PathBuf,
         /// The database of its hub, without the password.
         database: String,
@@ -115,7 +107,6 @@ fn pid_note(pid: &str) -> String {
 /// A hub that is ready to serve. Dropping it releases the data folder.
 #[derive(Debug)]
 pub struct Started {
-    /// The hub.
     pub hub: Hub,
     /// Where the operator finds the token.
     pub token: TokenPlace,

@@ -25,7 +25,6 @@ pub enum TokenPlace {
     OtherNode,
 }
 
-/// The operator's token.
 pub(crate) struct OperatorToken {
     pub(crate) hash: KeyHash,
     pub(crate) place: TokenPlace,

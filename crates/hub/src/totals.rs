@@ -38,7 +38,6 @@ pub(crate) struct Counts {
 pub struct Totals {
     /// The kind of database.
     pub database: Database,
-    /// When this process started.
     pub started_at: Timestamp,
     state: Arc<watch::Sender<State>>,
 }

@@ -8,6 +8,8 @@
 //! A signature covers the task id and the content, but not the wrapped keys: whoever transports sealed content
 //! can make a wrapped key useless, but can neither read nor change the content.
 
+#![warn(missing_docs)]
+
 mod checks;
 mod envelopes;
 mod error;

@@ -58,7 +58,6 @@ impl Server {
         Self { started, sessions, mcp_extension: None }
     }
 
-    /// The hub.
     #[must_use]
     pub fn hub(&self) -> &Hub {
         &self.started.hub

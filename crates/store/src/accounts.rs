@@ -22,7 +22,6 @@ pub fn close(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<(), Err
     crate::directory::remove(tx, agent)
 }
 
-/// Whether an agent is there and its account is open.
 pub fn is_open(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
     let sql = "select 1 from agents where id = ?1 and deleted_at is null /* lock agents */";
     Ok(tx.optional(sql, &[agent.into()])?.is_some())

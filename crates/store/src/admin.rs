@@ -12,13 +12,10 @@ use crate::{Error, Tx, Value};
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Agents.
     Agents,
     /// Sides of connections; each connection has two.
     ConnectionSides,
-    /// Messages.
     Messages,
-    /// Events in all logs.
     Events,
     /// Tasks, by status.
     Tasks,
@@ -77,23 +74,15 @@ pub fn list_agents(
 /// What an operator sees of a task: whose it is and where it stands, and no word of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRow {
-    /// The task.
     pub id: TaskId,
-    /// Where it stands.
     pub status: Status,
-    /// Its priority.
     pub priority: Priority,
     /// Which try this is.
     pub attempt: i64,
-    /// Whether its content is encrypted.
     pub encrypted: bool,
-    /// Who made it.
     pub initiator: AgentId,
-    /// Whom it is for.
     pub target: AgentId,
-    /// How many messages it has.
     pub messages: i64,
-    /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
@@ -128,17 +117,12 @@ pub fn list_tasks(tx: &mut Tx<'_>, before: Option<&TaskId>, limit: i64) -> Resul
 /// What an operator sees of an event: whose log it is in and what kind it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
-    /// Whose log.
     pub agent: AgentId,
-    /// Its number there.
     pub seq: i64,
-    /// What happened.
     pub kind: String,
-    /// On which task.
     pub task: Option<TaskId>,
     /// Through whom.
     pub from: Option<AgentId>,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -175,21 +159,15 @@ pub fn list_events(
 /// What an operator sees of a delivery: how it went, and not where to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRow {
-    /// The delivery.
     pub id: DeliveryId,
-    /// Whose receiver.
     pub agent: AgentId,
-    /// What happened.
     pub event_type: String,
-    /// Where it stands.
     pub state: State,
     /// How often it was tried.
     pub attempts: i64,
-    /// What the receiver answered.
     pub answer_status: Option<i64>,
     /// When it is tried next.
     pub next_at: Option<Timestamp>,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 

@@ -34,14 +34,11 @@ pub fn remove(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId) -> Result<bool, 
     Ok(removed > 0)
 }
 
-/// One blocked agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Who is blocked.
     pub agent: AgentId,
     /// Its name now.
     pub name: String,
-    /// Since when.
     pub created_at: Timestamp,
 }
 

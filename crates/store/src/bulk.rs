@@ -113,7 +113,6 @@ struct Asked {
 type Found = Vec<Vec<Vec<Value<'static>>>>;
 
 impl Asked {
-    /// The rows of each query.
     async fn fetch(&self, client: &Client) -> Result<Found, Error> {
         let mut found: Found = self.queries.iter().map(|_| Vec::new()).collect();
         if !self.merged {

@@ -27,7 +27,6 @@ pub(crate) struct Checkpoints {
     due: usize,
     /// Whether the thread was asked to copy.
     asked: bool,
-    /// Whether it has.
     done: Arc<AtomicBool>,
     ask: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,

@@ -10,7 +10,6 @@ pub(crate) enum Conn {
     Postgres(PostgresConn),
 }
 
-/// What a transaction is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Read,

@@ -35,7 +35,6 @@ pub fn between(tx: &mut Tx<'_>, agent: &AgentId, peer: &AgentId) -> Result<Optio
     tx.find(sql, &[agent.into(), peer.into()])
 }
 
-/// The agent that this one calls by an alias.
 pub fn by_alias(tx: &mut Tx<'_>, agent: &AgentId, alias: &str) -> Result<Option<AgentId>, Error> {
     let sql = "select peer_id from connections where agent_id = ?1 and alias = ?2";
     tx.find(sql, &[agent.into(), alias.into()])
@@ -127,15 +126,12 @@ pub fn live_with(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<i64,
 /// What decides whether, and how, one agent's task reaches another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// The sender.
     pub initiator_name: String,
-    /// The receiver.
     pub target_name: String,
     /// Whether the two are connected.
     pub connected: bool,
     /// The rule on the receiver's side of the connection.
     pub target_side: Option<Rule>,
-    /// The receiver's own rule.
     pub target_default: Option<Rule>,
     /// Whether tasks for the receiver cost credits.
     pub costs_credits: bool,

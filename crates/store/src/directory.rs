@@ -52,7 +52,6 @@ pub(crate) fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     tx.send("delete from directory_terms where agent_id = ?1", &[agent.into()])
 }
 
-/// What the directory is asked.
 #[derive(Debug, Clone)]
 pub struct Search {
     /// Only agents with this tag.
@@ -72,11 +71,9 @@ pub struct Search {
 /// An agent in the directory, with what speaks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its profile.
     pub agent: Agent,
     /// How many connections it has; ten stands for ten or more.
     pub connection_count: i64,
-    /// How many tasks for it have ended.
     pub tasks_ended: i64,
     /// How many of those it completed.
     pub tasks_completed: i64,

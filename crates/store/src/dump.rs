@@ -14,7 +14,6 @@ const PAGE_ROWS: usize = 200;
 /// A table, and what its rows are told apart by.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// Its name.
     pub name: &'static str,
     /// The columns of its primary key.
     pub key: &'static [&'static str],
@@ -170,7 +169,6 @@ impl Snapshot {
         columns_of(&mut self.conn, table)
     }
 
-    /// How many rows a table has.
     pub fn count(&mut self, table: &Table) -> Result<u64, Error> {
         let mut rows = self.conn.rows(&format!("select count(*) from {}", table.name), &[])?;
         let count: i64 = rows.first_mut().map_or(Ok(0), Row::take)?;
@@ -264,7 +262,6 @@ impl Load {
         Ok(Self { conn })
     }
 
-    /// The columns of a table.
     pub fn columns(&mut self, table: &Table) -> Result<Vec<String>, Error> {
         columns_of(&mut self.conn, table)
     }

@@ -30,7 +30,6 @@ pub enum Error {
     /// A unique index refused a row.
     #[error("a unique value is taken: {0}")]
     Taken(String),
-    /// The job panicked.
     #[error("a job panicked: {0}")]
     Panicked(String),
     /// Anything else.

@@ -7,28 +7,22 @@ use crate::query::Query;
 use crate::table::{columns, insert, sql, update};
 use crate::{Effect, Error, EventNotice, Tx};
 
-/// An event about to be written.
 #[derive(Debug)]
 pub struct NewEvent<'a> {
-    /// What happened.
     pub kind: EventKind,
-    /// On which task.
     pub task: Option<&'a TaskId>,
-    /// About which message.
     pub message: Option<&'a MessageId>,
     /// Through whom.
     pub from: Option<&'a AgentId>,
     /// Its own fields, a JSON object. The fields above are not among them: the log has them once, and adds them
     /// when the event is read.
     pub data: String,
-    /// When.
     pub at: Timestamp,
 }
 
 /// Where a log stands after events were added to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Appended {
-    /// The number of the last one.
     pub last: i64,
     /// How far the agent has acknowledged its updates.
     pub updates_acked: i64,
@@ -81,17 +75,13 @@ const WHOLE: &str = "{\"type\":";
 /// An event read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// Its number in this agent's log.
     pub seq: i64,
-    /// What happened.
     pub kind: String,
-    /// On which task.
     pub task: Option<TaskId>,
     /// Through whom.
     pub from: Option<AgentId>,
     /// The event as it goes over the wire.
     pub data: String,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -117,7 +107,6 @@ columns! {
     }
 }
 
-/// An agent's cursors.
 pub fn cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
     tx.get(sql!("select {} from mailboxes m where m.agent_id = ?1", Cursors), &[agent.into()])
 }
@@ -138,7 +127,6 @@ pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result
     Ok(found.into_iter().map(logged).collect())
 }
 
-/// Which events of a log are wanted.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     /// Only events from this number on.
@@ -177,7 +165,6 @@ pub fn newest(
     Ok(found.into_iter().map(logged).collect())
 }
 
-/// An event as the log has it.
 struct Stored {
     seq: i64,
     at: Timestamp,

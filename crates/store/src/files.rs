@@ -35,7 +35,6 @@ pub fn bytes_of(tx: &mut Tx<'_>, uploader: &AgentId) -> Result<i64, Error> {
     tx.get("select file_bytes from agents where id = ?1 /* lock agents */", &[uploader.into()])
 }
 
-/// The file with this id.
 pub fn find(tx: &mut Tx<'_>, id: &FileId) -> Result<Option<File>, Error> {
     tx.find(sql!("select {} from files f where f.id = ?1", File), &[id.into()])
 }
@@ -45,7 +44,6 @@ pub fn of_message(tx: &mut Tx<'_>, message: &MessageId) -> Result<Option<File>, 
     tx.find(sql!("select {} from files f where f.message_id = ?1", File), &[message.into()])
 }
 
-/// The files of a task.
 pub fn of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<Vec<File>, Error> {
     let sql = sql!("select {} from files f where f.task_id = ?1 order by f.created_at, f.id", File);
     tx.list(sql, &[task.into()])
@@ -58,7 +56,6 @@ pub fn remove(tx: &mut Tx<'_>, file: &File) -> Result<(), Error> {
     count_bytes(tx, &file.uploader, -file.size_bytes)
 }
 
-/// Which of these are known.
 pub fn known(tx: &mut Tx<'_>, ids: &[FileId]) -> Result<Vec<FileId>, Error> {
     let mut query = Query::default();
     query.push("select id from files where id in (");

@@ -8,11 +8,9 @@ use crate::{Error, Tx};
 /// The answer a key stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The hash of the request that was answered.
     pub request_hash: Vec<u8>,
     /// The HTTP status.
     pub status: i64,
-    /// The body.
     pub body: String,
 }
 

@@ -30,7 +30,6 @@ pub struct Item {
     pub kind: Kind,
     /// The rank of its priority.
     pub rank: i64,
-    /// The task.
     pub task: Option<TaskId>,
     /// The message, for a broadcast.
     pub message: Option<MessageId>,
@@ -40,11 +39,8 @@ pub struct Item {
     pub title: String,
     /// Who wrote it: the task's initiator, or the network's owner.
     pub title_by: AgentId,
-    /// Whom it is from.
     pub from: AgentId,
-    /// That agent's name.
     pub from_name: String,
-    /// How many messages are unread.
     pub unread: i64,
     /// Since when it waits.
     pub at: Timestamp,

@@ -117,7 +117,6 @@ impl Job {
         tracing::warn!(job, jobs, took_ms = took.as_millis(), "slow store job");
     }
 
-    /// Answers the caller.
     pub(crate) fn finish(self, committed: Result<(), Error>) {
         let panicked = self.panic.map_or(Ok(()), |text| Err(Error::Panicked(text)));
         // The caller may have gone away; its work stands all the same.

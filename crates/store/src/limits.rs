@@ -10,7 +10,6 @@ use crate::{Error, Tx};
 pub struct Window {
     /// When it begins anew.
     pub ends_at: Timestamp,
-    /// How often it was used.
     pub used: i64,
 }
 

@@ -44,7 +44,6 @@ pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<b
     Ok(true)
 }
 
-/// One message of a task.
 pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Message>, Error> {
     let sql = sql!("select {} {FROM} where m.id = ?1 and m.task_id = ?2", Message);
     tx.find(sql, &[id.into(), task.into()])
@@ -80,9 +79,7 @@ pub fn of_sender(tx: &mut Tx<'_>, task: &TaskId, sender: &AgentId) -> Result<Vec
 /// several targets, but it has one initiator.
 #[derive(Debug, Clone, Copy)]
 pub struct For<'a> {
-    /// The task.
     pub task: &'a TaskId,
-    /// Its initiator.
     pub initiator: &'a AgentId,
     /// Whether they are for the target, and so by the initiator.
     pub target: bool,

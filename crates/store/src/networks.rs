@@ -52,7 +52,6 @@ pub fn list(tx: &mut Tx<'_>, member: &AgentId, limit: i64) -> Result<Vec<Network
     tx.list(sql, &[member.into(), limit.into()])
 }
 
-/// How many networks an agent is in.
 pub fn count_of(tx: &mut Tx<'_>, member: &AgentId) -> Result<i64, Error> {
     tx.get("select count(*) from network_members where agent_id = ?1", &[member.into()])
 }
@@ -87,7 +86,6 @@ pub fn remove_messages(tx: &mut Tx<'_>, limit: i64) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Whether an agent is in a network.
 pub fn is_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result<bool, Error> {
     let row = tx.optional(
         "select 1 from network_members where network_id = ?1 and agent_id = ?2",
@@ -106,7 +104,6 @@ pub fn shared(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<
     )
 }
 
-/// Adds an agent to a network.
 pub fn add_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
     insert_member(tx, id, agent, now)?;
     tx.send("update networks set member_count = member_count + 1 where id = ?1", &[id.into()])
@@ -128,12 +125,9 @@ pub fn remove_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result
     Ok(removed > 0)
 }
 
-/// An agent in a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Since when.
     pub joined_at: Timestamp,
-    /// Its profile.
     pub agent: Agent,
 }
 
@@ -222,7 +216,6 @@ pub fn invited_to(tx: &mut Tx<'_>, code: &InviteCode, now: Timestamp) -> Result<
     )
 }
 
-/// Counts a use of an invitation.
 pub fn use_invite(tx: &mut Tx<'_>, code: &InviteCode) -> Result<(), Error> {
     tx.send("update network_invites set uses_left = uses_left - 1 where code = ?1", &[code.as_str().into()])
 }
@@ -277,7 +270,6 @@ pub fn messages_before(
     Ok((found, cut))
 }
 
-/// One message of a network.
 pub fn find_message(tx: &mut Tx<'_>, id: &MessageId) -> Result<Option<Broadcast>, Error> {
     let sql = sql!(
         "select {} from network_messages m join agents a on a.id = m.sender_id where m.id = ?1",

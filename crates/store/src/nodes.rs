@@ -13,13 +13,10 @@ pub struct Node {
     pub id: NodeId,
     /// Where other nodes reach it: host and port. Empty until it listens.
     pub advertise: String,
-    /// The version it runs.
     pub version: String,
     /// `nats`, `none`, or empty for a node that wants to be alone.
     pub bus: String,
-    /// Where it stores files.
     pub files: String,
-    /// When it started.
     pub started_at: Timestamp,
     /// When its row runs out.
     pub until: Timestamp,
@@ -85,7 +82,6 @@ pub fn sweep(tx: &mut Tx<'_>, before: Timestamp) -> Result<(), Error> {
 /// What a node that does not hear of other nodes' commits looks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
-    /// The agent.
     pub agent: AgentId,
     /// The number of the last event in its log.
     pub last_seq: i64,

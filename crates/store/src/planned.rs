@@ -32,7 +32,6 @@ pub(crate) struct Runner<'a> {
 pub(crate) enum Moment {
     /// It has read everything and is about to write.
     HasRead,
-    /// Its transaction has ended.
     Ended,
 }
 

@@ -120,7 +120,6 @@ fn describe(error: &tokio_postgres::Error) -> String {
     text
 }
 
-/// The values of a row.
 pub(crate) fn values(row: &tokio_postgres::Row) -> Result<Vec<Value<'static>>, Error> {
     let value = |index: usize, ty: &Type| -> Result<Value<'static>, tokio_postgres::Error> {
         Ok(match *ty {

@@ -10,7 +10,6 @@ use crate::{Error, Tx};
 /// What one node knows of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sighting {
-    /// The agent.
     pub agent: AgentId,
     /// How it is connected there best; nothing if it has only called.
     pub reach: Option<String>,

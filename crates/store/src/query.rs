@@ -10,7 +10,6 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Adds text.
     pub(crate) fn push(&mut self, sql: &str) -> &mut Self {
         self.sql.push_str(sql);
         self

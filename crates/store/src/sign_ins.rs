@@ -12,7 +12,6 @@ pub struct Session {
     pub hash: Vec<u8>,
     /// Its own id. It stays when the cookie changes.
     pub id: String,
-    /// When it began.
     pub created_at: Timestamp,
     /// When it was last used, about.
     pub used_at: Timestamp,
@@ -37,7 +36,6 @@ pub struct SignIn {
     pub subject: String,
     /// The hash of the key or token that was entered.
     pub key_hash: Vec<u8>,
-    /// When.
     pub created_at: Timestamp,
 }
 
@@ -49,7 +47,6 @@ columns! {
     }
 }
 
-/// Stores a new session.
 pub fn insert_session(tx: &mut Tx<'_>, session: &Session) -> Result<(), Error> {
     insert!(browser_sessions { ..session: Session }).send(tx)
 }
@@ -101,18 +98,15 @@ pub fn touch(tx: &mut Tx<'_>, id: &str, now: Timestamp, expires_at: Timestamp) -
     update!(browser_sessions { used_at: now, expires_at: expires_at } where { id: id }).send(tx)
 }
 
-/// Signs one subject out of a session.
 pub fn remove_sign_in(tx: &mut Tx<'_>, session: &str, subject: &str) -> Result<(), Error> {
     tx.send("delete from sign_ins where session_id = ?1 and subject = ?2", &[session.into(), subject.into()])
 }
 
-/// Removes a session with all its sign-ins.
 pub fn remove_session(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
     tx.send("delete from sign_ins where session_id = ?1", &[id.into()])?;
     tx.send("delete from browser_sessions where id = ?1", &[id.into()])
 }
 
-/// Signs a subject out of all sessions.
 pub fn remove_subject(tx: &mut Tx<'_>, subject: &str) -> Result<(), Error> {
     tx.send("delete from sign_ins where subject = ?1", &[subject.into()])
 }

@@ -23,7 +23,6 @@ use crate::{Effect, Error, Tx, migrate};
 /// Which database, and where.
 #[derive(Debug, Clone)]
 pub enum Database {
-    /// A file.
     Sqlite(PathBuf),
     /// A server, by its connection URL.
     Postgres(String),
@@ -46,7 +45,6 @@ const CLOSE_MAX: Duration = Duration::from_secs(5);
 pub struct Options {
     /// Threads that write. SQLite has one writer, whatever is said here.
     pub writers: usize,
-    /// Threads that read.
     pub readers: usize,
     /// How many jobs may wait on each side before callers are turned away.
     pub queue_max: usize,
@@ -275,7 +273,6 @@ impl Drop for Store {
     }
 }
 
-/// What the threads of a store share.
 #[derive(Clone)]
 struct Shared {
     floor: Arc<group::Floor>,

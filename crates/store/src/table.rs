@@ -235,7 +235,6 @@ impl<'v, P: AsRef<[Value<'v>]>> Statement<P> {
     }
 }
 
-/// Whether a column is in a set.
 const fn is_in(sets: u8, set: u8) -> bool {
     let sets = if sets & LATER == 0 { sets | INSERT } else { sets };
     sets & set != 0

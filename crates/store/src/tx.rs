@@ -43,15 +43,10 @@ impl Effect {
 /// What listeners are told about a new event; they read the event itself from the log.
 #[derive(Debug, Clone)]
 pub struct EventNotice {
-    /// Whose log.
     pub agent: AgentId,
-    /// The event's number in that log.
     pub seq: i64,
-    /// The event's type.
     pub kind: EventKind,
-    /// The task the event is about.
     pub task: Option<TaskId>,
-    /// When the event was written.
     pub at: Timestamp,
 }
 

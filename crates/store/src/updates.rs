@@ -11,25 +11,17 @@ use crate::{Error, Tx};
 /// A task that waits for its target, to be taken or to be approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
-    /// The task.
     pub task: TaskId,
-    /// Its title.
     pub title: String,
-    /// Where it stands.
     pub status: Status,
     /// Whether it is held at the target's approval gate.
     pub held: bool,
-    /// Who made it.
     pub initiator: AgentId,
-    /// That agent's name.
     pub initiator_name: String,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When the target acknowledged it.
     pub acknowledged_at: Option<Timestamp>,
     /// When it expires, unless somebody takes it.
     pub expires_at: Option<Timestamp>,
-    /// When the target fetched it.
     pub fetched_at: Option<Timestamp>,
     /// When it was shown to the target's model.
     pub surfaced_at: Option<Timestamp>,
@@ -95,13 +87,10 @@ fn submitted_sql() -> &'static str {
 /// A thread with messages that a party has neither read nor acknowledged as updates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
-    /// The task.
     pub task: TaskId,
-    /// Its title.
     pub title: String,
     /// Who made the task, and so wrote the title.
     pub initiator: AgentId,
-    /// How many messages.
     pub count: i64,
     /// The number of the first one's event in the party's log.
     pub first: i64,

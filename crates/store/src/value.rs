@@ -14,7 +14,6 @@ pub enum Value<'a> {
     Null,
     /// A whole number, a time in milliseconds or a flag.
     Int(i64),
-    /// Text.
     Text(Cow<'a, str>),
     /// Bytes.
     Bytes(Cow<'a, [u8]>),

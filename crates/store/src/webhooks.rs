@@ -10,7 +10,6 @@ use crate::{Error, Tx, Value};
 /// Where an agent's events go, and how that has been going.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// The address.
     pub url: Option<String>,
     /// What deliveries are signed with.
     pub secret: Option<String>,
@@ -39,7 +38,6 @@ columns! {
     }
 }
 
-/// An agent's webhook.
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> {
     tx.find(sql!("select {} from agents a where a.id = ?1 /* lock a */", Webhook), &[agent.into()])
 }
@@ -47,7 +45,6 @@ pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> 
 /// A webhook with what the holder of its lease needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leased {
-    /// The webhook.
     pub webhook: Webhook,
     /// Who holds the lease, or held it last.
     pub holder: String,
@@ -218,17 +215,13 @@ pub fn wake(tx: &mut Tx<'_>, agent: &AgentId, at: Timestamp) -> Result<(), Error
 pub struct Delivery {
     /// Its id; the receiver sees the same over all tries.
     pub id: DeliveryId,
-    /// Whose receiver.
     pub agent: AgentId,
     /// The event's number in the agent's log; nothing for a test.
     pub event_seq: Option<i64>,
-    /// What happened.
     pub event_type: String,
     /// Where it went the last time.
     pub url: String,
-    /// What is sent.
     pub body: String,
-    /// Where it stands.
     pub state: State,
     /// How often it was tried.
     pub attempts: i64,
@@ -236,7 +229,6 @@ pub struct Delivery {
     pub next_at: Option<Timestamp>,
     /// When it was last tried.
     pub answered_at: Option<Timestamp>,
-    /// What the receiver answered.
     pub answer_status: Option<i64>,
     /// The beginning of what it said.
     pub answer: Option<String>,
@@ -246,7 +238,6 @@ pub struct Delivery {
     pub took_ms: Option<i64>,
     /// When it was put into the queue.
     pub created_at: Timestamp,
-    /// How often it was replayed.
     pub replays: i64,
 }
 
@@ -312,7 +303,6 @@ pub fn count_interrupted(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, limit
     )
 }
 
-/// An agent's deliveries that are due.
 pub fn due(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, limit: i64) -> Result<Vec<Delivery>, Error> {
     let sql = sql!(
         "select {} from deliveries d where d.agent_id = ?1 and d.state = 'pending' and d.next_at <= ?2
@@ -322,7 +312,6 @@ pub fn due(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, limit: i64) -> Resu
     tx.list(sql, &[agent.into(), now.into(), limit.into()])
 }
 
-/// One delivery of an agent.
 pub fn find_delivery(tx: &mut Tx<'_>, agent: &AgentId, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
     let sql = sql!("select {} from deliveries d where d.id = ?1 and d.agent_id = ?2", Delivery);
     tx.find(sql, &[id.into(), agent.into()])

@@ -74,7 +74,6 @@ impl Agent {
     }
 }
 
-/// A field of an answer.
 pub(crate) fn text(answer: &Value, name: &str) -> anyhow::Result<String> {
     Ok(answer[name].as_str().with_context(|| format!("an answer has no {name}: {answer}"))?.to_owned())
 }

@@ -16,7 +16,6 @@ const ANSWER_MAX: Duration = Duration::from_secs(4);
 /// What came back.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
-    /// A status and a body.
     Status(u16, Value),
     /// Nothing: it is unknown whether the request took effect.
     None(String),
@@ -32,7 +31,6 @@ impl Answer {
         matches!(self, Self::Status(status, _) if *status == expected)
     }
 
-    /// The body of a success.
     pub(crate) fn success(&self) -> Option<&Value> {
         match self {
             Self::Status(200..300, body) => Some(body),

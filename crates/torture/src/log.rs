@@ -54,7 +54,6 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// The number of the last event.
     pub(crate) fn last(&self) -> i64 {
         self.events.last().map_or(0, |event| event.cursor)
     }

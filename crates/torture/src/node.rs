@@ -41,7 +41,6 @@ pub(crate) struct Places {
     pub(crate) files: PathBuf,
 }
 
-/// One node.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) number: usize,

@@ -33,7 +33,6 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Registers them.
     pub(crate) async fn start(cluster: &Cluster, ledger: &Arc<Ledger>) -> anyhow::Result<Self> {
         let watcher = Agent::register(cluster, "watcher").await?;
         let (steady, silent) =

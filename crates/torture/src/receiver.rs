@@ -29,7 +29,6 @@ const ANSWER_MS: (usize, usize) = (0, 60);
 /// How many of a hundred deliveries it refuses at first.
 const REFUSED_PERCENT: usize = 5;
 
-/// What happened to a delivery.
 #[derive(Debug, Default)]
 struct Delivery {
     under_way: usize,
@@ -37,7 +36,6 @@ struct Delivery {
     accepted: Option<Instant>,
 }
 
-/// The receiver.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     port: u16,

@@ -80,7 +80,6 @@ impl Report {
         self.breaches_count == 0
     }
 
-    /// The counts as text.
     pub(crate) fn table(&self) -> String {
         let mut text = format!("{} nodes, {:.0} s, seed {}\n\n", self.nodes, self.seconds, self.seed);
         let rows = [

@@ -49,7 +49,6 @@ pub(crate) struct Record {
     pub(crate) created: Instant,
 }
 
-/// The load and what it has written.
 pub(crate) struct Load {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) ledger: Arc<Ledger>,

@@ -32,12 +32,10 @@ pub struct Defaults {
     pub max_messages: i64,
 }
 
-/// Input of a new task.
 #[derive(Debug, Clone)]
 pub struct NewTask {
     /// The target: an agent id or the caller's alias for it.
     pub target: Alias,
-    /// The title.
     pub title: Title,
     /// The work to do.
     pub description: Option<Body>,
@@ -49,7 +47,6 @@ pub struct NewTask {
     pub requires_review: bool,
     /// Order in the target's inbox.
     pub priority: Priority,
-    /// The initiator's session key.
     pub session_key: Option<SessionKey>,
     /// Time until an untaken task expires.
     pub ttl_seconds: Option<TtlSeconds>,
@@ -63,9 +60,7 @@ pub struct NewTask {
     pub max_attempts: Option<MaxAttempts>,
     /// Message budget.
     pub max_messages: Option<MaxMessages>,
-    /// The parent task.
     pub parent: Option<TaskId>,
-    /// The network to send it in.
     pub network: Option<NetworkId>,
     /// Wrapped keys and signature of an encrypted description.
     pub sealed: Option<Sealed>,

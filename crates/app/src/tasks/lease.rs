@@ -17,7 +17,6 @@ use crate::events::{Event, append_event};
 /// The reason shown when the lease has run out.
 const SILENT: &str = "the target sent no heartbeat in time";
 
-/// Input of a heartbeat.
 #[derive(Debug, Clone, Default)]
 pub struct HeartbeatInput {
     /// Percentage of the work that is done.

@@ -105,13 +105,10 @@ pub fn mark_pushed(tx: &mut Tx<'_>, target: &AgentId, ids: &[TaskId], now: &Now)
 /// How far a task has come on its way to a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryMark {
-    /// The task.
     pub task: TaskId,
     /// The agent that was its target.
     pub target: AgentId,
-    /// When it was pushed.
     pub pushed_at: Option<Timestamp>,
-    /// When it was fetched.
     pub fetched_at: Option<Timestamp>,
     /// When and how it was shown to a model.
     pub surfaced: Option<(Timestamp, Rung)>,
@@ -145,7 +142,6 @@ pub(crate) const PLAIN_ON_ENCRYPTED: &str =
 /// Preconditions of a change. The change is refused with a conflict if they do not hold.
 #[derive(Debug, Clone, Default)]
 pub struct Expected {
-    /// The status that the caller expects.
     pub status: Option<Status>,
     /// Accepted versions.
     pub versions: Option<Vec<i64>>,
@@ -166,13 +162,10 @@ impl Expected {
 /// Changes to a task. `None` leaves a field unchanged; `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
-    /// The new status.
     pub status: Option<Status>,
-    /// The reason of the new status.
     pub reason: Option<Reason>,
     /// Preconditions.
     pub expected: Expected,
-    /// The caller's session key.
     pub session_key: Option<Option<SessionKey>>,
     /// A new title, for drafts only.
     pub title: Option<Title>,
@@ -311,12 +304,9 @@ pub fn continue_cancellation(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> 
     Ok(true)
 }
 
-/// What was deleted with a task.
 #[derive(Debug, Clone, Default)]
 pub struct Deleted {
-    /// Number of messages.
     pub messages: u64,
-    /// Number of files.
     pub files: u64,
 }
 

@@ -20,7 +20,6 @@ pub enum Outcome {
     Cancelled,
 }
 
-/// Input of a reply.
 #[derive(Debug, Clone)]
 pub struct NewReply {
     /// The message. Its content becomes the task's result.
@@ -31,12 +30,10 @@ pub struct NewReply {
     pub expected: Expected,
 }
 
-/// The result of a reply.
 #[derive(Debug, Clone)]
 pub struct ReplyResult {
     /// The task after the reply.
     pub task: Task,
-    /// The message that was added.
     pub message: Message,
     /// Whether the initiator has to accept the result first.
     pub for_review: bool,

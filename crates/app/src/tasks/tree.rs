@@ -14,11 +14,9 @@ pub const TREE_MAX: usize = 500;
 /// A task and its descendants, without their content. Only the initiator may see it.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// The task at the root.
     pub root: Task,
     /// Descendants with their depth, in breadth-first order.
     pub descendants: Vec<(i64, Task)>,
-    /// Whether there are more.
     pub has_more: bool,
 }
 

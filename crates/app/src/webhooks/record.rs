@@ -13,7 +13,6 @@ const SWITCHED_OFF: &str = "deactivated after failing for a day; set webhookUrl 
 /// An attempt to deliver.
 #[derive(Debug, Clone)]
 pub struct Attempt {
-    /// The delivery that was sent.
     pub delivery: Delivery,
     /// Status and start of the response body, or the error.
     pub outcome: Result<(u16, String), String>,

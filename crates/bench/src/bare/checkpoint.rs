@@ -19,7 +19,6 @@ pub(super) struct Checkpoints {
     due: usize,
     /// Whether the thread was asked to copy.
     asked: bool,
-    /// Whether it has.
     done: Arc<AtomicBool>,
     ask: SyncSender<()>,
 }

@@ -102,7 +102,6 @@ impl Rows {
         }
     }
 
-    /// The text of one task.
     pub(super) async fn task(&self, id: String) -> anyhow::Result<Option<String>> {
         match self {
             Self::Sqlite(rows) => rows.task(id).await,

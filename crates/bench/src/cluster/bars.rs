@@ -19,7 +19,6 @@ struct Group {
     bars: Vec<(String, &'static str, f64)>,
 }
 
-/// Draws the report.
 pub(super) fn draw(report: &Report) -> String {
     let groups = groups(report);
     let bars: usize = groups.iter().map(|group| group.bars.len()).sum();

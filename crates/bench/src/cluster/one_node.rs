@@ -104,7 +104,6 @@ async fn fill_pages(turns: &[Turn], plan: &Plan, connections: usize) -> anyhow::
     Ok(())
 }
 
-/// What a server did in one round.
 struct Round {
     figures: Figures,
     /// Processor time for each answer, of the server and of PostgreSQL.

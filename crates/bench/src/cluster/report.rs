@@ -24,7 +24,6 @@ const WAKE_MAX_MS: f64 = 2.0;
 const IDLE_BYTES_MAX: f64 = 100.0;
 const IDLE_CPU_MAX_PERCENT: f64 = 0.5;
 
-/// A server that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Name {
@@ -224,7 +223,6 @@ impl Report {
         }
     }
 
-    /// The goals that this run has figures for.
     pub(super) fn goals(&self) -> Vec<Goal> {
         let mut goals = Vec::new();
         for cell in &self.one_node {

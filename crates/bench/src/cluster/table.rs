@@ -8,7 +8,6 @@ use super::report::{Cell, Name, Report, Three};
 const NOISE_MAX: f64 = 0.1;
 
 impl Report {
-    /// The report as text.
     pub(super) fn table(&self) -> String {
         let mut text = format!(
             "tandem {} on PostgreSQL (fsync on) · {} cores, shared with the load and PostgreSQL · {} rounds of {} s, medians\n",

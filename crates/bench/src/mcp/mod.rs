@@ -71,7 +71,6 @@ enum Operation {
     ListTasks,
 }
 
-/// The protocol of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Protocol {

@@ -70,7 +70,6 @@ struct Soak {
 }
 
 impl Report {
-    /// The figures as text.
     pub(super) fn table(&self) -> String {
         let mut text = String::new();
         let rows = [

@@ -20,7 +20,6 @@ const BUFFER_BYTES: usize = 1_024;
 pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
-    /// Opens a socket at a path.
     pub(super) async fn open(address: SocketAddr, path: &str, key: &str) -> anyhow::Result<Self> {
         let mut request = format!("ws://{address}{path}").into_client_request()?;
         request.headers_mut().insert("authorization", format!("Bearer {key}").parse()?);

@@ -33,7 +33,6 @@ impl Nats {
         Ok(nats)
     }
 
-    /// The port it listens on.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

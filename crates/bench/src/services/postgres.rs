@@ -64,7 +64,6 @@ impl Postgres {
         Ok(server)
     }
 
-    /// The port it listens on.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

@@ -98,7 +98,6 @@ pub(crate) fn unblock(arguments: &UnblockArguments, common: &Common) -> Outcome 
     })
 }
 
-/// Lists the blocked agents.
 pub(crate) fn list(arguments: &ListArguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let client = &session.client;

@@ -52,7 +52,6 @@ struct Tail {
     count: Option<u64>,
 }
 
-/// Runs the command.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let EventsCommand::Tail(arguments) = &arguments.command;
     Session::run(common, async |session| tail(&session, arguments).await)
@@ -89,7 +88,6 @@ pub(crate) fn event_line(event: &StreamEvent) -> String {
     line
 }
 
-/// Which events are printed.
 struct Filter {
     types: Vec<String>,
     from: Option<tandem_core::AgentId>,

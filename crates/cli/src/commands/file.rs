@@ -95,7 +95,6 @@ struct Down {
     task: Option<String>,
 }
 
-/// Runs one of the commands.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| match &arguments.command {
         FileCommand::Up { task, files } => {

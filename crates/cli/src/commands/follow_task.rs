@@ -17,7 +17,6 @@ use crate::terminal::text;
 /// When following ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The task has ended.
     Ended,
     /// The task has ended or waits for the caller.
     EndedOrNeedsMe,
@@ -29,7 +28,6 @@ const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// How long to wait for the events of an end that the task already shows.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
-/// A task that was followed to its end.
 #[derive(Debug)]
 pub(crate) struct Ending {
     /// The task as it is now, in the clear.
@@ -103,16 +101,13 @@ fn is_over(session: &Session, task: &TaskView, until: Until) -> bool {
     task.status.is_terminal() || (until == Until::EndedOrNeedsMe && needs_me)
 }
 
-/// What was printed of an event.
 enum Printed {
-    /// A message with this text.
     Text(String),
     /// That a message could not be opened.
     Unopened,
     Other,
 }
 
-/// Prints an event.
 async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) -> Outcome<Printed> {
     let terminal = &session.terminal;
     if terminal.json {

@@ -31,7 +31,6 @@ pub(crate) struct Arguments {
     private_key: Option<PathBuf>,
 }
 
-/// Logs in.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let terminal = common.terminal();
     let profiles = Profiles::of_user()?;

@@ -24,7 +24,6 @@ pub(crate) struct Arguments {
     yes: bool,
 }
 
-/// Logs out.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let session = Session::open(common)?;
     let Some(profile) = &session.profile else {

@@ -29,7 +29,6 @@ pub(crate) struct Arguments {
     text: String,
 }
 
-/// Sends the message.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let body: Body = checked("TEXT", text_or_stdin(&arguments.text)?)?;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// A page of metrics.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Metrics {
     samples: Vec<Sample>,

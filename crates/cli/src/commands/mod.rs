@@ -164,7 +164,6 @@ pub(crate) enum ClientCommand {
     Webhook(webhook::Arguments),
 }
 
-/// Runs a command.
 pub(crate) fn run(command: ClientCommand, common: &Common) -> Outcome {
     match command {
         ClientCommand::Register(arguments) => register::run(&arguments, common),

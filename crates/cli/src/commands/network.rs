@@ -133,7 +133,6 @@ struct Named {
     network: String,
 }
 
-/// Runs one of the commands.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| match &arguments.command {
         NetworkCommand::Create { name, description } => create(&session, name, description.as_ref()).await,

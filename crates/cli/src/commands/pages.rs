@@ -29,12 +29,10 @@ pub(crate) struct Extent {
 #[derive(Debug)]
 pub(crate) struct Listed<T> {
     pub(crate) items: Vec<T>,
-    /// Whether there is more than was asked for.
     pub(crate) has_more: bool,
 }
 
 impl Extent {
-    /// The whole list.
     pub(crate) fn whole() -> Self {
         Self { limit: 0, all: true }
     }

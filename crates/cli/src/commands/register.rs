@@ -47,7 +47,6 @@ pub(crate) struct Arguments {
     profile: Option<String>,
 }
 
-/// Registers an agent.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let terminal = common.terminal();
     let request = request(arguments)?;

@@ -65,7 +65,6 @@ pub(crate) struct Arguments {
     timeout: Option<Duration>,
 }
 
-/// Sends the task.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         check_files(&arguments.files)?;

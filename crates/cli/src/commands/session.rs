@@ -104,7 +104,6 @@ impl Session {
         Ok(())
     }
 
-    /// All connections.
     pub(crate) async fn connections(&self) -> Outcome<Vec<ConnectionView>> {
         let read = async |query| self.client.connections(&query).await;
         Ok(Extent::whole().read(read).await?.items)

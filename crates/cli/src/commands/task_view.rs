@@ -229,7 +229,6 @@ pub(crate) async fn file_infos(
     infos
 }
 
-/// A file and how to get it.
 fn file_words(
     task: &TaskView,
     message: &Opened<MessageView>,
@@ -265,7 +264,6 @@ pub(crate) fn unopened(what: &str) -> Failure {
         .next("The lines with NOT SHOWN say why; `tandem doctor` checks your keys, `tandem trust AGENT` those of others.")
 }
 
-/// A change of status in one line.
 pub(crate) fn status_line(terminal: &Terminal, status: Status, reason: Option<&str>) -> String {
     let word = terminal.colour(status.as_str(), status_colour(status));
     match reason {

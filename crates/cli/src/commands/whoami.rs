@@ -15,7 +15,6 @@ Examples:
   tandem whoami --agent bob --json")]
 pub(crate) struct Arguments {}
 
-/// Shows the profile.
 pub(crate) fn run(_: &Arguments, common: &Common) -> Outcome {
     let session = Session::open(common)?;
     let Some(profile) = &session.profile else {

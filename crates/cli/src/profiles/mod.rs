@@ -36,7 +36,6 @@ pub(crate) struct Profile {
     /// The name of the profile; commands select it with `--agent`.
     #[serde(skip)]
     pub(crate) name: String,
-    /// The hub's address.
     pub(crate) hub: String,
     pub(crate) agent_id: AgentId,
     /// The name that others see.
@@ -93,7 +92,6 @@ impl Profiles {
         self.folder.join("agents").join(format!("{name}.{suffix}"))
     }
 
-    /// The file of a profile.
     pub(crate) fn file_of(&self, name: &str) -> PathBuf {
         self.file(name, "toml")
     }
@@ -157,7 +155,6 @@ impl Profiles {
         Ok(names)
     }
 
-    /// Reads a profile.
     pub(crate) fn load(&self, name: &str) -> Outcome<Option<Profile>> {
         check_name(name)?;
         let path = self.file(name, "toml");

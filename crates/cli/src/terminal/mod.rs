@@ -17,7 +17,6 @@ use crate::exit::Outcome;
 /// Where a command prints, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
-    /// Whether to print JSON.
     pub(crate) json: bool,
     /// Whether to leave out everything but results.
     pub(crate) quiet: bool,
@@ -77,7 +76,6 @@ impl Terminal {
         if self.json { self.json_line(view) } else { human(self) }
     }
 
-    /// One line of JSON.
     pub(crate) fn json_line(&self, view: &impl Serialize) -> Outcome {
         let json =
             serde_json::to_string(view).map_err(|cause| anyhow::anyhow!("cannot write JSON: {cause}"))?;

@@ -13,7 +13,6 @@ pub(crate) fn bytes(terminal: &Terminal, what: &str, total: u64) -> ProgressBar 
     bar(terminal, what, total, style)
 }
 
-/// A bar for steps.
 pub(crate) fn steps(terminal: &Terminal, what: &str, total: u64) -> ProgressBar {
     bar(terminal, what, total, "{msg} {bar:24} {percent}% {eta}")
 }

@@ -11,7 +11,6 @@ const COLUMN_MIN: usize = 8;
 /// Spaces between columns.
 const GAP: usize = 2;
 
-/// A table.
 #[derive(Debug)]
 pub(crate) struct Table {
     header: Vec<&'static str>,

@@ -51,7 +51,6 @@ impl BlockingFiles {
         }
     }
 
-    /// Stores a file.
     pub(super) fn write(&self, id: &FileId, from: &mut impl Read) -> Result<(), Error> {
         let place = self.location(id);
         let mut upload = self.runtime.block_on(self.files.begin(id, None)).map_err(failed(&place))?;

@@ -21,23 +21,13 @@ pub use write::backup;
 pub enum Error {
     /// A file or folder cannot be used.
     #[error("{path}: {cause}")]
-    Disk {
-        /// Its path.
-        path: PathBuf,
-        /// The cause.
-        cause: std::io::Error,
-    },
+    Disk { path: PathBuf, cause: std::io::Error },
     /// The database cannot be used.
     #[error("cannot use the database: {0}")]
     Store(#[from] tandem_store::Error),
     /// A stored file cannot be read or written.
     #[error("{place}: {cause}")]
-    File {
-        /// Where it is stored.
-        place: String,
-        /// The cause.
-        cause: crate::files::Error,
-    },
+    File { place: String, cause: crate::files::Error },
     /// The data folder is locked, or the setting names no database.
     #[error(transparent)]
     Start(#[from] crate::start::Error),
@@ -46,12 +36,7 @@ pub enum Error {
     Refused(String),
     /// The archive is damaged or incomplete.
     #[error("{path} is damaged or cut off: {why}; nothing was restored")]
-    Damaged {
-        /// The path of the archive.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    Damaged { path: PathBuf, why: String },
     /// The restore started and failed.
     #[error(
         "the restore failed: {0}. The target is unusable: empty the database, the data folder and the bucket, if there \
@@ -70,7 +55,6 @@ impl Error {
 /// Progress, reported from time to time.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// The current step.
     pub what: &'a str,
     /// Units done.
     pub done: u64,
@@ -86,7 +70,6 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(Progress<'_>);
 pub struct Summary {
     /// Rows of all tables.
     pub rows: u64,
-    /// Number of stored files.
     pub files: u64,
     /// Size of the archive in bytes.
     pub bytes: u64,

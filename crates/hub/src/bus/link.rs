@@ -29,9 +29,7 @@ pub(super) enum Outgoing {
 /// Counters of the connection to NATS.
 #[derive(Debug, Default)]
 pub struct LinkFigures {
-    /// Messages sent.
     pub sent: AtomicU64,
-    /// Messages received.
     pub received: AtomicU64,
     /// Messages that were not sent, because the queue was full or NATS was away.
     pub lost: AtomicU64,

@@ -21,7 +21,6 @@ const OBSERVED_MAX: usize = 1_024;
 pub enum EndReason {
     /// The key it was opened with is no longer valid.
     KeyEnded,
-    /// The hub stops.
     Stopping,
 }
 
@@ -41,9 +40,7 @@ pub enum Transport {
 /// Which limit of sockets and streams is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamLimit {
-    /// The limit of the agent.
     Agent,
-    /// The limit of the hub.
     Hub,
 }
 
@@ -247,7 +244,6 @@ impl LocalBus {
         })
     }
 
-    /// Ends every listener of an agent.
     pub(super) fn end(&self, agent: &AgentId, end: EndReason) {
         if let Some(channel) = self.channels().by_agent.get_mut(agent) {
             end_channel(channel, end);

@@ -88,9 +88,7 @@ impl Seal {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Control {
-    /// An agent's key has ended.
     KeyEnded(AgentId),
-    /// An agent's webhook was changed.
     WebhookChanged(AgentId),
     /// An agent has a delivery that is due now.
     WebhookDue(AgentId),
@@ -104,7 +102,6 @@ pub(crate) enum Control {
     Events(Vec<Notice>),
 }
 
-/// A notice of an event on the wire.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Notice {
     agent: AgentId,

@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// The port of a hub, unless the setting names another.
 const PORT: u16 = 3000;
 
-/// Reads the address to listen on.
 pub(super) fn listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
     let text = String::deserialize(deserializer)?;
     parse_listen(text.trim()).ok_or_else(|| {
@@ -45,13 +44,11 @@ fn parse_listen(text: &str) -> Option<SocketAddr> {
 pub struct AddressRanges(Vec<AddressRange>);
 
 impl AddressRanges {
-    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether one of the ranges contains this address.
     #[must_use]
     pub fn contains(&self, ip: IpAddr) -> bool {
         self.0.iter().any(|range| range.contains(ip))

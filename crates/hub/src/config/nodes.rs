@@ -66,7 +66,6 @@ impl BusCredentials {
         Ok(Some(credentials))
     }
 
-    /// Options to connect with.
     pub(crate) fn options(&self) -> std::io::Result<ConnectOptions> {
         match self {
             Self::File(text) => ConnectOptions::with_credentials(text),

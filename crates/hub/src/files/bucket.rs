@@ -92,7 +92,6 @@ impl Bucket {
         Ok(())
     }
 
-    /// Whether the bucket is empty.
     pub(super) async fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.list().try_next().await?.is_none())
     }

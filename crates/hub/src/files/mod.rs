@@ -62,17 +62,11 @@ pub enum Error {
     Unusable {
         /// The name of the bucket.
         place: String,
-        /// The cause.
         cause: Box<Error>,
     },
     /// The shared folder cannot be used at the start.
     #[error("cannot keep files in the shared folder {folder}: {cause}")]
-    Shared {
-        /// The folder.
-        folder: PathBuf,
-        /// What is wrong with it.
-        cause: String,
-    },
+    Shared { folder: PathBuf, cause: String },
     /// The agent has no room for these bytes.
     #[error("the agent's files have reached their quota of {0} bytes")]
     Quota(i64),
@@ -86,7 +80,6 @@ type Listing = BoxStream<'static, Result<(String, SystemTime), Error>>;
 /// The bytes of a file, in chunks.
 pub type ByteStream = BoxStream<'static, std::io::Result<Bytes>>;
 
-/// The stored files of a hub.
 #[derive(Debug)]
 pub struct Files {
     /// Folder for uploads.
@@ -339,7 +332,6 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// The id of the file.
     #[must_use]
     pub fn id(&self) -> &FileId {
         &self.id

@@ -50,7 +50,6 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-/// The nodes that serve this hub.
 pub async fn nodes(hub: &HubParts) -> Result<Vec<AdminNode>, Error> {
     let now = hub.cluster.real_time();
     let nodes = hub.cluster.nodes().await?;

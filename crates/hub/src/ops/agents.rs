@@ -61,7 +61,6 @@ pub async fn register(hub: &HubParts, body: RegisterAgent) -> Result<Registered,
     Ok(Registered { api_key: HubText::new(api_key), profile: Profile::new(agent, seen, None) })
 }
 
-/// The caller's own profile.
 pub async fn profile(hub: &HubParts, caller: &Caller) -> Result<Profile, Error> {
     let by = caller.agent.clone();
     let read = hub.read(move |tx, _| Ok((agents::profile(tx, &by)?, webhooks::secret_format(tx, &by)?)));

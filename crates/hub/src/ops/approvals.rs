@@ -26,11 +26,9 @@ pub async fn list(
 /// A task at the gate, with what its target knows about the sender.
 #[derive(Debug)]
 pub struct Request {
-    /// The task.
     pub task: TaskView,
     /// Its version, to which a decision can be bound.
     pub version: i64,
-    /// Its sender.
     pub sender: Sender,
 }
 
@@ -43,7 +41,6 @@ pub struct Queue {
     pub decided: Vec<TaskView>,
     /// The agent's rule for senders without one of their own.
     pub default_rule: Option<Rule>,
-    /// The agent's own public key.
     pub public_key: Option<String>,
 }
 
@@ -79,7 +76,6 @@ pub async fn queue(
     found.await
 }
 
-/// Approves a task.
 pub async fn approve(
     hub: &HubParts,
     caller: &Caller,
@@ -93,7 +89,6 @@ pub async fn approve(
     .await
 }
 
-/// Rejects a task.
 pub async fn reject(
     hub: &HubParts,
     caller: &Caller,

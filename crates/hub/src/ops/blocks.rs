@@ -21,14 +21,12 @@ pub async fn block(hub: &HubParts, caller: &Caller, body: BlockAgent) -> Result<
     Ok(blocked)
 }
 
-/// Removes a block.
 pub async fn unblock(hub: &HubParts, caller: &Caller, agent: &AgentId) -> Result<Blocked, Error> {
     let (by, unblocked) = (caller.agent.clone(), agent.clone());
     hub.write(caller, move |tx, _| blocks::unblock(tx, &by, &unblocked)).await?;
     Ok(Blocked { agent_id: agent.clone(), blocked: false, cancelled_tasks: 0 })
 }
 
-/// The agents that the caller has blocked.
 pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<Listed<BlockEntry>, Error> {
     let limit = paging::LIST.of(query.limit)?;
     let after = paging::id(query.cursor.as_deref())?;

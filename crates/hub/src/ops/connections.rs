@@ -16,7 +16,6 @@ use super::{count_failures, nothing_to_change};
 use crate::presences::Sightings;
 use crate::{Caller, Error, HubParts, Listed, paging};
 
-/// Creates a pairing code.
 pub async fn generate_code(hub: &HubParts, caller: &Caller) -> Result<PairingCodeView, Error> {
     let by = caller.agent.clone();
     hub.write_once(caller, move |tx, now| {
@@ -94,7 +93,6 @@ pub async fn list(
     Ok(Listed::new(page, |connection| view(&seen, connection), paging::cursor))
 }
 
-/// One of the caller's connections.
 pub async fn find(
     hub: &HubParts,
     caller: &Caller,

@@ -38,13 +38,9 @@ const EXPORT_BYTES: usize = 16 * 1024 * 1024;
 /// times, or not at all.
 #[derive(Debug)]
 pub enum Section {
-    /// The profile.
     Agent(Box<Profile>),
-    /// Some connections.
     Connections(Vec<ConnectionView>),
-    /// Some tasks.
     Tasks(Vec<TaskView>),
-    /// Some messages.
     Messages(Vec<MessageView>),
     /// A file without its bytes.
     File(Box<ExportedFile>),
@@ -57,9 +53,7 @@ pub enum Section {
         /// Whether all its bytes are there.
         complete: bool,
     },
-    /// Some blocked agents.
     Blocks(Vec<BlockEntry>),
-    /// Some events.
     Events(Vec<EventView>),
     /// The end: nothing is missing.
     Complete,

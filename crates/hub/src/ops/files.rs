@@ -197,7 +197,6 @@ async fn sealed_file(
     hub.on_task(caller, task, checked).await.map(Some)
 }
 
-/// A file on one of the caller's tasks.
 pub async fn find(hub: &HubParts, caller: &Caller, file: &FileId) -> Result<File, Error> {
     let (by, id) = (caller.agent.clone(), file.clone());
     hub.read_as(caller, move |tx, _| Ok(files::find(tx, &by, &id)?.0)).await
@@ -260,7 +259,6 @@ pub async fn download(hub: &Hub, caller: &Caller, file: &FileId) -> Result<Downl
     })
 }
 
-/// Deletes one of the caller's files.
 pub async fn delete(hub: &HubParts, caller: &Caller, file: &FileId) -> Result<DeletedFile, Error> {
     let (by, id) = (caller.agent.clone(), file.clone());
     let deleted = hub.write(caller, move |tx, now| files::delete(tx, &by, &id, now)).await?;

@@ -18,7 +18,6 @@ const KINDS: [(Kind, char, InboxKind); 4] = [
     (Kind::Broadcast, 'b', InboxKind::Broadcast),
 ];
 
-/// A page of the inbox.
 pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<InboxView, Error> {
     let limit = paging::LIST.of(query.limit)?;
     let after = query.cursor.as_deref().map(place).transpose()?;

@@ -20,7 +20,6 @@ const MINUTE_SECONDS: u32 = 60;
 /// Field names of an encrypted message.
 const FIELDS: Fields = Fields { content: "content", keys: "encryptedKeys" };
 
-/// Sends a message on a task.
 pub async fn send(
     hub: &HubParts,
     caller: &Caller,
@@ -73,7 +72,6 @@ pub async fn list(
     Ok(Listed::new(page, |message| MessageView::new(message, &caller.agent), ToString::to_string))
 }
 
-/// Deletes one of the caller's messages.
 pub async fn delete(
     hub: &HubParts,
     caller: &Caller,
@@ -210,11 +208,9 @@ pub async fn send_sampled(
 /// A task with its newest messages and their files, for a prompt.
 #[derive(Debug)]
 pub struct Thread {
-    /// The task.
     pub task: Task,
     /// The newest messages, oldest first.
     pub messages: Vec<Message>,
-    /// The files of these messages.
     pub files: Vec<File>,
 }
 

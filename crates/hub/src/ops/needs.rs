@@ -30,7 +30,6 @@ pub struct Selection {
     pub with: Option<AgentId>,
     /// Only with this in their title.
     pub text: Option<SearchText>,
-    /// The cursor of the page.
     pub cursor: Option<String>,
 }
 
@@ -59,7 +58,6 @@ pub async fn tasks(
 pub struct Need {
     /// What is to be done.
     pub kind: NeedKind,
-    /// The task it is about.
     pub task: TaskView,
     /// Since when it waits.
     pub since: Timestamp,
@@ -72,7 +70,6 @@ pub enum NeedKind {
     Approve,
     /// Answer a question of the target.
     Answer,
-    /// Authorise the target.
     Authorise,
     /// Accept the result of a reviewed task, or send it back.
     Accept,
@@ -139,7 +136,6 @@ fn urgency(need: &Need) -> (bool, Timestamp, NeedKind, i64) {
     (expires.is_none(), expires.unwrap_or_default(), need.kind, age)
 }
 
-/// The state of the caller's webhook.
 #[derive(Debug, Clone)]
 pub enum WebhookState {
     /// There is none.
@@ -157,7 +153,6 @@ pub enum WebhookState {
     Off,
 }
 
-/// The state of the caller's webhook.
 pub async fn webhook(hub: &HubParts, caller: &Caller) -> Result<WebhookState, Error> {
     let by = caller.agent.clone();
     let found = hub.read(move |tx, _| webhooks::settings(tx, &by)).await?;

@@ -17,7 +17,6 @@ use super::connections::count_attempt;
 use super::messages::{limit_of, within};
 use crate::{Caller, Error, HubParts, Listed, paging};
 
-/// Creates a network.
 pub async fn create(hub: &HubParts, caller: &Caller, body: CreateNetwork) -> Result<NetworkView, Error> {
     let new = NewNetwork { name: body.name, description: body.description };
     let by = caller.agent.clone();
@@ -25,14 +24,12 @@ pub async fn create(hub: &HubParts, caller: &Caller, body: CreateNetwork) -> Res
         .await
 }
 
-/// The caller's networks.
 pub async fn list(hub: &HubParts, caller: &Caller) -> Result<Vec<NetworkView>, Error> {
     let by = caller.agent.clone();
     let found = hub.read(move |tx, _| networks::list(tx, &by)).await?;
     Ok(found.into_iter().map(|network| NetworkView::new(network, &caller.agent)).collect())
 }
 
-/// One of the caller's networks.
 pub async fn view(hub: &HubParts, caller: &Caller, network: &NetworkId) -> Result<NetworkView, Error> {
     let (by, id) = (caller.agent.clone(), network.clone());
     let found = hub.read(move |tx, _| networks::view(tx, &by, &id)).await?;
@@ -67,7 +64,6 @@ pub async fn invite(
     .await
 }
 
-/// Joins a network with an invitation.
 pub async fn join(
     hub: &HubParts,
     caller: &Caller,
@@ -81,7 +77,6 @@ pub async fn join(
     count_attempt(hub, caller, joining).await
 }
 
-/// Leaves a network.
 pub async fn leave(hub: &HubParts, caller: &Caller, network: &NetworkId) -> Result<LeftNetwork, Error> {
     let (by, id) = (caller.agent.clone(), network.clone());
     hub.write_once(caller, move |tx, _| {
@@ -178,7 +173,6 @@ pub async fn messages(
     Ok(Listed::new(page, |message| BroadcastView::new(message, &caller.agent), ToString::to_string))
 }
 
-/// One broadcast.
 pub async fn message(hub: &HubParts, caller: &Caller, message: &MessageId) -> Result<BroadcastView, Error> {
     let (by, id) = (caller.agent.clone(), message.clone());
     let found = hub.read(move |tx, _| networks::message(tx, &by, &id)).await?;

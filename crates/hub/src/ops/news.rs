@@ -39,13 +39,11 @@ fn is_one_of(kinds: &[EventKind], event: &Logged) -> bool {
     kinds.iter().any(|kind| kind.as_str() == event.kind)
 }
 
-/// Whether an event ends a wait for news.
 #[must_use]
 pub fn ends_a_wait(event: &Logged) -> bool {
     !is_one_of(&RECEIPTS, event)
 }
 
-/// What is new for the caller.
 #[derive(Debug)]
 pub struct News {
     updates: Updates,

@@ -22,7 +22,6 @@ const FAILURES_MAX: u32 = 20;
 #[derive(Debug)]
 pub struct SigningIn {
     hashes: Tokens,
-    /// The new token.
     pub token: String,
 }
 
@@ -134,12 +133,10 @@ pub async fn new_setup_link(hub: &HubParts) -> Result<SetupLink, Error> {
     Ok(SetupLink { code: HubText::new(code), path, expires_at })
 }
 
-/// Signs one out of a session.
 pub async fn sign_out(hub: &HubParts, session: String, subject: Subject) -> Result<(), Error> {
     Ok(hub.db.write(move |tx, _| sign_ins::sign_out(tx, &session, &subject)).await?)
 }
 
-/// Ends a session.
 pub async fn end(hub: &HubParts, session: String) -> Result<(), Error> {
     Ok(hub.db.write(move |tx, _| sign_ins::end(tx, &session)).await?)
 }
@@ -171,9 +168,7 @@ pub const ENDED_SECONDS: i64 = 86_400;
 /// An agent that is signed in within a session.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// Its id.
     pub agent: AgentId,
-    /// Its name.
     pub name: String,
     /// Its tasks by role and status.
     pub counts: Vec<Count>,

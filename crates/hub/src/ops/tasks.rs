@@ -30,7 +30,6 @@ pub(super) fn expected(caller: &Caller, status: Option<Status>) -> Expected {
 /// A task with its version for the `ETag`.
 #[derive(Debug, Clone)]
 pub struct Versioned {
-    /// The task.
     pub view: TaskView,
     /// Increases with every change.
     pub version: i64,
@@ -43,7 +42,6 @@ impl Versioned {
     }
 }
 
-/// Creates a task.
 pub async fn create(hub: &HubParts, caller: &Caller, body: CreateTask) -> Result<TaskView, Error> {
     // Before the checks: the parties may have disconnected since the first request.
     if let Some(earlier) = hub.earlier_answer(caller).await? {
@@ -110,7 +108,6 @@ pub(super) async fn select(
     Ok(Listed::new(page, |task| TaskView::new(task, &caller.agent), paging::cursor))
 }
 
-/// One task.
 pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Versioned, Error> {
     let (by, id) = (caller.agent.clone(), task.clone());
     let unwritten = hub.marks.unwritten();
@@ -168,7 +165,6 @@ pub async fn delete(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<De
     Ok(DeletedTask { deleted: true, deleted_messages: deleted.messages, deleted_files: deleted.files })
 }
 
-/// Cancels a task.
 pub async fn cancel(
     hub: &HubParts,
     caller: &Caller,

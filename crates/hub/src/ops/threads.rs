@@ -32,7 +32,6 @@ pub struct ThreadQuery {
 /// The public key of a party.
 #[derive(Debug, Clone)]
 pub struct PartyKey {
-    /// The party.
     pub agent: AgentId,
     /// Its public key in PEM, if it has one.
     pub pem: Option<String>,
@@ -41,9 +40,7 @@ pub struct PartyKey {
 /// A task with a page of its thread and its history, and the facts that decide what is possible.
 #[derive(Debug)]
 pub struct ThreadPage {
-    /// The task.
     pub task: TaskView,
-    /// The caller's role.
     pub role: Role,
     /// What decides a status change.
     pub position: Position,
@@ -63,13 +60,11 @@ pub struct ThreadPage {
     pub history: Vec<TaskLogView>,
     /// How many lines come before them.
     pub history_before: i64,
-    /// How many lines there are.
     pub history_total: i64,
     /// The public keys of initiator and target; none if the task is not encrypted.
     pub keys: Vec<PartyKey>,
 }
 
-/// A page of a thread.
 pub async fn page(
     hub: &HubParts,
     caller: &Caller,

@@ -48,7 +48,6 @@ fn pending(news: News) -> PendingTask {
     }
 }
 
-/// Acknowledges messages up to a cursor.
 pub async fn acknowledge(hub: &HubParts, caller: &Caller, body: AckCursor) -> Result<Acknowledged, Error> {
     let by = caller.agent.clone();
     let cursor = hub.write(caller, move |tx, _| updates::acknowledge(tx, &by, body.cursor)).await?;

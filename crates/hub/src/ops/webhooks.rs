@@ -17,7 +17,6 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<L
     Ok(Listed::new(page, view, paging::cursor))
 }
 
-/// How the caller's webhook does.
 pub async fn health(hub: &HubParts, caller: &Caller) -> Result<Health, Error> {
     let by = caller.agent.clone();
     hub.read(move |tx, _| webhooks::health(tx, &by)).await

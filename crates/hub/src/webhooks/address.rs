@@ -55,7 +55,6 @@ pub struct Target {
     pub host: String,
     /// The `Host` header.
     pub authority: String,
-    /// The port.
     pub port: u16,
     /// Path and query.
     pub path: String,
@@ -64,7 +63,6 @@ pub struct Target {
 /// Addresses beyond public ones over HTTPS that webhooks may go to.
 #[derive(Debug, Clone, Copy)]
 pub struct Allowed {
-    /// Plain HTTP.
     pub http: bool,
     /// Private networks and this machine.
     pub private: bool,

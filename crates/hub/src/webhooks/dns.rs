@@ -55,7 +55,6 @@ impl Dns {
         Self { hosts_file, server: Some(server), current: Mutex::default() }
     }
 
-    /// All addresses of a host.
     pub(crate) async fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, String> {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let settings = self.settings()?;

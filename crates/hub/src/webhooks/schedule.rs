@@ -231,7 +231,6 @@ impl Receivers {
     }
 }
 
-/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnEnd {
     /// Nothing is due.

@@ -43,7 +43,6 @@ pub struct HeadMeter {
     _idle: Held,
 }
 
-/// Where a request head stands.
 #[derive(Debug)]
 struct Head {
     bytes: usize,

@@ -9,7 +9,6 @@ use tandem_hub::rates::Rate;
 
 use crate::http::{json, json_response};
 
-/// An error response.
 #[derive(Debug)]
 pub struct ApiError(pub Error);
 

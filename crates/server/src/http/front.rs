@@ -49,7 +49,6 @@ pub struct Peer(pub SocketAddr);
 #[derive(Debug, Clone, Copy)]
 pub struct Local(pub SocketAddr);
 
-/// Who sent a request.
 #[derive(Debug, Clone)]
 pub enum Identity {
     /// No key.
@@ -58,7 +57,6 @@ pub enum Identity {
     Unknown,
     /// An agent, with the hash of its key.
     Agent(AgentId, KeyHash),
-    /// The operator.
     Admin,
     /// A browser in which somebody is signed in to the dashboard. It counts for pages only: no route of the API takes a
     /// cookie.
@@ -96,7 +94,6 @@ impl<S: Sync> FromRequestParts<S> for Admin {
     }
 }
 
-/// The client's address.
 #[derive(Debug, Clone)]
 pub struct FromAddress(pub Address);
 
@@ -372,7 +369,6 @@ fn request_id(headers: &HeaderMap) -> String {
     given.map_or_else(new_request_id, Into::into)
 }
 
-/// A new request id.
 pub(crate) fn new_request_id() -> String {
     format!("req_{}", keys::random_hex::<12>())
 }

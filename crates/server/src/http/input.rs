@@ -51,7 +51,6 @@ impl<T: DeserializeOwned + Send> FromRequest<Hub> for Input<T> {
 pub struct OnTask<T> {
     /// The caller and its conditions.
     pub caller: Caller,
-    /// The task in the path.
     pub task: TaskId,
     /// The parsed body.
     pub body: T,

@@ -22,7 +22,6 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tandem_hub::{Caller, Listed};
 
-/// A JSON response.
 #[derive(Debug)]
 pub struct Json<T>(pub T);
 

@@ -9,7 +9,6 @@ use tandem_hub::Error;
 /// `Retry-After` of a refused connection.
 const RETRY_SECONDS: i64 = 1;
 
-/// All slots of a hub.
 #[derive(Debug)]
 pub struct Slots {
     max: usize,
@@ -49,7 +48,6 @@ impl Slots {
         Ok(Slot { slots: Arc::clone(self), address })
     }
 
-    /// Number of slots taken.
     #[must_use]
     pub fn taken(&self) -> usize {
         self.lock().total
@@ -60,7 +58,6 @@ impl Slots {
     }
 }
 
-/// The slot of one connection.
 #[derive(Debug)]
 pub struct Slot {
     slots: Arc<Slots>,

@@ -41,15 +41,12 @@ pub struct Args(pub JsonObject);
 /// The result of a tool: text for the model and the same as data. Peer text in it is fenced.
 #[derive(Debug)]
 pub struct ToolReply {
-    /// The text.
     pub words: String,
-    /// The data.
     pub data: Value,
     /// A note that is appended to the text.
     pub note: Option<String>,
 }
 
-/// What a tool returns.
 pub type ToolResult = Result<ToolReply, Error>;
 
 /// A view as JSON, with peer text fenced.
@@ -188,13 +185,11 @@ pub(crate) fn with_tool_names(mut error: Error, names: &[(&str, &str)]) -> Error
 }
 
 impl FencedJson {
-    /// A text field.
     #[must_use]
     pub fn text(&self, field: &str) -> &str {
         self.value.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// A number field.
     pub(crate) fn number(&self, field: &str) -> i64 {
         self.value.get(field).and_then(Value::as_i64).unwrap_or_default()
     }
@@ -205,7 +200,6 @@ impl FencedJson {
         self.shown.to_string()
     }
 
-    /// A result with this text.
     pub fn with_text(self, words: impl Into<String>) -> ToolResult {
         Ok(ToolReply { words: words.into(), data: self.value, note: None })
     }
@@ -298,7 +292,6 @@ pub fn to_result(replied: ToolResult) -> CallToolResult {
     }
 }
 
-/// An error as the result of a tool.
 fn refused(error: &Error) -> CallToolResult {
     let body = &error.body;
     let hint = body.hint();

@@ -12,33 +12,25 @@ use rmcp::{ErrorData, RoleServer};
 /// What an extension lists in addition to the hub.
 #[derive(Debug, Default)]
 pub struct Offers {
-    /// Tools.
     pub tools: Vec<Tool>,
-    /// Resources.
     pub resources: Vec<Resource>,
-    /// Templates of resources.
     pub templates: Vec<ResourceTemplate>,
-    /// Prompts.
     pub prompts: Vec<Prompt>,
 }
 
 /// Additional tools, resources and prompts. The extension is asked first; `None` passes the request on to the hub. A
 /// server with an extension also declares logging, which the hub itself does not use.
 pub trait Extension: std::fmt::Debug + Send + Sync {
-    /// The lists of this extension.
     fn offers(&self) -> &Offers;
 
-    /// Calls a tool.
     fn call<'a>(
         &'a self,
         request: &'a CallToolRequestParams,
         context: &'a RequestContext<RoleServer>,
     ) -> BoxFuture<'a, Option<Result<CallToolResponse, ErrorData>>>;
 
-    /// Reads a resource.
     fn read(&self, uri: &str) -> Option<Result<ReadResourceResult, ErrorData>>;
 
-    /// Whether a subscription to this resource is accepted.
     fn accepts_subscription(&self, uri: &str) -> bool;
 
     /// Renders a prompt.

@@ -71,7 +71,6 @@ fn span(extensions: &Extensions) -> Span {
     of_request.map_or_else(Span::current, |span| span.0.clone())
 }
 
-/// The session of a message.
 fn session(extensions: &Extensions) -> Option<&str> {
     parts(extensions).ok()?.headers.get(SESSION)?.to_str().ok()
 }

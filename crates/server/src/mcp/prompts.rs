@@ -14,7 +14,6 @@ use crate::mcp::fence;
 /// Tasks that are searched to complete an id.
 const COMPLETED_FROM: i64 = 50;
 
-/// The prompts.
 #[must_use]
 pub fn list() -> Vec<Prompt> {
     let task = || PromptArgument::new("taskId").with_description("The task id").with_required(true);
@@ -54,7 +53,6 @@ pub(crate) async fn get(
     render(name, arguments, task)
 }
 
-/// The task that a prompt is about.
 pub fn task_of(name: &str, arguments: &JsonObject) -> Result<Option<TaskId>, ErrorData> {
     if !["work_on_task", "review_result"].contains(&name) {
         return Ok(None);

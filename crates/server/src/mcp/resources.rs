@@ -17,14 +17,12 @@ pub const INBOX: &str = "tandem://inbox";
 pub const TASK: &str = "tandem://tasks/";
 const JSON: &str = "application/json";
 
-/// The resources.
 #[must_use]
 pub fn list() -> Vec<Resource> {
     let about = "Tasks, approvals and messages that wait for you, most urgent first. Subscribe to be notified of new items.";
     vec![Resource::new(INBOX, "inbox").with_title("Inbox").with_description(about).with_mime_type(JSON)]
 }
 
-/// The templates of resources.
 #[must_use]
 pub fn templates() -> Vec<ResourceTemplate> {
     let task = ResourceTemplate::new(format!("{TASK}{{id}}"), "task");

@@ -64,7 +64,6 @@ pub(crate) fn answer<T: ToSchema + PartialSchema>() -> JsonObject {
     schema
 }
 
-/// The schema of a list.
 pub(crate) fn list_of(name: &str, item: JsonObject) -> JsonObject {
     let list = json!({"type": "array", "items": Value::Object(item)});
     object(json!({
@@ -74,7 +73,6 @@ pub(crate) fn list_of(name: &str, item: JsonObject) -> JsonObject {
     }))
 }
 
-/// Adds a field.
 pub fn add(schema: &mut JsonObject, name: &str, field: Value, required: bool) {
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Value::Object(properties) = properties {
@@ -86,7 +84,6 @@ pub fn add(schema: &mut JsonObject, name: &str, field: Value, required: bool) {
     }
 }
 
-/// Removes fields.
 pub fn remove(schema: &mut JsonObject, names: &[&str]) {
     retain(schema, |name| !names.contains(&name));
 }

@@ -17,12 +17,10 @@ pub mod fence {
     pub use crate::mcp::fence::{id, name, text, unfenced};
 }
 
-/// The prompts.
 pub mod prompts {
     pub use crate::mcp::prompts::{list, render, task_of};
 }
 
-/// The resources.
 pub mod resources {
     pub use crate::mcp::resources::{INBOX, TASK, list, templates, unknown};
 }

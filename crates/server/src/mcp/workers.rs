@@ -144,7 +144,6 @@ fn is_final(message: &ServerSseMessage) -> bool {
     })
 }
 
-/// The open requests of each session.
 #[derive(Debug, Default)]
 struct OpenRequests(Mutex<Requests>);
 
@@ -168,7 +167,6 @@ impl OpenRequests {
         is_free.then(|| Arc::new(OpenRequest { open_requests: Arc::clone(self), request, number }))
     }
 
-    /// The open request with this number.
     fn with_number(&self, session: &SessionId, number: &str) -> Option<Arc<OpenRequest>> {
         self.all().numbers.get(&(Arc::clone(session), number.to_owned()))?.upgrade()
     }

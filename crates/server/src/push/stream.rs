@@ -46,7 +46,6 @@ pub(crate) async fn stream(
     Ok(event_stream(Body::from_stream(chunks)))
 }
 
-/// The next step of a stream.
 enum Next {
     Greet(String, Feed),
     Feed(Feed),
@@ -77,7 +76,6 @@ async fn advance(state: Next) -> Option<(String, Next)> {
     }
 }
 
-/// A streaming response.
 pub(crate) fn event_stream(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

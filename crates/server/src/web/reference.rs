@@ -10,7 +10,6 @@ use tandem_core::moves;
 
 use crate::rest::openapi::letters;
 
-/// A row in a table of fields.
 struct Field {
     name: String,
     kind: String,
@@ -18,7 +17,6 @@ struct Field {
     text: String,
 }
 
-/// One operation.
 struct Operation {
     anchor: String,
     method: String,
@@ -39,7 +37,6 @@ struct Group {
     operations: Vec<Operation>,
 }
 
-/// A named type.
 struct Schema {
     name: String,
     text: String,

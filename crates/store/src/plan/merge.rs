@@ -45,7 +45,6 @@ pub(crate) fn merged_read(text: &Text, types: &[&str], locks: Locks) -> String {
     )
 }
 
-/// A write of many rows.
 pub(crate) fn merged_write(text: &Text, types: &[&str]) -> Option<String> {
     let Action::Write(write) = &text.action else { return None };
     let sql = with_columns(&text.sql);

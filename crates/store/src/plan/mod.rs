@@ -48,7 +48,6 @@ pub(crate) enum Locks {
     Skip,
 }
 
-/// What a job did in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Run {
     /// It ran to its end; if it succeeded, its writes are noted.
@@ -91,7 +90,6 @@ struct KeyGroup {
     by_values: FxHashMap<Key, Vec<(usize, usize)>>,
 }
 
-/// The job that runs.
 #[derive(Debug, Default)]
 struct Current {
     number: usize,
@@ -159,7 +157,6 @@ impl Plan {
         self.all_reached_last = true;
     }
 
-    /// Begins the run of a job.
     pub(crate) fn begin_job(&mut self, number: usize) {
         self.current = Current { number, changes_before: self.changes.len(), ..Current::default() };
     }

@@ -21,7 +21,6 @@ pub(crate) struct Text {
     pub(crate) action: Action,
 }
 
-/// What a statement does.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// It reads, and locks rows in a transaction that writes.
@@ -37,7 +36,6 @@ pub(crate) enum Action {
 pub(crate) struct Lock {
     /// What the query calls the table.
     pub(crate) alias: String,
-    /// The table.
     pub(crate) table: String,
     /// Whether it is taken after all other locks.
     pub(crate) last: bool,
@@ -61,7 +59,6 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A table that a write names.
     pub(super) fn of_write(table: &str) -> Self {
         Self { table: table.into(), alias: table.into(), ..Self::default() }
     }
@@ -102,13 +99,11 @@ pub(crate) struct Write {
 /// The form of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A new row.
     Insert,
     /// A new row, unless there is one with these keys.
     InsertOrIgnore(Vec<String>),
     /// A new row, or a change of the row with these keys.
     Upsert(Vec<String>),
-    /// A change of rows.
     Update,
     /// A removal of rows.
     Delete,

@@ -11,9 +11,7 @@ use crate::{Error, Tx};
 /// A number of tasks of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
-    /// The role of the agent.
     pub role: Role,
-    /// Their status.
     pub status: Status,
     /// Whether they are held for the target's approval. Those are not counted among the submitted ones.
     pub is_held: bool,

@@ -37,7 +37,6 @@ pub fn live_between(
     Ok(found.into_iter().map(|place| place.1).collect())
 }
 
-/// Which tasks a list is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only in one of these statuses; empty for all.
@@ -59,7 +58,6 @@ pub struct Filter {
     pub limit: i64,
 }
 
-/// What a list has found.
 #[derive(Debug)]
 pub struct Found {
     /// The tasks, newest first.

@@ -18,7 +18,6 @@ pub struct LogLine {
     pub detail: Option<String>,
     /// In which try.
     pub attempt: i64,
-    /// When.
     pub at: Timestamp,
 }
 

@@ -107,12 +107,10 @@ columns! {
 
 const JOINED: &str = "join agents i on i.id = t.initiator_id join agents g on g.id = t.target_id";
 
-/// Whether any task has this id.
 pub fn exists(tx: &mut Tx<'_>, id: &TaskId) -> Result<bool, Error> {
     Ok(tx.optional("select 1 from tasks where id = ?1", &[id.into()])?.is_some())
 }
 
-/// Adds a task.
 pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     insert!(tasks { ..task: Task }).send(tx)
 }
@@ -125,7 +123,6 @@ pub fn find(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Task>, Error> {
 /// A task, and how many live tasks its target has before it, up to a hundred, while it waits.
 #[derive(Debug)]
 pub struct Waiting {
-    /// The task.
     pub task: Task,
     /// How many are before it.
     pub ahead: Option<i64>,

@@ -19,7 +19,6 @@ use crate::log::Logged;
 /// How long a listener waits before it connects again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How events are received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
     Socket,

@@ -10,7 +10,6 @@ use crate::exit::{Failure, Outcome};
 use crate::terminal::table::Table;
 use crate::terminal::{Terminal, text};
 
-/// Changes an agent and shows it.
 pub(super) async fn change(
     client: &Client,
     named: &str,

@@ -17,7 +17,6 @@ pub(super) async fn agents(client: &Client, extent: Extent, terminal: &Terminal)
     listed.print(terminal, Table::new(&AGENT, 1), row, "There are no agents yet.")
 }
 
-/// An agent as a row.
 pub(super) fn agent_row(agent: &AdminAgent) -> [String; 7] {
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     [

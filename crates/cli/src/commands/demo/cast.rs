@@ -12,7 +12,6 @@ use crate::commands::scripted_agent;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles};
 
-/// A part in the demo.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) name: &'static str,

@@ -47,7 +47,6 @@ impl TemporaryHub {
         Ok(Self { url, stop: Some(stop), served: Some(served), folder })
     }
 
-    /// Stops the hub.
     pub(super) async fn stop(mut self) {
         drop(self.stop.take());
         if let Some(served) = self.served.take() {

@@ -33,7 +33,6 @@ pub(super) enum Wording {
     WithTitles,
 }
 
-/// New items.
 #[derive(Debug, Default)]
 pub(super) struct News(pub(super) Vec<InboxItem>);
 

@@ -189,7 +189,6 @@ fn read(file: &Path) -> Items {
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// Whether a file is the memory of a session.
 fn is_memory(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "json")
 }

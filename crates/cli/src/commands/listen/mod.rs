@@ -124,7 +124,6 @@ async fn forward(session: &Session, arguments: &Arguments, target: &Target, secr
     }
 }
 
-/// The request for an event.
 fn delivery(agent: &AgentId, event: &StreamEvent, written: Option<Timestamp>) -> Delivery {
     let kind = event.kind.as_str();
     // The same at every attempt, also after a restart: the program can drop repetitions. With the time, because a restored

@@ -25,7 +25,6 @@ pub(super) struct Target {
     path: String,
 }
 
-/// One event to send.
 #[derive(Debug)]
 pub(super) struct Delivery {
     pub(super) id: String,

@@ -81,7 +81,6 @@ fn is_empty(result: &CallToolResult) -> bool {
     data["hasUpdates"] == false && !has_events
 }
 
-/// An MCP request to the hub.
 pub(super) async fn request(
     client: &Client,
     method: &str,

@@ -24,7 +24,6 @@ const BYTES_IN_MAX: u64 = 1024 * 1024 * 1024;
 /// How the names of folders begin that are about to be removed.
 const DISCARDED: &str = ".discarded-";
 
-/// The folder of a run.
 #[derive(Debug)]
 pub(super) struct Folder(pub(super) PathBuf);
 

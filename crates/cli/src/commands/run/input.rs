@@ -13,7 +13,6 @@ const MESSAGES_MAX: usize = 2_000;
 /// Bytes of their contents.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// The thread of a task.
 #[derive(Debug)]
 pub(super) struct Thread {
     /// As the hub sent them, oldest first.

@@ -162,7 +162,6 @@ impl Journal {
         }
     }
 
-    /// All entries.
     pub(super) fn all(&self) -> Vec<Entry> {
         let Ok(files) = fs::read_dir(&self.folder) else { return Vec::new() };
         files.flatten().filter_map(|file| read(&file.path())).collect()

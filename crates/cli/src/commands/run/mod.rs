@@ -141,7 +141,6 @@ enum Stop {
     No,
     /// The task has ended, or belongs to somebody else now.
     Ended,
-    /// The runner stops.
     Shutdown,
 }
 

@@ -9,7 +9,6 @@ use super::task::Control;
 /// Tasks that wait. More are found again when these are done.
 const WAITING_MAX: usize = 1_000;
 
-/// The queue of a runner.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: VecDeque<TaskId>,

@@ -19,7 +19,6 @@ const CONNECTIONS_FRESH: Duration = Duration::from_secs(60);
 /// Whose tasks the runner takes.
 #[derive(Debug)]
 pub(super) enum Sources {
-    /// These agents'.
     Listed(HashSet<AgentId>),
     /// Those of every agent that is connected at the moment.
     Connected(Mutex<Option<(Instant, HashSet<AgentId>)>>),

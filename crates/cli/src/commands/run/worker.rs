@@ -42,7 +42,6 @@ pub(super) struct Job {
     pub(super) output_max: usize,
 }
 
-/// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Exited(i32),
@@ -54,7 +53,6 @@ pub(super) enum End {
     Stopped,
 }
 
-/// A worker that has ended.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) end: End,

@@ -60,7 +60,6 @@ pub(super) enum Step {
     At(usize),
 }
 
-/// A path of keys.
 pub(super) fn keys(path: &[&str]) -> Vec<Step> {
     path.iter().map(|key| Step::Key((*key).to_owned())).collect()
 }

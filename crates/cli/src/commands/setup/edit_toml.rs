@@ -6,7 +6,6 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use super::edit_json::{Refusal, position};
 
-/// The values of a table.
 pub(super) type Fields = Vec<(&'static str, Field)>;
 
 /// A value of the kinds that entries have.
@@ -41,7 +40,6 @@ impl Field {
     }
 }
 
-/// The values of a text.
 pub(super) fn table(text: &str) -> Result<toml::Table, Refusal> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = position(text, error.span().map_or(0, |span| span.start));
@@ -134,7 +132,6 @@ pub(super) fn remove(text: &str, path: [&str; 2], block: Option<&str>) -> Result
     }
 }
 
-/// Whether a table has a header of its own.
 fn has_header(text: &str, key: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with(&format!("[{key}]")))
 }

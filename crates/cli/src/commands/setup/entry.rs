@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use super::edit_toml::{Field, Fields};
 use super::tools::{Direct, Facts, Format};
 
-/// What the entry makes a tool do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// Start the bridge, which finds its keys itself.
@@ -37,7 +36,6 @@ impl Target {
         ["mcp", "--agent", agent]
     }
 
-    /// The entry as JSON.
     pub(super) fn json(&self, facts: &Facts) -> Value {
         let mut entry = Map::new();
         match self {
@@ -118,7 +116,6 @@ pub(super) enum Found {
     Foreign(String),
 }
 
-/// Reads an entry.
 pub(super) fn read(entry: &Value) -> Found {
     let arguments: Vec<&str> =
         entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -160,7 +160,6 @@ pub(super) fn closed(mode: u32) -> u32 {
     mode & !OTHERS
 }
 
-/// The backup of a file.
 pub(super) fn backup_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".tandem-bak");

@@ -88,7 +88,6 @@ pub(super) fn remove(
     Ok(text)
 }
 
-/// Whether all hooks are in a file.
 pub(super) fn complete(file: &Value, wanted: &[(&'static str, Value)]) -> bool {
     wanted.iter().all(|(event, group)| has(file, event, &group["hooks"][0]))
 }
@@ -112,7 +111,6 @@ fn has(file: &Value, event: &str, wanted: &Value) -> bool {
     })
 }
 
-/// Where a hook is.
 struct Place {
     event: String,
     /// The number of the group, and the number in the group.

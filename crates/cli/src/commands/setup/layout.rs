@@ -21,13 +21,11 @@ impl Item<'_> {
     }
 }
 
-/// How a file is written.
 #[derive(Debug)]
 pub(super) struct Layout {
     newline: &'static str,
     /// One level of indentation.
     unit: String,
-    /// Whether the file is one line.
     one_line: bool,
 }
 
@@ -78,7 +76,6 @@ impl Layout {
     }
 }
 
-/// The indent of the line that a byte is in.
 pub(super) fn indent_at(text: &str, byte: usize) -> &str {
     let line_start = text[..byte].rfind('\n').map_or(0, |at| at + 1);
     let line = &text[line_start..];

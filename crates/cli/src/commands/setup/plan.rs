@@ -125,7 +125,6 @@ fn is_own(item: &Item, entry: &Value) -> bool {
     Identity::of(entry).is_some_and(|found| item.written.contains(&found))
 }
 
-/// An error with the file it is about.
 pub(super) fn refused(file: &Path, refusal: &Refusal) -> Failure {
     match refusal {
         Refusal::Malformed { line, column, what } => Failure::refused(format!(
@@ -180,7 +179,6 @@ fn with_entry(source: &Source, facts: &Facts, wanted: &Wanted, item: &mut Item) 
     }
 }
 
-/// The values of a file.
 fn values(text: &str, facts: &Facts) -> Result<Value, Refusal> {
     match facts.format {
         Format::Json(dialect) => edit_json::value(text, dialect),

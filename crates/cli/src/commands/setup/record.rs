@@ -24,10 +24,8 @@ pub(super) struct Item {
     pub(super) agent: String,
     /// None if the tool's own command has written its file.
     pub(super) file: Option<PathBuf>,
-    /// Whether it has the server's entry.
     #[serde(default)]
     pub(super) entry: bool,
-    /// Whether it has hooks.
     #[serde(default)]
     pub(super) hooks: bool,
     /// Whether the entry calls the hub directly and so has a key.

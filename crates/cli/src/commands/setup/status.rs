@@ -143,7 +143,6 @@ fn row(
     is_shown.then_some(row)
 }
 
-/// The servers in a file.
 fn servers(text: &str, tool: Tool) -> Result<Value, edit_json::Refusal> {
     let facts = tool.facts();
     let file = match facts.format {

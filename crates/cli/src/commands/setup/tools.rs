@@ -40,7 +40,6 @@ pub(super) enum Place {
     Variable(&'static str, &'static str, &'static str),
 }
 
-/// The format of a tool's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Json(Dialect),
@@ -62,7 +61,6 @@ pub(super) enum Direct {
     None,
 }
 
-/// The hooks of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HookFile {
     pub(super) place: Place,
@@ -88,7 +86,6 @@ pub(super) struct Facts {
     /// The file of a project, below its folder.
     pub(super) project: Option<&'static str>,
     pub(super) format: Format,
-    /// The key of the servers.
     pub(super) key: &'static str,
     /// Whether an entry says `"type": "stdio"`.
     pub(super) typed: bool,

@@ -18,7 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(45);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "state", content = "detail")]
 pub(super) enum Verdict {
-    /// It has connected.
     Connected,
     /// It knows the entry; it connects later.
     Listed,
@@ -57,7 +56,6 @@ impl Verdict {
     }
 }
 
-/// Asks a tool.
 pub(super) async fn ask(tool: Tool) -> Verdict {
     let facts = tool.facts();
     if facts.list.is_empty() {

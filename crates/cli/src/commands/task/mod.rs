@@ -68,7 +68,6 @@ enum TaskCommand {
     Log(list::LogArguments),
 }
 
-/// Runs one of the commands.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| match &arguments.command {
         TaskCommand::List(arguments) => list::list(&session, arguments).await,

@@ -88,7 +88,6 @@ impl Observer {
         })
     }
 
-    /// Reads the figures.
     pub(super) async fn read(&mut self, client: &Client) -> Result<Figures, Error> {
         if self.reach_read_at.is_none_or(|at| at.elapsed() >= AGENTS_EVERY) {
             self.by_reach = by_reach(client).await?;
@@ -181,7 +180,6 @@ async fn by_reach(client: &Client) -> Result<BTreeMap<String, usize>, Error> {
 }
 
 impl Figures {
-    /// The figures as lines.
     pub(super) fn lines(&self) -> Vec<Line> {
         let plain = |text: String| Line { text, bold: false };
         let events = self.events_per_second.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));

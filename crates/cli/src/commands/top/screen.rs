@@ -14,7 +14,6 @@ const HOME: &str = "\x1b[H";
 const CLEAR_LINE: &str = "\x1b[K";
 const CLEAR_REST: &str = "\x1b[J";
 
-/// A line of a screen.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) text: String,

@@ -67,7 +67,6 @@ impl<'a> Call<'a> {
     }
 }
 
-/// An answer that was read.
 struct Answer {
     headers: HeaderMap,
     text: String,
@@ -199,7 +198,6 @@ impl S3 {
         }
     }
 
-    /// Reads the body of an answer.
     async fn read(&self, call: &Call<'_>, body: Incoming) -> Result<String, Failure> {
         match Limited::new(body, ANSWER_BYTES_MAX).collect().await {
             Ok(read) => Ok(String::from_utf8_lossy(&read.to_bytes()).into_owned()),
@@ -243,7 +241,6 @@ impl S3 {
         }
     }
 
-    /// Names a request in messages.
     fn name_of(&self, call: &Call<'_>) -> String {
         let scheme = if self.connections.endpoint.tls { "https" } else { "http" };
         let authority = &self.connections.endpoint.authority;

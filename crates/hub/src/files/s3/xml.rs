@@ -4,7 +4,6 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-/// A page of a listing.
 #[derive(Debug, PartialEq)]
 pub(in crate::files) struct Page {
     /// Keys and modification times.

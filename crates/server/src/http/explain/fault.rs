@@ -4,13 +4,14 @@ use std::fmt;
 
 use serde::de::{Error, Expected, Unexpected};
 
-/// What is wrong with a value.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// A field is missing.
     Missing(&'static str),
     /// A value is invalid. The text is the end of a sentence that starts with the field.
-    Wrong { field: Option<String>, why: String },
+    Wrong {
+        field: Option<String>,
+        why: String,
+    },
 }
 
 impl Fault {

@@ -25,7 +25,6 @@ pub(super) enum Source {
 pub(super) struct Field {
     pub(super) given: Given,
     pub(super) source: Source,
-    /// Whether it is the whole request.
     pub(super) is_whole: bool,
 }
 
@@ -65,7 +64,6 @@ fn unexpected_number(number: &Number) -> Unexpected<'static> {
 /// The fields of an object, one after the other.
 struct Fields {
     rest: vec::IntoIter<(String, Given)>,
-    /// The field whose name was read.
     current: Option<(String, Given)>,
     source: Source,
     is_whole: bool,

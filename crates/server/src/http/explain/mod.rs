@@ -35,7 +35,6 @@ impl Object {
         }
     }
 
-    /// Reads a type from it.
     pub(crate) fn read<T: Deserialize<'static>>(self) -> Result<T, Invalid> {
         read(self.0, Source::Json, "body")
     }
@@ -75,7 +74,6 @@ fn read<T: Deserialize<'static>>(
     })
 }
 
-/// A value of a request.
 #[derive(Debug)]
 enum Given {
     Null,

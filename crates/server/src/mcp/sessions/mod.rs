@@ -25,7 +25,6 @@ pub const SESSIONS_MAX: usize = 32;
 /// Agents whose reported cursor is stored outside of sessions.
 const REPORTED_MAX: usize = 100_000;
 
-/// The id of a session.
 pub(crate) type SessionId = Arc<str>;
 
 /// A reference to the SDK's session. The SDK's session is closed when the last reference is dropped: after the
@@ -253,7 +252,6 @@ impl Sessions {
         *last = cursor.max(*last);
     }
 
-    /// Ends a session.
     pub(crate) fn end(&self, id: &str) {
         self.table().remove(id);
     }
@@ -284,7 +282,6 @@ impl Sessions {
         self.workers.count().await
     }
 
-    /// Number of sessions.
     #[must_use]
     pub fn count(&self) -> usize {
         self.table().sessions.len()

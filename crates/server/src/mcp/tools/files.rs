@@ -50,7 +50,6 @@ async fn upload_file(call: Call, mut args: Args) -> ToolResult {
     uploaded(files::upload_json(&call.hub, &call.caller, &task, file).await?)
 }
 
-/// A file that was uploaded.
 pub fn uploaded(file: UploadedFile) -> ToolResult {
     let sent = show(file)?;
     let words = format!(

@@ -190,7 +190,6 @@ struct Page {
 /// Which tools a client sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolSet {
-    /// All tools.
     Full,
     /// About a dozen tools: enough to pair, receive, work, answer and ask.
     Core,
@@ -243,7 +242,6 @@ pub fn list(set: ToolSet) -> Vec<Tool> {
     TABLE.entries.iter().filter(|entry| set.holds(entry)).map(|entry| entry.tool.clone()).collect()
 }
 
-/// Finds a tool by name.
 pub(crate) fn find(set: ToolSet, name: &str) -> Option<&'static Entry> {
     let place = TABLE.places.get(name)?;
     TABLE.entries.get(*place).filter(|entry| set.holds(entry))

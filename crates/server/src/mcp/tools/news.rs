@@ -211,7 +211,6 @@ fn in_words(found: &Value) -> String {
     lines.join("\n")
 }
 
-/// One line of text about an event.
 fn describe_event(event: &Value, text: &impl Fn(&Value, &str) -> String) -> String {
     let (kind, task, data) =
         (text(event, "type"), text(event, "taskId"), event.get("data").unwrap_or(&Value::Null));

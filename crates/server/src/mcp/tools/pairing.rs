@@ -101,7 +101,6 @@ async fn connect_directly(call: Call, mut args: Args) -> ToolResult {
     connected(connections::connect_directly(&call.hub, &call.caller, &agent).await?)
 }
 
-/// A new connection.
 pub fn connected(connection: ConnectedView) -> ToolResult {
     let connection = show(connection)?;
     let key = match connection.value.get("publicKey") {

@@ -77,7 +77,6 @@ async fn send_message(call: Call, args: Args) -> ToolResult {
     sent(messages::send(&call.hub, &call.caller, &task, body).await?)
 }
 
-/// A message that was sent.
 pub fn sent(message: MessageView) -> ToolResult {
     let sent = show(message)?;
     let words = format!("Message sent. Message ID: {}", sent.text("id"));
@@ -91,7 +90,6 @@ async fn send_reply(call: Call, args: Args) -> ToolResult {
     shown_reply(replied)
 }
 
-/// A reply that was sent.
 pub fn shown_reply(replied: RepliedView) -> ToolResult {
     let replied = show(replied)?;
     let message = replied.value.get("message").and_then(|message| message.get("id")).and_then(Value::as_str);

@@ -198,7 +198,6 @@ async fn get_task(call: Call, args: Args) -> ToolResult {
     shown_thread(thread)
 }
 
-/// A task with its messages.
 pub fn shown_thread(thread: ThreadView) -> ToolResult {
     let note = thread.older_messages_cursor.as_ref().map(HubText::as_str);
     let note = note.map(|cursor| format!("There are older messages. Call again with cursor {cursor}"));
@@ -215,7 +214,6 @@ async fn update_task_status(call: Call, mut args: Args) -> ToolResult {
         .await
 }
 
-/// The result of a status change.
 pub(super) async fn moved(call: &Call, task: TaskView, did: &str) -> ToolResult {
     let task = show(models::task(&call.hub, &call.caller, task).await?)?;
     let words = status_text(&task, did);

@@ -31,7 +31,6 @@ pub(crate) fn routes() -> Router<Hub> {
     Router::new().route("/app/{agent}/agents", get(page)).route("/app/{agent}/agents/unblock", post(unblock))
 }
 
-/// One agent in the table.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) href: String,
@@ -86,7 +85,6 @@ pub(super) fn rule_word(rule: Option<Rule>, default: Option<Rule>) -> String {
     }
 }
 
-/// One blocked agent.
 #[derive(Debug, Clone)]
 struct BlockedRow {
     id: AgentId,

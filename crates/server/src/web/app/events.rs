@@ -44,7 +44,6 @@ struct Choice {
     is_current: bool,
 }
 
-/// One event of the table.
 #[derive(Debug)]
 struct Row {
     id: i64,

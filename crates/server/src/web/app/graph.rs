@@ -19,7 +19,6 @@ const WIDTH_MAX: i64 = 60;
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) name: String,
-    /// The page about it.
     pub(crate) href: String,
     /// Why the hub does not reach it.
     pub(crate) loss: Option<String>,
@@ -45,7 +44,6 @@ pub(crate) struct Graph {
     pub(crate) sentence: String,
 }
 
-/// An agent with its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Placed {
     pub(crate) name: String,

@@ -49,10 +49,8 @@ pub(crate) use shell::{Section, Shell};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The result of a page.
 pub(crate) type Page = Result<Response, PageError>;
 
-/// All pages.
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
         .route("/static/{hash}/{file}", get(assets::serve))

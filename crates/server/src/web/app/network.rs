@@ -37,7 +37,6 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/{agent}/networks/{network}/delete", post(delete))
 }
 
-/// One member.
 #[derive(Debug)]
 struct Member {
     id: String,
@@ -65,7 +64,6 @@ impl Member {
     }
 }
 
-/// One broadcast.
 #[derive(Debug)]
 struct Message {
     name: String,

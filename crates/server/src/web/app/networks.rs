@@ -23,14 +23,12 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/{agent}/networks/join", post(join))
 }
 
-/// One network in the table.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) href: String,
     pub(super) name: String,
     pub(super) owner: String,
     pub(super) owner_initial: String,
-    /// Whether it is the reader's own.
     pub(super) is_own: bool,
     pub(super) members: String,
     pub(super) since: When,

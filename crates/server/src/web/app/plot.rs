@@ -17,12 +17,10 @@ const NAMED_GAP: f64 = 14.0;
 /// What is known about one step: `None` if nothing is, `Some(None)` if there was nothing to measure.
 pub(crate) type Known = Option<Option<f64>>;
 
-/// One line of a plot.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     /// How it is drawn: `p50`, `p95` or `p99`.
     pub(crate) class: &'static str,
-    /// Its name in the table.
     pub(crate) name: &'static str,
     pub(crate) values: Vec<Known>,
 }

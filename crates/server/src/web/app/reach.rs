@@ -9,7 +9,6 @@ use super::words::{StatusMark, When};
 /// An agent that only asks for news and has not done so for this long counts as not reached.
 const LOST_MS: i64 = 86_400_000;
 
-/// How an agent is reached.
 #[derive(Debug, Clone)]
 pub(crate) struct ReachMark {
     pub(crate) mark: StatusMark,

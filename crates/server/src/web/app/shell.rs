@@ -74,7 +74,6 @@ pub(crate) struct Link {
     pub(crate) id: String,
 }
 
-/// One line of the switcher.
 #[derive(Debug, Clone)]
 pub(crate) struct Switch {
     pub(crate) href: String,
@@ -111,7 +110,6 @@ pub(crate) struct Shell {
     pub(crate) once: String,
     /// What the last action did, in one sentence.
     pub(crate) flash: Option<&'static str>,
-    /// Whether the page has a search field.
     pub(crate) has_search: bool,
     pub(crate) now: Timestamp,
     /// How many things wait for a decision of this agent's owner.
@@ -217,7 +215,6 @@ impl Shell {
     }
 }
 
-/// The path of an agent's pages.
 pub(crate) fn path_of(agent: &AgentId) -> String {
     format!("/app/{agent}")
 }

@@ -54,7 +54,6 @@ impl Told {
         Self { form, why: Some(sentence(error)), status: error.status, sent }
     }
 
-    /// The status of the page.
     pub(crate) fn status(&self) -> StatusCode {
         let refused = StatusCode::from_u16(self.status).ok();
         refused.filter(|_| self.why.is_some()).unwrap_or(StatusCode::OK)

@@ -35,7 +35,6 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/{agent}/webhooks/{delivery}/replay", post(replay))
 }
 
-/// The receiver and how it does.
 #[derive(Debug)]
 struct Receiver {
     url: String,
@@ -49,7 +48,6 @@ struct Receiver {
     is_signed: bool,
 }
 
-/// One delivery.
 #[derive(Debug)]
 struct Row {
     id: String,

@@ -22,7 +22,6 @@ const TASK: &str =
      where t.id = ?1 /* lock t */";
 const SET_TITLE: &str = "update tasks set title = ?1 where id = ?2";
 
-/// A plan that has read a query.
 fn plan_with(reads: &[(&str, Key, Vec<Key>)]) -> Plan {
     let mut plan = Plan::new();
     plan.begin(Locks::Wait);

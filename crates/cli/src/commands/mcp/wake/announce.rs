@@ -31,7 +31,6 @@ const TITLES_TIME: Duration = Duration::from_secs(2);
 /// Items of the inbox that are looked at before the model is woken again.
 const INBOX_MAX: i64 = 200;
 
-/// A wake that has begun.
 struct Begun {
     way: Way,
     news: Vec<News>,

@@ -183,7 +183,6 @@ impl Wakes {
     }
 }
 
-/// A tool call that runs.
 #[derive(Debug)]
 pub(super) struct Running {
     wakes: Arc<Wakes>,

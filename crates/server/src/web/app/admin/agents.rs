@@ -16,7 +16,6 @@ use super::super::{Form, Operator, Page, Shell, html, redirect};
 use super::next_page;
 use crate::http::Query;
 
-/// An agent in the operator's table.
 struct AgentRow {
     id: String,
     name: String,

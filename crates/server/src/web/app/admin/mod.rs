@@ -122,7 +122,6 @@ fn limits(hub: &Hub) -> Vec<Fact> {
     ]
 }
 
-/// A cell of a plain table.
 struct Cell {
     text: String,
     when: Option<When>,

@@ -33,7 +33,6 @@ pub(super) struct Decision {
     seen: Option<i64>,
 }
 
-/// The rule for a sender.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum NewRule {

@@ -33,7 +33,6 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/{agent}/approvals/{task}/rule", post(decide::rule))
 }
 
-/// What is asked for.
 #[derive(Debug)]
 enum Wish {
     Text(Excerpt),
@@ -72,7 +71,6 @@ struct Card {
     reject_command: String,
 }
 
-/// A task that was decided.
 #[derive(Debug)]
 struct Decided {
     href: String,

@@ -9,7 +9,6 @@ use crate::web::app::words::When;
 /// Characters of a question or reason.
 const DETAIL_CHARS: usize = 140;
 
-/// One row.
 pub(super) struct NeedRow {
     pub(super) icon: &'static str,
     pub(super) tone: &'static str,

@@ -14,7 +14,6 @@ pub(super) struct PeriodLink {
     pub(super) is_current: bool,
 }
 
-/// A plot with its figures.
 pub(super) struct PlotCard {
     pub(super) id: &'static str,
     pub(super) heading: &'static str,

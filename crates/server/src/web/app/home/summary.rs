@@ -13,7 +13,6 @@ use crate::web::app::words::{self, StatusMark};
 /// Dots of one kind of reach; more are told as a number.
 const DOTS_MAX: usize = 12;
 
-/// A number of tasks.
 pub(super) struct Bar {
     pub(super) mark: StatusMark,
     pub(super) count: String,
@@ -22,7 +21,6 @@ pub(super) struct Bar {
     pub(super) href: String,
 }
 
-/// Tasks by status.
 pub(super) struct Statuses {
     pub(super) open: Vec<Bar>,
     pub(super) open_count: String,
@@ -92,10 +90,8 @@ impl ReachRow {
     }
 }
 
-/// The agent and its connections by reach.
 pub(super) struct Reaches {
     pub(super) rows: Vec<ReachRow>,
-    /// How many agents are counted.
     pub(super) counted: usize,
     /// Whether there are more connections than were counted.
     pub(super) has_more: bool,
@@ -136,14 +132,12 @@ fn place(reach: Reach) -> usize {
     }
 }
 
-/// One fact about the hub.
 pub(super) struct Fact {
     pub(super) name: &'static str,
     pub(super) value: String,
     pub(super) is_bad: bool,
 }
 
-/// The health of the hub.
 pub(super) struct Health {
     pub(super) facts: Vec<Fact>,
     pub(super) warnings: usize,

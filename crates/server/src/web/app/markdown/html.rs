@@ -8,7 +8,6 @@ use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 /// Where a link leads is said beside it, so its page learns nothing about ours.
 const LINK_REL: &str = "noopener noreferrer nofollow";
 
-/// The HTML of a text.
 #[derive(Default)]
 pub(super) struct Html {
     written: String,

@@ -31,13 +31,11 @@ pub(crate) enum Shown {
 /// The beginning of a text, and whether that is all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Excerpt {
-    /// What is shown.
     pub(crate) shown: Shown,
     /// Whether there is more.
     pub(crate) is_cut: bool,
 }
 
-/// The text as Markdown.
 #[must_use]
 pub(crate) fn markdown(text: &str) -> Excerpt {
     let (text, is_cut) = cut(text);

@@ -13,7 +13,6 @@ use crate::web::app::{Shell, Viewer};
 /// Cards in a column.
 const CARDS: i64 = 20;
 
-/// A column of the board.
 pub(super) struct Column {
     pub(super) id: &'static str,
     pub(super) word: &'static str,

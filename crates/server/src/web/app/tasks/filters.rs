@@ -17,7 +17,6 @@ const OPEN: [Status; 4] = [Status::Submitted, Status::Working, Status::InputRequ
 /// Statuses of tasks that ended without a result.
 const BAD: [Status; 3] = [Status::Failed, Status::Rejected, Status::Expired];
 
-/// The statuses of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Statuses {
     #[default]
@@ -40,7 +39,6 @@ impl Statuses {
         }
     }
 
-    /// The word in the URL.
     pub(crate) fn word(self) -> Option<&'static str> {
         match self {
             Self::All => None,
@@ -63,7 +61,6 @@ impl Statuses {
     }
 }
 
-/// What the URL asks for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filters {
     pub(crate) statuses: Statuses,
@@ -169,7 +166,6 @@ impl Filters {
         self.query(false)
     }
 
-    /// The path of the page.
     pub(crate) fn href(&self, base: &str) -> String {
         let query = self.query(true);
         if query.is_empty() { format!("{base}/tasks") } else { format!("{base}/tasks?{query}") }

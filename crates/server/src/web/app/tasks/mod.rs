@@ -24,7 +24,6 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/{agent}/tasks/new", get(new::page).post(new::submit))
 }
 
-/// The newest connections of the agent.
 pub(crate) async fn newest_connections(hub: &Hub, viewer: &Viewer) -> Result<Listed<ConnectionView>, Error> {
     let query = PageQuery { limit: Some(CONNECTIONS_MAX), cursor: None };
     connections::list(hub, &viewer.caller, query, paging::WHOLE).await

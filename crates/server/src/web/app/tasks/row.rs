@@ -40,7 +40,6 @@ pub(crate) struct DeliveryMark {
     pub(crate) is_stuck: bool,
 }
 
-/// What is left of a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Left {
     pub(crate) when: When,
@@ -56,7 +55,6 @@ impl Left {
     }
 }
 
-/// A task in a list.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskRow {
     pub(crate) href: String,

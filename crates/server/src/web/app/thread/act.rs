@@ -37,7 +37,6 @@ pub(super) struct Fields {
     message_id: Option<MessageId>,
 }
 
-/// A field that an action needs.
 fn needed<T>(field: Option<T>, name: &str) -> Result<T, Error> {
     field.ok_or_else(|| Invalid::field(name, "is required").into())
 }

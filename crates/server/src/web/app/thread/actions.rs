@@ -23,7 +23,6 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// What was typed as the reason of this action.
     pub(crate) fn reason_of(&self, action: &str) -> &str {
         if self.action == action { &self.reason } else { "" }
     }
@@ -71,7 +70,6 @@ pub(crate) struct Refused {
     pub(crate) why: String,
 }
 
-/// All actions of a page.
 #[derive(Debug)]
 pub(crate) struct Actions {
     /// At most three: on a phone they stay in sight.

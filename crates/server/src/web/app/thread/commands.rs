@@ -19,7 +19,6 @@ pub(crate) struct Command {
     pub(crate) curl: Option<String>,
 }
 
-/// The actions of a page.
 pub(crate) fn of(hub: &Hub, thread: &ThreadPage, actions: &Actions) -> Vec<Command> {
     let id = thread.task.id.as_str();
     let mut found = vec![command(

@@ -77,7 +77,6 @@ pub(crate) struct Facts {
     pub(crate) id: String,
     pub(crate) initiator: Party,
     pub(crate) target: Party,
-    /// The other party.
     pub(crate) other: Party,
     pub(crate) me: Party,
     /// Priority, attempt, review and budget, in one line.

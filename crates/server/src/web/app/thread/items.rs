@@ -74,7 +74,6 @@ pub(crate) struct Message {
     pub(crate) receipts: Vec<Receipt>,
 }
 
-/// A line of the thread.
 #[derive(Debug)]
 pub(crate) enum Item {
     Message(Box<Message>),

@@ -14,7 +14,6 @@ const STUCK_MS: i64 = 2 * 60 * 1_000;
 /// A pause that is named.
 const GAP_MS: i64 = 5 * 60 * 1_000;
 
-/// A step of the delivery.
 #[derive(Debug)]
 pub(crate) struct Step {
     /// `done`, `now`, `stuck` or nothing.
