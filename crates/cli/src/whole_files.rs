@@ -32,7 +32,6 @@ impl Draft {
             let path = PathBuf::from(name);
             let mut options = OpenOptions::new();
             options.write(true).create_new(true);
-            #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = options.open(&path)?;
             let draft = Self { file, path, target: target.to_owned(), is_done: false };
@@ -109,17 +108,12 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 /// Makes opening a pipe fail instead of waiting for its other end.
-#[cfg(unix)]
 pub(crate) fn never_wait(options: &mut OpenOptions) {
     use rustix::fs::OFlags;
     // The bits fit: they are a C int.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags);
 }
-
-/// Other systems have no such files.
-#[cfg(not(unix))]
-pub(crate) fn never_wait(_: &mut OpenOptions) {}
 
 /// Reads a regular file that has at most so many bytes.
 pub(crate) fn read_regular(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
@@ -140,13 +134,6 @@ pub(crate) fn read_open(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Makes a rename survive a power failure: without it an older version could come back.
-#[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
-}
-
-/// Other systems cannot open a folder.
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use crate::{Error, PrivateKey, PublicKey};
@@ -45,11 +46,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> Error {
 
 fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
-    #[cfg(not(unix))]
-    let _ = mode;
+    options.write(true).create_new(true).mode(mode);
     let mut file = options.open(path).map_err(at(path))?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     if let Err(cause) = written {
@@ -68,17 +65,10 @@ fn read(path: &Path, file: File) -> Result<String, Error> {
 }
 
 /// Checks the open file and not the path, which could name another file by now.
-#[cfg(unix)]
 fn refuse_exposed(path: &Path, file: &File) -> Result<(), Error> {
     let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata().map_err(at(path))?) & 0o777;
     if mode & 0o077 != 0 {
         return Err(Error::Exposed { path: path.to_owned(), mode });
     }
-    Ok(())
-}
-
-/// Other systems have no permission bits to check.
-#[cfg(not(unix))]
-fn refuse_exposed(_: &Path, _: &File) -> Result<(), Error> {
     Ok(())
 }

@@ -45,7 +45,6 @@ pub(crate) fn try_lock(path: &Path) -> Outcome<Option<File>> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     never_wait(&mut options);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).map_err(failed)?;
     match file.try_lock() {
@@ -59,13 +58,11 @@ pub(crate) fn try_lock(path: &Path) -> Outcome<Option<File>> {
 pub(crate) fn create_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }
 
 /// Checks the open file and not the path, which could name another file by now.
-#[cfg(unix)]
 fn refuse_exposed(path: &Path, file: &File, replace: &str) -> Outcome {
     let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777;
     if mode & 0o077 == 0 {
@@ -76,10 +73,4 @@ fn refuse_exposed(path: &Path, file: &File, replace: &str) -> Outcome {
         path.display()
     ))
     .next(format!("Close it with `chmod 600 {}`; if others may have read it, {replace}.", path.display())))
-}
-
-/// Other systems have no permission bits to check.
-#[cfg(not(unix))]
-fn refuse_exposed(_: &Path, _: &File, _: &str) -> Outcome {
-    Ok(())
 }

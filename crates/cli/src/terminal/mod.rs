@@ -141,13 +141,7 @@ pub(crate) fn written(result: io::Result<()>) -> Outcome {
     }
 }
 
-#[cfg(unix)]
 fn width() -> usize {
     let columns = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
     if columns == 0 { WIDTH } else { columns }
-}
-
-#[cfg(not(unix))]
-fn width() -> usize {
-    WIDTH
 }

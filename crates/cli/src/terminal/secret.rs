@@ -31,7 +31,6 @@ fn piped() -> Outcome<String> {
 
 /// Reads a line that the terminal does not show. The terminal also makes no signal of Ctrl-C while this runs: it arrives
 /// as a character, so the settings are restored before the process ends.
-#[cfg(unix)]
 fn typed(prompt: &str) -> Outcome<String> {
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
@@ -62,7 +61,6 @@ fn typed(prompt: &str) -> Outcome<String> {
 }
 
 /// A line with the usual keys for corrections; `None` after Ctrl-C.
-#[cfg(unix)]
 fn line(bytes: &mut impl Iterator<Item = io::Result<u8>>) -> Outcome<Option<String>> {
     let mut line = Vec::new();
     for byte in bytes {
@@ -80,10 +78,4 @@ fn line(bytes: &mut impl Iterator<Item = io::Result<u8>>) -> Outcome<Option<Stri
     }
     let line = String::from_utf8(line).map_err(|_| Failure::usage("the API key is not valid UTF-8"))?;
     Ok(Some(line))
-}
-
-/// Other systems have no terminal settings that we can change.
-#[cfg(not(unix))]
-fn typed(_: &str) -> Outcome<String> {
-    Err(Failure::usage("the API key would be visible here").next("Give it in a pipe: `tandem login < FILE`."))
 }

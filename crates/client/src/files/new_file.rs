@@ -29,7 +29,6 @@ impl NewFile {
     /// Creates a file that only its owner can read, for secrets.
     pub async fn create_private(to: &Path, overwrite: bool) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
-        #[cfg(unix)]
         options.mode(0o600);
         Self::with(to, overwrite, options).await
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -255,7 +256,7 @@ async fn read_piece(file: Arc<File>, at: u64, size: u64) -> io::Result<Bytes> {
         let mut piece = BytesMut::zeroed(length);
         let mut done = 0;
         while done < length {
-            match read_at(&file, &mut piece[done..], at + done as u64) {
+            match file.read_at(&mut piece[done..], at + done as u64) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(read) => done += read,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
@@ -265,16 +266,6 @@ async fn read_piece(file: Arc<File>, at: u64, size: u64) -> io::Result<Bytes> {
         Ok(piece.freeze())
     })
     .await
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, into, at)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
 /// An upload on its way.

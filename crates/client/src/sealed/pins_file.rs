@@ -66,20 +66,12 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 fn private(path: &Path, truncate: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(truncate);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
 
 /// The mode of a file that others may read or write.
-#[cfg(unix)]
 fn loose_mode(file: &File) -> io::Result<Option<u32>> {
     let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777;
     Ok((mode & 0o077 != 0).then_some(mode))
-}
-
-/// Other systems have no permission bits to check.
-#[cfg(not(unix))]
-fn loose_mode(_: &File) -> io::Result<Option<u32>> {
-    Ok(None)
 }

@@ -50,7 +50,6 @@ fn a_file_that_is_there_is_not_written_over() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-#[cfg(unix)]
 #[test]
 fn a_private_key_that_others_can_read_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -24,7 +24,6 @@ pub(super) fn check_profiles(report: &mut Report, profiles: &Profiles) {
     }
 }
 
-#[cfg(unix)]
 fn exposed_files(folder: &Path) -> Vec<String> {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -34,12 +33,6 @@ fn exposed_files(folder: &Path) -> Vec<String> {
     let is_exposed = |path: &Path| path.metadata().is_ok_and(|found| found.mode() & 0o077 != 0);
     let paths = entries.flatten().map(|entry| entry.path());
     paths.filter(|path| is_secret(path) && is_exposed(path)).map(|path| path.display().to_string()).collect()
-}
-
-/// Other systems have no permission bits to check.
-#[cfg(not(unix))]
-fn exposed_files(_: &Path) -> Vec<String> {
-    Vec::new()
 }
 
 /// Checks which agent commands act as.
@@ -83,14 +76,8 @@ pub(super) fn check_disk(report: &mut Report, folder: &Path, check: &'static str
     }
 }
 
-#[cfg(unix)]
 fn free_bytes(place: &Path) -> Option<u64> {
     let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
     let found = rustix::fs::statvfs(place).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }

@@ -108,7 +108,6 @@ struct ImpatientStdin {
     silence_max: Duration,
 }
 
-#[cfg(unix)]
 impl Read for ImpatientStdin {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -120,13 +119,5 @@ impl Read for ImpatientStdin {
             // Not through the buffer of the standard library, whose content `poll` does not see.
             _ => Ok(rustix::io::read(&stdin, buffer)?),
         }
-    }
-}
-
-/// Other systems cannot wait for standard input with a time limit.
-#[cfg(not(unix))]
-impl Read for ImpatientStdin {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        std::io::stdin().read(buffer)
     }
 }

@@ -122,7 +122,6 @@ async fn serve(hub: Hub, folder: Folder, set: ToolSet, reaction: Duration) -> Ou
 }
 
 /// Ends like the end of standard input does, so that the hub learns of it.
-#[cfg(unix)]
 async fn end_on_signal(closing: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
@@ -130,12 +129,5 @@ async fn end_on_signal(closing: CancellationToken) {
         _ = terminate.recv() => {}
         _ = tokio::signal::ctrl_c() => {}
     }
-    closing.cancel();
-}
-
-/// Other systems have no such signal.
-#[cfg(not(unix))]
-async fn end_on_signal(closing: CancellationToken) {
-    let _ = tokio::signal::ctrl_c().await;
     closing.cancel();
 }

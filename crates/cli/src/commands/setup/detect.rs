@@ -91,15 +91,9 @@ pub(super) fn on_path(name: &str) -> Option<PathBuf> {
     found.filter(|file| file.is_absolute())
 }
 
-#[cfg(unix)]
 pub(in crate::commands) fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-pub(in crate::commands) fn is_program(file: &Path) -> bool {
-    file.is_file()
 }
 
 /// The path of this program for other programs: the one on `PATH` if it leads here, because it survives an update.

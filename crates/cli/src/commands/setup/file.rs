@@ -173,19 +173,11 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
     }
 }
 
-#[cfg(unix)]
 fn mode_of(found: &fs::Metadata) -> Option<u32> {
     Some(std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o7777)
 }
 
-/// Other systems have no permission bits.
-#[cfg(not(unix))]
-fn mode_of(_: &fs::Metadata) -> Option<u32> {
-    None
-}
-
 /// Gives a new file the owner of the one that it replaces, and its mode or another one.
-#[cfg(unix)]
 fn copy_owner(from: &Path, to: &fs::File, mode: Option<u32>) -> std::io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let (before, now) = (fs::metadata(from)?, to.metadata()?);
@@ -193,9 +185,4 @@ fn copy_owner(from: &Path, to: &fs::File, mode: Option<u32>) -> std::io::Result<
         std::os::unix::fs::fchown(to, Some(before.uid()), Some(before.gid()))?;
     }
     to.set_permissions(mode.map_or_else(|| before.permissions(), fs::Permissions::from_mode))
-}
-
-#[cfg(not(unix))]
-fn copy_owner(from: &Path, to: &fs::File, _: Option<u32>) -> std::io::Result<()> {
-    to.set_permissions(fs::metadata(from)?.permissions())
 }
