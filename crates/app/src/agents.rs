@@ -16,7 +16,6 @@ use crate::{Error, Invalid};
 /// proof of work.
 #[derive(Debug, Clone)]
 pub struct NewAgent {
-    /// The display name.
     pub name: AgentName,
     /// A description for the directory.
     pub description: Option<AgentDescription>,
@@ -26,7 +25,6 @@ pub struct NewAgent {
     pub metadata: Option<String>,
     /// RSA public key, SPKI PEM.
     pub public_key: Option<String>,
-    /// The hash of its API key.
     pub key_hash: KeyHash,
     /// The solved challenge, if the hub requires proof of work.
     pub solved: Option<Solved>,
@@ -94,7 +92,6 @@ pub fn profile(tx: &mut Tx<'_>, by: &AgentId) -> Result<Agent, Error> {
 pub struct Change {
     pub name: Option<AgentName>,
     pub description: Option<Option<AgentDescription>>,
-    /// New capability tags.
     pub capabilities: Option<Capabilities>,
     /// New metadata, a JSON object as text.
     pub metadata: Option<Option<String>>,

@@ -56,7 +56,6 @@ pub struct Sender {
     pub rejected: i64,
 }
 
-/// What an agent knows about a sender.
 pub fn sender(tx: &mut Tx<'_>, by: &AgentId, sender: &AgentId) -> Result<Sender, Error> {
     let (approved, rejected) = rows::record(tx, by, sender, DECISIONS_COUNTED_MAX)?;
     let connection = match connections::between(tx, by, sender)? {

@@ -22,25 +22,18 @@ pub enum Refusal {
         "another node of this hub is running ({other}); start all nodes with --bus nats://HOST, or all of them with \
          --bus none if one node may hear of another's changes a second late"
     )]
-    NoBus {
-        /// The other node.
-        other: String,
-    },
+    NoBus { other: String },
     /// The other node wants to be alone.
     #[error(
         "another node of this hub is running without --bus ({other}); restart it with the same --bus as this one"
     )]
-    OtherHasNoBus {
-        /// The other node.
-        other: String,
-    },
+    OtherHasNoBus { other: String },
     /// One node uses NATS and the other does not.
     #[error(
         "another node of this hub is running with another --bus ({other}): the bus of this one is {own}, that of the \
          other is {theirs}; all nodes need the same"
     )]
     OtherBus {
-        /// The other node.
         other: String,
         /// The kind of this node's bus.
         own: String,
@@ -52,17 +45,13 @@ pub enum Refusal {
         "another node of this hub is running ({other}), and files in the data folder of one node are not on the \
          others; name a folder that all nodes mount with --shared-files, or a bucket with the setting files_bucket"
     )]
-    OwnFiles {
-        /// The other node.
-        other: String,
-    },
+    OwnFiles { other: String },
     /// The other node stores files elsewhere.
     #[error(
         "another node of this hub stores files elsewhere ({other}): here {own}, there {theirs}; all nodes need the \
          same files_bucket, or the same folder as --shared-files"
     )]
     OtherFiles {
-        /// The other node.
         other: String,
         /// Where this node stores them.
         own: String,

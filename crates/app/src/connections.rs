@@ -17,7 +17,6 @@ use crate::{Error, Invalid, Page, tasks};
 #[derive(Debug, Clone)]
 pub struct Connected {
     pub id: ConnectionId,
-    /// The other agent.
     pub peer: Agent,
 }
 

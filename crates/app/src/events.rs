@@ -110,7 +110,6 @@ pub struct LogPage {
     pub events: Vec<Logged>,
     /// Cursor of the next page.
     pub cursor: i64,
-    /// Whether more events follow.
     pub has_more: bool,
     /// Whether this page reaches beyond what the agent has fetched before.
     pub is_new: bool,

@@ -73,7 +73,6 @@ impl std::fmt::Debug for Hashing {
 }
 
 impl Hashing {
-    /// Adds bytes.
     pub fn add(&mut self, piece: &[u8]) {
         self.0.update(piece);
     }

@@ -81,7 +81,6 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &NetworkId) -> Result<(), Error
 pub struct NewInvite {
     /// How many agents may use it.
     pub max_uses: Option<InviteUses>,
-    /// How long it is valid.
     pub expires_in: Option<InviteSeconds>,
 }
 

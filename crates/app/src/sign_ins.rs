@@ -49,7 +49,6 @@ pub struct SignIn {
     pub key_hash: KeyHash,
 }
 
-/// A browser session.
 #[derive(Debug, Clone)]
 pub struct Session {
     /// Its id, which stays when the token changes.

@@ -63,7 +63,6 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<(), Erro
     Ok(())
 }
 
-/// The result of a claim.
 #[derive(Debug, Clone)]
 pub enum Claim {
     /// The agent has no active webhook.

@@ -7,7 +7,6 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper::body::Bytes;
 
-/// An open connection.
 pub(super) struct Connection(tandem_client::Connection);
 
 impl Connection {

@@ -73,7 +73,6 @@ fn steps(cells: &[(Operation, usize, usize)]) -> usize {
     cells.iter().map(|cell| cell.2).sum()
 }
 
-/// Measures everything.
 pub(super) async fn run(plan: &Plan, url: Option<&str>) -> anyhow::Result<Report> {
     let (all, on_postgres) = (cells(&plan.connections), postgres_cells(plan));
     let stage = 1 + BY_STORED.len() * ROUNDS;

@@ -30,7 +30,6 @@ pub struct Agent {
     /// Balance in millionths of a US dollar.
     pub credits_micro: i64,
     pub suspended: bool,
-    /// Time of registration.
     pub created_at: Timestamp,
     /// URL that receives the events of this agent.
     pub webhook_url: Option<String>,
@@ -119,7 +118,6 @@ impl Agent {
 pub struct Connection {
     /// The same id on both sides.
     pub id: ConnectionId,
-    /// The other agent.
     pub peer: Agent,
     /// This side's own name for the peer.
     pub alias: Option<String>,

@@ -25,7 +25,6 @@ pub struct Deadline {
     /// The timer handles the deadline at this time or shortly after.
     pub due_at: Timestamp,
     pub task: TaskId,
-    /// What to check.
     pub due: Due,
     /// The number of the message that should be acknowledged; 0 for the task itself.
     pub number: i64,

@@ -28,7 +28,6 @@ pub struct File {
     pub mime_type: String,
     /// Size of the stored bytes.
     pub size_bytes: i64,
-    /// Time of the upload.
     pub created_at: Timestamp,
 }
 

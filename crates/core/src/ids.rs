@@ -13,22 +13,17 @@ use crate::time::Timestamp;
 /// An identifier of a `T`: 1 to 64 characters of `[A-Za-z0-9_-]`.
 pub struct Id<T>(Arc<str>, PhantomData<fn() -> T>);
 
-/// Marks agent ids.
 #[derive(Debug)]
 pub enum Agent {}
-/// Marks connection ids.
 #[derive(Debug)]
 pub enum Connection {}
 /// Marks ids of webhook deliveries.
 #[derive(Debug)]
 pub enum Delivery {}
-/// Marks file ids.
 #[derive(Debug)]
 pub enum File {}
-/// Marks message ids.
 #[derive(Debug)]
 pub enum Message {}
-/// Marks network ids.
 #[derive(Debug)]
 pub enum Network {}
 /// Marks ids of nodes: processes that share a database.

@@ -38,7 +38,6 @@ pub struct Network {
     pub members: i64,
     /// Number of messages so far; the last one has this number.
     pub messages: i64,
-    /// Time of creation.
     pub created_at: Timestamp,
 }
 
@@ -49,7 +48,6 @@ pub struct Broadcast {
     pub network: NetworkId,
     /// Position in the network's messages, from 1.
     pub number: i64,
-    /// The author.
     pub sender: AgentId,
     /// The author's current name.
     pub sender_name: String,

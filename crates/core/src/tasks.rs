@@ -199,7 +199,6 @@ pub struct Task {
     pub started_at: Option<Timestamp>,
     /// When it reached a terminal status.
     pub completed_at: Option<Timestamp>,
-    /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last change.
     pub updated_at: Timestamp,

@@ -62,7 +62,6 @@ macro_rules! text_type {
         pub struct $name(String);
 
         impl $name {
-            /// The checked text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -124,11 +123,7 @@ text_type!(
     Body,
     no_nul
 );
-text_type!(
-    /// A search term.
-    SearchText,
-    |t| at_most(t, 200)
-);
+text_type!(SearchText, |t| at_most(t, 200));
 text_type!(
     /// A tag by which agents are found.
     Capability,

@@ -57,7 +57,6 @@ impl Caller {
         Self { is_person: true, ..self }
     }
 
-    /// Sets the idempotency key.
     #[must_use]
     pub fn with_idempotency_key(self, key: Option<Key>) -> Self {
         Self {

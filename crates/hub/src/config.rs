@@ -65,7 +65,6 @@ pub struct Config {
     /// Address to listen on. A port alone means this machine.
     #[serde(deserialize_with = "addresses::listen")]
     pub listen: SocketAddr,
-    /// The data folder.
     pub data: PathBuf,
     /// `sqlite:PATH` or `postgres://…`; SQLite in the data folder by default.
     pub database: Option<String>,
@@ -206,7 +205,6 @@ pub enum Error {
     /// The file is not valid TOML, or contains an unknown setting.
     #[error("{path}: {cause}")]
     File { path: PathBuf, cause: String },
-    /// A value is invalid.
     #[error("{origin}: {cause}")]
     Value {
         /// The source of the value.
@@ -251,7 +249,6 @@ impl Config {
         Ok(config)
     }
 
-    /// The names of all settings.
     #[must_use]
     pub fn names() -> Vec<String> {
         let mut names: Vec<String> = defaults().keys().cloned().collect();

@@ -32,7 +32,6 @@ impl Period {
     /// Every period, the shortest first.
     pub const ALL: [Self; 3] = [Self::Minutes15, Self::Hours3, Self::Hours24];
 
-    /// The length of a step.
     #[must_use]
     pub const fn step_ms(self) -> i64 {
         match self {
@@ -57,7 +56,6 @@ impl Period {
 pub struct Steps<T> {
     /// When the first step begins.
     pub from: Timestamp,
-    /// The length of a step.
     pub step_ms: i64,
     pub values: Vec<Option<T>>,
 }
@@ -71,7 +69,6 @@ pub struct Quantiles {
     pub p95: f64,
     /// 99 of 100 took no longer.
     pub p99: f64,
-    /// How many there were.
     pub count: u64,
 }
 

@@ -34,15 +34,12 @@ pub type Hub = Arc<HubParts>;
 
 #[derive(Debug)]
 pub struct HubParts {
-    /// The database.
     pub db: Db,
-    /// The settings.
     pub config: Config,
     /// Keys, tickets and challenges.
     pub access: Access,
     /// This node and the others on the same database.
     pub cluster: Cluster,
-    /// Rate limits.
     pub rates: Rates,
     /// Memory held for clients.
     pub budget: Budget,
@@ -51,7 +48,6 @@ pub struct HubParts {
     /// Delivery marks that are not written yet.
     pub(crate) marks: Arc<Marks>,
     pub webhooks: Arc<Webhooks>,
-    /// The bytes of files.
     pub files: Arc<Files>,
     pub metrics: Arc<Metrics>,
     /// Figures of the last day, for plots.
@@ -222,7 +218,6 @@ impl HubParts {
         self.metrics.page(&self.db.store().stats().figures(), &counters, &gauges)
     }
 
-    /// Statistics of the hub.
     pub async fn overview(&self) -> Result<tandem_api::admin::Overview, Error> {
         ops::admin::overview(self).await
     }

@@ -42,7 +42,6 @@ pub struct Metrics {
     pub timer_checks: Counter,
     /// Sockets closed because the client read too slowly.
     pub slow_readers: Counter,
-    /// Open connections.
     pub connections: Gauge,
     /// Connections refused because there was no slot or memory for them.
     pub refused_connections: Counter,

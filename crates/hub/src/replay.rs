@@ -133,7 +133,6 @@ impl Replay for DeliveryView {
     }
 }
 
-/// The ids of a message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeptMessage {

@@ -36,7 +36,6 @@ pub(crate) struct Counts {
 /// The last totals.
 #[derive(Debug)]
 pub struct Totals {
-    /// The kind of database.
     pub database: Database,
     pub started_at: Timestamp,
     state: Arc<watch::Sender<State>>,

@@ -9,7 +9,6 @@ use crate::query::Query;
 use crate::table::{columns, sql};
 use crate::{Error, Tx, Value};
 
-/// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     Agents,
@@ -34,7 +33,6 @@ impl Counted {
     }
 }
 
-/// A part of a count.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
     /// How many there are, by status where they have one.
@@ -77,14 +75,12 @@ pub struct TaskRow {
     pub id: TaskId,
     pub status: Status,
     pub priority: Priority,
-    /// Which try this is.
     pub attempt: i64,
     pub encrypted: bool,
     pub initiator: AgentId,
     pub target: AgentId,
     pub messages: i64,
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -163,10 +159,8 @@ pub struct DeliveryRow {
     pub agent: AgentId,
     pub event_type: String,
     pub state: State,
-    /// How often it was tried.
     pub attempts: i64,
     pub answer_status: Option<i64>,
-    /// When it is tried next.
     pub next_at: Option<Timestamp>,
     pub created_at: Timestamp,
 }

@@ -37,7 +37,6 @@ pub fn remove(tx: &mut Tx<'_>, by: &AgentId, blocked: &AgentId) -> Result<bool, 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     pub agent: AgentId,
-    /// Its name now.
     pub name: String,
     pub created_at: Timestamp,
 }

@@ -128,7 +128,6 @@ pub fn live_with(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<i64,
 pub struct Reach {
     pub initiator_name: String,
     pub target_name: String,
-    /// Whether the two are connected.
     pub connected: bool,
     /// The rule on the receiver's side of the connection.
     pub target_side: Option<Rule>,
@@ -208,9 +207,7 @@ pub fn count_live(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, change: i64) 
 /// A relation that has ended, and whose live tasks are to be cancelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancellation {
-    /// Who ended it.
     pub by: AgentId,
-    /// The other one.
     pub peer: AgentId,
     /// Whether tasks inside networks are cancelled too.
     pub network_tasks: bool,

@@ -47,7 +47,6 @@ pub(crate) fn insert(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the terms of an agent.
 pub(crate) fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     tx.send("delete from directory_terms where agent_id = ?1", &[agent.into()])
 }
@@ -62,7 +61,6 @@ pub struct Search {
     pub registered_before: Timestamp,
     /// Whether the caller is in networks, whose members it sees in any case.
     pub in_networks: bool,
-    /// How many at most.
     pub limit: i64,
     /// How many to pass over.
     pub offset: i64,

@@ -216,7 +216,6 @@ impl Snapshot {
         Ok(self.conn.rows(&query.sql, &query.params)?.into_iter().map(Row::into_values).collect())
     }
 
-    /// Whether a file is known.
     pub fn has_file(&mut self, id: &str) -> Result<bool, Error> {
         Ok(!self.conn.rows("select 1 from files where id = ?1", &[id.into()])?.is_empty())
     }

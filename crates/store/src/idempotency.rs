@@ -9,7 +9,6 @@ use crate::{Error, Tx};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     pub request_hash: Vec<u8>,
-    /// The HTTP status.
     pub status: i64,
     pub body: String,
 }

@@ -26,9 +26,7 @@ pub type Place = (i64, Timestamp, Kind, String);
 /// Something that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Why.
     pub kind: Kind,
-    /// The rank of its priority.
     pub rank: i64,
     pub task: Option<TaskId>,
     /// The message, for a broadcast.

@@ -5,7 +5,6 @@ use tandem_core::Timestamp;
 use crate::table::{columns, insert, sql, update};
 use crate::{Error, Tx};
 
-/// A browser session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// The hash of the cookie.
@@ -88,7 +87,6 @@ pub fn set_hash(tx: &mut Tx<'_>, id: &str, hash: &[u8]) -> Result<(), Error> {
     update!(browser_sessions { hash: hash } where { id: id }).send(tx)
 }
 
-/// Replaces the key of a sign-in.
 pub fn set_key(tx: &mut Tx<'_>, session: &str, subject: &str, key_hash: &[u8]) -> Result<(), Error> {
     update!(sign_ins { key_hash: key_hash } where { session_id: session, subject: subject }).send(tx)
 }

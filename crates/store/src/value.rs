@@ -10,7 +10,6 @@ use crate::Error;
 /// One value of a row or a parameter. A parameter borrows what it can: most are bound once and forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value<'a> {
-    /// Nothing.
     Null,
     /// A whole number, a time in milliseconds or a flag.
     Int(i64),

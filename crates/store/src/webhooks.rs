@@ -15,7 +15,6 @@ pub struct Webhook {
     pub secret: Option<String>,
     /// Which events; none named means all.
     pub events: Vec<String>,
-    /// Whether it is switched on.
     pub active: bool,
     /// Since when nothing has got through.
     pub failing_since: Option<Timestamp>,
@@ -223,9 +222,7 @@ pub struct Delivery {
     pub url: String,
     pub body: String,
     pub state: State,
-    /// How often it was tried.
     pub attempts: i64,
-    /// When it is tried next.
     pub next_at: Option<Timestamp>,
     /// When it was last tried.
     pub answered_at: Option<Timestamp>,
@@ -234,7 +231,6 @@ pub struct Delivery {
     pub answer: Option<String>,
     /// Why there was no answer.
     pub error: Option<String>,
-    /// How long it took.
     pub took_ms: Option<i64>,
     /// When it was put into the queue.
     pub created_at: Timestamp,

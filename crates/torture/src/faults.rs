@@ -14,7 +14,6 @@ const OFFSETS_MS: [i64; 3] = [0, 2_500, 5_000];
 /// How long a node is frozen: longer than its leases and its rows of presence last.
 const FROZEN_MS: (usize, usize) = (21_000, 24_000);
 
-/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fault {

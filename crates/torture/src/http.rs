@@ -113,7 +113,6 @@ impl Ask {
     }
 }
 
-/// Whether a node says that it is ready.
 pub(crate) async fn is_ready(node: SocketAddr) -> bool {
     Ask::get("/ready").send_within(node, None, Duration::from_secs(2)).await.is(200)
 }

@@ -51,7 +51,6 @@ impl Watched {
         Arc::clone(&self.steady).listen(Arc::clone(cluster), dice, STAY_MS)
     }
 
-    /// Watches for ever.
     pub(crate) async fn watch(&self, cluster: &Cluster, ledger: &Ledger) {
         loop {
             for node in &cluster.nodes {

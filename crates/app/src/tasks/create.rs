@@ -28,7 +28,6 @@ pub struct Defaults {
     pub ttl_seconds: Option<i64>,
     /// Acknowledgement window; 0 turns it off. `None` gives a window to reviewed tasks only.
     pub check_in_seconds: Option<i64>,
-    /// Message budget.
     pub max_messages: i64,
 }
 
@@ -58,7 +57,6 @@ pub struct NewTask {
     pub on_stall: Option<OnStall>,
     /// Attempts at most when `on_stall` retries.
     pub max_attempts: Option<MaxAttempts>,
-    /// Message budget.
     pub max_messages: Option<MaxMessages>,
     pub parent: Option<TaskId>,
     pub network: Option<NetworkId>,

@@ -164,7 +164,6 @@ impl Expected {
 pub struct Change {
     pub status: Option<Status>,
     pub reason: Option<Reason>,
-    /// Preconditions.
     pub expected: Expected,
     pub session_key: Option<Option<SessionKey>>,
     /// A new title, for drafts only.

@@ -26,7 +26,6 @@ pub struct NewReply {
     pub message: NewMessage,
     /// The status that the target asks for.
     pub outcome: Outcome,
-    /// Preconditions.
     pub expected: Expected,
 }
 

@@ -10,13 +10,11 @@ use crate::{Error, tasks};
 
 const SWITCHED_OFF: &str = "deactivated after failing for a day; set webhookUrl again to activate it";
 
-/// An attempt to deliver.
 #[derive(Debug, Clone)]
 pub struct Attempt {
     pub delivery: Delivery,
     /// Status and start of the response body, or the error.
     pub outcome: Result<(u16, String), String>,
-    /// Duration of the attempt.
     pub took_ms: i64,
     /// Random number from 0 to 1 that spreads the retries.
     pub jitter: f64,

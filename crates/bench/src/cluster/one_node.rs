@@ -22,7 +22,6 @@ struct Turn {
     site: Site,
 }
 
-/// Measures the cells.
 pub(super) async fn measure(
     arguments: &Arguments,
     plan: &Plan,

@@ -48,7 +48,6 @@ struct Weight {
     bytes_each: f64,
 }
 
-/// Everything that was measured.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     hub_to_frame: Spread,
@@ -112,7 +111,6 @@ impl Report {
     }
 }
 
-/// Measures everything.
 pub(super) async fn run(arguments: &Arguments) -> anyhow::Result<Report> {
     let most = arguments.sockets.iter().max().copied().unwrap_or(0);
     let agents_needed = most.div_ceil(SOCKETS_OF_ONE).max(SENDERS * 2);

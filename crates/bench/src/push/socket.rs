@@ -16,7 +16,6 @@ const FRAME_MAX: Duration = Duration::from_secs(20);
 /// The library's default would be 128 KiB.
 const BUFFER_BYTES: usize = 1_024;
 
-/// An open socket.
 pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {

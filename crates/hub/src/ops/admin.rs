@@ -18,7 +18,6 @@ use crate::bus::LinkState;
 use crate::cluster::{Figures, Node};
 use crate::{Error, HubParts, Listed, paging};
 
-/// Statistics of the hub.
 pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
     let totals = hub.totals.get(&hub.db).await?;
     let (nodes, figures) = hub.all_figures().await?;

@@ -32,7 +32,6 @@ pub async fn newest_code(hub: &HubParts, caller: &Caller) -> Result<Option<Pairi
     Ok(found.map(|(code, expires_at)| PairingCodeView { code: HubText::new(code), expires_at }))
 }
 
-/// Redeems a pairing code.
 pub async fn redeem_code(
     hub: &HubParts,
     caller: &Caller,
@@ -138,7 +137,6 @@ pub async fn change(
     Ok(ConnectionView::new(changed, seen))
 }
 
-/// Ends a connection.
 pub async fn disconnect(
     hub: &HubParts,
     caller: &Caller,

@@ -29,7 +29,6 @@ pub(super) const PIECES_PER_CHECK: usize = 4;
 pub struct FileInfo {
     /// The file name given by the sender.
     pub name: String,
-    /// The media type.
     pub mime_type: String,
     /// On an encrypted task: the wrapped keys.
     pub keys: Option<WrappedKeys>,

@@ -32,7 +32,6 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<I
     })
 }
 
-/// Whether anything waits for an agent.
 pub async fn is_waiting(hub: &HubParts, agent: &AgentId) -> Result<bool, Error> {
     let by = agent.clone();
     let page = hub.read(move |tx, now| inbox::list(tx, &by, None, 1, now)).await?;

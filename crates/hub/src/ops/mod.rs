@@ -37,7 +37,6 @@ pub fn parse_id<T>(text: &str, what: &'static str) -> Result<Id<T>, Error> {
     text.parse().map_err(|_| AppError::NotFound(what).into())
 }
 
-/// The error for an empty change.
 fn nothing_to_change() -> Error {
     Invalid::field("body", "contains nothing to change").into()
 }

@@ -56,14 +56,12 @@ pub async fn tasks(
 /// One thing that needs the owner.
 #[derive(Debug, Clone)]
 pub struct Need {
-    /// What is to be done.
     pub kind: NeedKind,
     pub task: TaskView,
     /// Since when it waits.
     pub since: Timestamp,
 }
 
-/// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NeedKind {
     /// Let a task in or refuse it.
@@ -77,7 +75,6 @@ pub enum NeedKind {
     Retry,
 }
 
-/// What needs the owner.
 #[derive(Debug, Clone)]
 pub struct Needs {
     /// The most urgent first.

@@ -51,7 +51,6 @@ pub struct News {
 }
 
 impl News {
-    /// Whether nothing is new.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let updates = &self.updates;

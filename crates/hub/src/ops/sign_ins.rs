@@ -26,7 +26,6 @@ pub struct SigningIn {
 }
 
 impl SigningIn {
-    /// Makes a new token.
     #[must_use]
     pub fn new(sent: Option<&str>) -> Self {
         let token = keys::random_hex::<32>();
@@ -141,7 +140,6 @@ pub async fn end(hub: &HubParts, session: String) -> Result<(), Error> {
     Ok(hub.db.write(move |tx, _| sign_ins::end(tx, &session)).await?)
 }
 
-/// Signs one out of every browser.
 pub async fn sign_out_everywhere(hub: &HubParts, subject: Subject) -> Result<(), Error> {
     Ok(hub.db.write(move |tx, _| sign_ins::sign_out_everywhere(tx, &subject)).await?)
 }

@@ -29,7 +29,6 @@ pub struct ThreadQuery {
     pub log_after: Option<i64>,
 }
 
-/// The public key of a party.
 #[derive(Debug, Clone)]
 pub struct PartyKey {
     pub agent: AgentId,

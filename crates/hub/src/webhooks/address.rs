@@ -17,7 +17,6 @@ const URL_CHARS_MAX: usize = 2_048;
 /// Answers of a scripted resolver by host: each query takes the next, the last one repeats.
 pub type Script = HashMap<String, VecDeque<Vec<IpAddr>>>;
 
-/// How hosts are resolved.
 #[derive(Debug, Clone)]
 pub enum Resolver {
     /// By the hosts file and DNS.
@@ -49,7 +48,6 @@ impl Resolver {
 /// The parts of a webhook URL.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// Whether to use TLS.
     pub tls: bool,
     /// Host name or literal address, without brackets.
     pub host: String,

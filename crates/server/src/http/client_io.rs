@@ -128,7 +128,6 @@ impl HeadMeter {
     }
 }
 
-/// The stream of a client.
 #[derive(Debug)]
 pub struct ClientIo {
     stream: TcpStream,
@@ -149,7 +148,6 @@ struct Discarding {
 }
 
 impl ClientIo {
-    /// Wraps a stream.
     pub fn new(stream: TcpStream, meter: Arc<HeadMeter>, write_timeout: Duration) -> Self {
         Self { stream, meter, write_timeout, blocked: None, refused: None }
     }

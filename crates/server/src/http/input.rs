@@ -32,7 +32,6 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Input<T> {
     /// The caller and its conditions.
     pub caller: Caller,
-    /// The parsed body.
     pub body: T,
 }
 
@@ -52,7 +51,6 @@ pub struct OnTask<T> {
     /// The caller and its conditions.
     pub caller: Caller,
     pub task: TaskId,
-    /// The parsed body.
     pub body: T,
 }
 
@@ -261,7 +259,6 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Param<T
     }
 }
 
-/// The query string.
 #[derive(Debug)]
 pub struct Query<T>(pub T);
 

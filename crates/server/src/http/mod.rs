@@ -31,7 +31,6 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// The result of a handler.
 pub type Answer<T> = Result<Json<T>, ApiError>;
 
 /// A response of this size is worth a copy that saves memory.

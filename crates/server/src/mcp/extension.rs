@@ -33,6 +33,5 @@ pub trait Extension: std::fmt::Debug + Send + Sync {
 
     fn accepts_subscription(&self, uri: &str) -> bool;
 
-    /// Renders a prompt.
     fn prompt(&self, request: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>>;
 }

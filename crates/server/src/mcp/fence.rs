@@ -108,7 +108,6 @@ impl Fencer for TextMarkers {
     }
 }
 
-/// Fences free text.
 #[must_use]
 pub fn text(foreign: &str) -> String {
     format!("{OPEN}{}{CLOSE}", defused(foreign))

@@ -65,7 +65,6 @@ const SESSION_BYTES: usize = 64 * 1024;
 /// The header with the session id.
 const SESSION: &str = "mcp-session-id";
 
-/// The state of the MCP surface.
 #[derive(Clone)]
 struct Surface {
     hub: Hub,

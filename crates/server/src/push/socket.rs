@@ -64,7 +64,6 @@ fn greeting_of(subscriber: Subscriber) -> impl FnOnce(i64) -> String + Send {
     move |cursor| greeting(subscriber.agent(), cursor)
 }
 
-/// Why a socket is closed.
 enum Closing {
     /// The client has disconnected or does not answer.
     Disconnected,

@@ -130,7 +130,6 @@ pub fn document() -> OpenApi {
     routes().1
 }
 
-/// The router of all surfaces.
 pub fn router(hub: Hub, sessions: &Arc<Sessions>, mcp_extension: Option<Arc<dyn mcp::Extension>>) -> Router {
     let (api, document) = routes();
     api.merge(web::routes(&document))

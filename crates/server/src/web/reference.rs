@@ -31,7 +31,6 @@ struct Operation {
     answer_anchor: String,
 }
 
-/// A group of operations.
 struct Group {
     name: String,
     operations: Vec<Operation>,
@@ -83,7 +82,6 @@ const ORDER: [(&str, &str); 16] = [
     ("pages", "Pages"),
 ];
 
-/// Renders the page.
 pub(crate) fn page(document: &str) -> String {
     let document: Value = serde_json::from_str(document).unwrap_or_default();
     let schemas = &document["components"]["schemas"];

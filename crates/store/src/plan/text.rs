@@ -96,7 +96,6 @@ pub(crate) struct Write {
     pub(crate) exact: bool,
 }
 
-/// The form of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Form {
     Insert,

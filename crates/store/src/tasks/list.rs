@@ -54,7 +54,6 @@ pub struct Filter {
     pub text: Option<SearchText>,
     /// Only from before this place in the order.
     pub before: Option<(Timestamp, TaskId)>,
-    /// How many at most.
     pub limit: i64,
 }
 

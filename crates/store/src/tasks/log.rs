@@ -5,7 +5,6 @@ use tandem_core::{Status, TaskId, Timestamp};
 use crate::table::{columns, insert, sql};
 use crate::{Error, Tx};
 
-/// One line of a task's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
     /// Where it stood; nothing at its creation.
@@ -16,7 +15,6 @@ pub struct LogLine {
     pub actor: String,
     /// What was said about it.
     pub detail: Option<String>,
-    /// In which try.
     pub attempt: i64,
     pub at: Timestamp,
 }

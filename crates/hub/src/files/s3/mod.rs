@@ -107,7 +107,6 @@ impl S3 {
         self.ask(&Call::new(Method::PUT, key, &[]).with_body(bytes)).await.map(drop)
     }
 
-    /// Deletes an object.
     pub(super) async fn delete(&self, key: &str) -> Result<(), Failure> {
         self.ask(&Call::new(Method::DELETE, key, &[])).await.map(drop)
     }

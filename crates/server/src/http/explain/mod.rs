@@ -23,7 +23,6 @@ use field::{Field, Source};
 pub(crate) struct Object(Vec<(String, Given)>);
 
 impl Object {
-    /// Parses JSON.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Invalid> {
         match serde_json::from_str(object_text(bytes)?) {
             Ok(Given::Object(fields)) => Ok(Self(fields)),

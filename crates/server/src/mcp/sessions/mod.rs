@@ -288,7 +288,6 @@ impl Sessions {
     }
 }
 
-/// A cancelled token.
 fn ended() -> CancellationToken {
     let ended = CancellationToken::new();
     ended.cancel();

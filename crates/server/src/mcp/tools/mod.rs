@@ -51,7 +51,6 @@ enum ToolKind {
     Create,
     /// Changes something; a repetition has no further effect.
     Update,
-    /// Deletes something.
     Delete,
     /// Replaces something; each repetition has an effect.
     Replace,

@@ -39,7 +39,6 @@ pub(crate) fn routes() -> Router<Hub> {
     Router::new().route("/app/{agent}/agents/add", get(page).post(register))
 }
 
-/// A tool to choose.
 #[derive(Debug)]
 struct Tool {
     word: &'static str,

@@ -77,7 +77,6 @@ pub(crate) fn routes() -> Router<Hub> {
         .merge(thread::routes())
 }
 
-/// Renders a page.
 pub(crate) fn html(status: StatusCode, template: &impl Template) -> Result<Response, PageError> {
     let body = template.render().map_err(|cause| {
         tracing::error!(%cause, "a page could not be rendered");

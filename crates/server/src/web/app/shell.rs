@@ -59,7 +59,6 @@ const OPERATOR_LINKS: [(&str, &str, &str); 7] = [
     ("/storage", "Storage", "disk"),
 ];
 
-/// One link of the navigation.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     pub(crate) href: String,

@@ -32,7 +32,6 @@ pub(crate) enum Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     pub(crate) shown: Shown,
-    /// Whether there is more.
     pub(crate) is_cut: bool,
 }
 

@@ -32,7 +32,6 @@ impl Typed {
     }
 }
 
-/// What a form asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
     Nothing,
@@ -55,7 +54,6 @@ pub(crate) struct Action {
     pub(crate) path: &'static str,
     pub(crate) word: &'static str,
     pub(crate) icon: &'static str,
-    /// The class of the button.
     pub(crate) class: &'static str,
     pub(crate) asks: Asks,
     /// The status that it sets, if the address does not say.
