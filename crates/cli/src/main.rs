@@ -14,7 +14,6 @@ mod serve;
 mod settings;
 mod signals;
 mod terminal;
-mod whole_files;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 

@@ -38,6 +38,7 @@ mod probe;
 mod proof_of_work;
 mod sealed;
 mod stream;
+pub mod whole_files;
 
 pub use call::Method;
 pub use calls::{Download, McpAnswer};

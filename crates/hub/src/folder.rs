@@ -14,6 +14,7 @@ use tandem_core::NodeId;
 use tandem_store::{Database, Store, dump};
 
 use crate::config::{Config, redact_database};
+use crate::durable;
 use crate::keys::hub_secret;
 use crate::start::Error;
 
@@ -98,7 +99,7 @@ pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let part = path.with_extension(format!("{}.part", random_hex::<6>()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    written.and_then(|()| std::fs::rename(&part, path)).inspect_err(|_| {
+    written.and_then(|()| durable::rename(&part, path)).inspect_err(|_| {
         let _ = std::fs::remove_file(&part);
     })
 }

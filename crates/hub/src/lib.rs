@@ -15,6 +15,7 @@ pub mod cluster;
 mod completion;
 pub mod config;
 mod db;
+mod durable;
 mod effects;
 mod error;
 pub mod feed;

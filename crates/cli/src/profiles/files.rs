@@ -4,8 +4,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 
+use tandem_client::whole_files::{never_wait, open_regular, read_open, replace};
+
 use crate::exit::{Failure, Outcome};
-use crate::whole_files::{Draft, never_wait, open_regular, read_open};
 
 /// A profile is a few hundred bytes; a longer file is something else.
 const BYTES_MAX: u64 = 64 * 1024;
@@ -31,8 +32,7 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> Outcome {
         |cause: std::io::Error| Failure::refused(format!("cannot write {}: {cause}", path.display()));
     let Some(folder) = path.parent() else { return Err(Failure::refused("the file has no folder")) };
     create_private(folder).map_err(failed)?;
-    let mut draft = Draft::of(path).map_err(failed)?;
-    draft.write(text.as_bytes()).and_then(|()| draft.publish()).map_err(failed)
+    replace(path, text.as_bytes()).map_err(failed)
 }
 
 /// Locks a file that exists for this purpose; `None` if another process has it.

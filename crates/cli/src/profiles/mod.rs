@@ -16,12 +16,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tandem_client::HubUrl;
+use tandem_client::whole_files::{read_regular, remove_abandoned};
 use tandem_core::AgentId;
 use tandem_seal::{Fingerprint, PrivateKey};
 
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
-use crate::whole_files::{read_regular, remove_abandoned};
 pub(crate) use files::{create_private, read_secret, try_lock, write_secret};
 pub(crate) use state::State;
 pub(crate) use wake_limit::WakeLimit;

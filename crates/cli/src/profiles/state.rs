@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tandem_client::whole_files::replace;
 use tandem_core::TaskId;
 
 /// Programs to which events were forwarded that are remembered.
@@ -101,7 +102,7 @@ impl State {
         set(&mut after);
         if after != before {
             // The next command does without it.
-            let _ = write(path, &after);
+            let _ = serde_json::to_vec(&after).map(|bytes| replace(path, &bytes));
         }
         self.fields = after;
     }
@@ -127,10 +128,4 @@ fn lock(path: &Path) -> io::Result<File> {
 
 fn read(path: &Path) -> Fields {
     fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-}
-
-fn write(path: &Path, fields: &Fields) -> io::Result<()> {
-    let beside = path.with_extension(format!("new-{}", std::process::id()));
-    fs::write(&beside, serde_json::to_vec(fields)?)?;
-    fs::rename(&beside, path)
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tandem_client::whole_files::read_regular;
 use tandem_core::peer_wakes::PeerWakes;
 use tandem_core::{AgentId, Timestamp};
 
 use super::files::write_secret;
-use crate::whole_files::read_regular;
 
 /// More than so many wakes need.
 const BYTES_MAX: u64 = 1024 * 1024;

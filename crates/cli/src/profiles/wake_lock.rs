@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use tandem_client::whole_files::read_regular;
+
 use super::files::try_lock;
-use crate::whole_files::read_regular;
 
 /// More than the file has.
 const BYTES_MAX: u64 = 1_000;

@@ -4,6 +4,7 @@ mod download;
 mod new_file;
 mod upload;
 
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -89,6 +90,11 @@ impl Attempts {
 }
 
 /// An error of a file on this machine.
-fn file_error(what: &str, path: &Path, cause: std::io::Error) -> Error {
+fn file_error(what: &str, path: &Path, cause: io::Error) -> Error {
     Error::File { what: format!("{what} {}", path.display()), cause }
+}
+
+/// Runs work on the disk on a thread for blocking work.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(io::Error::other("the work was given up")))
 }

@@ -17,7 +17,7 @@ use tandem_api::files::UploadedFile;
 use tandem_core::TaskId;
 use tokio::sync::watch;
 
-use super::{Attempts, file_error};
+use super::{Attempts, blocking, file_error};
 use crate::call::{Method, random_key};
 use crate::connection::Body;
 use crate::{Client, Error};
@@ -174,10 +174,6 @@ async fn checked(
         Ok((file, Version { size: about.len(), modified: about.modified().ok() }))
     });
     looked.await.map_err(|cause| file_error("cannot open", path, cause))
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(io::Error::other("the work was given up")))
 }
 
 fn changed(path: &Path) -> Error {

@@ -4,12 +4,14 @@
 //! replaces the file by a rename. So two processes never lose each other's pins, and a reader never sees half a file. A
 //! file that cannot be read is an error: an empty set of pins would trust every key again.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
 
 use super::pins::Known;
 use crate::Error;
+use crate::whole_files::replace;
 
 /// A pin is about a kilobyte; a longer file is something else.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -37,41 +39,20 @@ pub(super) fn read(path: &Path) -> Result<Known, Error> {
 pub(super) fn write(path: &Path, known: &Known) -> Result<(), Error> {
     let cannot = failed("cannot write", path);
     let json = serde_json::to_vec_pretty(known).map_err(|cause| cannot(cause.into()))?;
-    let beside = beside(path, "new");
-    let written = private(&beside, true)
-        .and_then(|mut file| file.write_all(&json).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(cannot)
+    replace(path, &json).map_err(cannot)
 }
 
 /// Holds the lock until the file is dropped. It is a file of its own, because a rename replaces the other one.
 pub(super) fn lock(path: &Path) -> io::Result<File> {
-    let file = private(&beside(path, "lock"), false)?;
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(name)?;
     file.lock()?;
     Ok(file)
 }
 
-/// `ada.pins.lock` beside `ada.pins`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    name.into()
-}
-
-fn private(path: &Path, truncate: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(truncate);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 /// The mode of a file that others may read or write.
 fn loose_mode(file: &File) -> io::Result<Option<u32>> {
-    let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777;
+    let mode = file.metadata()?.mode() & 0o777;
     Ok((mode & 0o077 != 0).then_some(mode))
 }

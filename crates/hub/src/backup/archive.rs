@@ -11,6 +11,7 @@ use tandem_core::Timestamp;
 
 use super::Error;
 use super::manifest::Member;
+use crate::durable;
 
 /// Buffer size for copying.
 pub(super) const CHUNK_BYTES: usize = 256 * 1024;
@@ -75,13 +76,8 @@ impl ArchiveWriter {
         let file = self.tar.get_ref();
         let size = file.sync_all().and_then(|()| file.metadata()).map_err(Error::disk(&self.part))?.len();
         refuse_existing(&self.path)?;
-        std::fs::rename(&self.part, &self.path).map_err(Error::disk(&self.path))?;
+        durable::rename(&self.part, &self.path).map_err(Error::disk(&self.path))?;
         self.kept = true;
-        let folder = match self.path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        sync_folder(folder)?;
         Ok(size)
     }
 }
@@ -135,7 +131,7 @@ fn refuse_existing(path: &Path) -> Result<(), Error> {
 
 /// Flushes the names in a folder to disk.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), Error> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::disk(folder))
+    durable::sync_folder(folder).map_err(Error::disk(folder))
 }
 
 /// Hashes and counts what is written to a member.

@@ -26,6 +26,7 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _, BufWri
 use tokio::sync::Semaphore;
 
 use crate::config::Config;
+use crate::durable;
 use crate::keys::hub_secret;
 use bucket::Bucket;
 pub use in_flight::{InFlight, InFlightBytes};
@@ -361,11 +362,8 @@ impl Upload {
     async fn persist(mut self, end: &Path) -> Result<(), Error> {
         self.file.get_ref().sync_all().await?;
         make_folder(end).await?;
-        fs::rename(&self.path, end).await?;
+        durable::rename_async(&self.path, end).await?;
         self.kept = true;
-        if let Some(folder) = end.parent() {
-            File::open(folder).await?.sync_all().await?;
-        }
         Ok(())
     }
 }

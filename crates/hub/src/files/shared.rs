@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::fs::{self, File};
 
 use super::{Error, make_folder};
+use crate::durable;
 
 /// The file that says to which hub the folder belongs.
 const OWNER: &str = "hub-id";
@@ -85,16 +86,12 @@ pub(super) async fn copy(from: &Path, arriving: &Path, end: &Path) -> Result<(),
     let copied = async {
         fs::copy(from, arriving).await?;
         File::open(arriving).await?.sync_all().await?;
-        fs::rename(arriving, end).await
+        durable::rename_async(arriving, end).await
     }
     .await;
     if copied.is_err() {
         // If this fails, the sweep removes it.
         let _ = fs::remove_file(arriving).await;
     }
-    copied?;
-    if let Some(folder) = end.parent() {
-        File::open(folder).await?.sync_all().await?;
-    }
-    Ok(())
+    Ok(copied?)
 }

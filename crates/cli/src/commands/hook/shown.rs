@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
+use tandem_client::whole_files::read_regular;
 use tandem_core::Timestamp;
 
 use super::News;
 use crate::profiles::{create_private, try_lock, write_secret};
-use crate::whole_files::read_regular;
 
 /// Sessions that are remembered; the oldest is forgotten first.
 const SESSIONS_MAX: usize = 64;

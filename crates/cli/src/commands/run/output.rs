@@ -1,11 +1,9 @@
 //! From the output of a worker to a result that fits into a message.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use tandem_api::tasks::TaskView;
+use tandem_client::whole_files::replace;
 use tandem_core::text::{BODY_BYTES_MAX, json_bytes};
 
 use super::journal::{ResultKind, WorkResult};
@@ -63,12 +61,7 @@ impl Runner {
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let Some(folder) = file.parent() else { return Err(std::io::ErrorKind::InvalidInput.into()) };
     create_private(folder)?;
-    // One of an earlier run.
-    let _ = fs::remove_file(file);
-    let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
-    written.write_all(bytes)?;
-    written.sync_all()?;
-    File::open(folder)?.sync_all()
+    replace(file, bytes)
 }
 
 /// Bytes that a text takes in a message on this task, and how many may be.

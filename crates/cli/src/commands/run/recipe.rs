@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 
 use clap::ValueEnum;
+use tandem_client::whole_files::read_regular;
 use tandem_server::mcp::fence;
 
 use super::super::setup::detect::codex_file;
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
-use crate::whole_files::read_regular;
 
 /// More than any configuration has.
 const CONFIG_BYTES_MAX: u64 = 4 * 1024 * 1024;

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use tandem_client::whole_files::{Draft, open_regular, read_open, remove_abandoned};
+
 use crate::exit::{Failure, Outcome};
-use crate::whole_files::{Draft, open_regular, read_open, remove_abandoned};
 
 /// More than any of these files has.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;

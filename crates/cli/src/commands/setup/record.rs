@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tandem_client::whole_files::{read_regular, remove_abandoned};
 
 use super::detect::Scope;
 use super::edit_json::Made;
@@ -10,7 +11,6 @@ use super::entry::Identity;
 use super::tools::Tool;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profiles, write_secret};
-use crate::whole_files::{read_regular, remove_abandoned};
 
 /// More than any record has.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;

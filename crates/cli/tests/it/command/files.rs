@@ -94,7 +94,7 @@ async fn a_download_that_is_ended_leaves_nothing() {
     });
     let child = cli.command(&["file", "down", "file_1"]).spawn().unwrap();
     let files = || std::fs::read_dir(&cli.home).unwrap().flatten().map(|entry| entry.file_name());
-    let parts = || files().filter(|name| name.to_string_lossy().ends_with(".part")).count();
+    let parts = || files().filter(|name| name.to_string_lossy().contains(".tandem-new-")).count();
     eventually(async || (parts() == 1).then_some(())).await;
     let id = child.id().unwrap().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
