@@ -47,7 +47,7 @@ pub use connection::{Connection, Stream};
 pub use error::{AnotherAgent, Error, Refusal};
 pub use files::{DownloadOptions, Downloaded, FileInfo, NewFile, Upload};
 pub use hub_url::{HubUrl, NotAHubUrl};
-pub use page::{Page, Pages};
+pub use page::{Page, each_page, find_on_pages};
 pub use probe::{HubProbe, PushProbe};
 pub use proof_of_work::solve;
 pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust, has_sealed_id, is_encrypted};

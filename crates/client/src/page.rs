@@ -1,5 +1,9 @@
 //! Lists in pages.
 
+use std::future::Future;
+
+use tandem_api::tasks::PageQuery;
+
 use crate::Error;
 
 /// Pages of one list. A list of 500 items per page would have five million.
@@ -27,38 +31,59 @@ impl<T> IntoIterator for Page<T> {
     }
 }
 
-/// Counts the pages of a list that is read to its end, and fails if a hub sends them without an end.
+/// Reads a list page by page, `limit` items at a time, while `each` wants more. Fails if a hub sends pages without an
+/// end.
 ///
 /// ```no_run
-/// # use tandem_api::tasks::PageQuery;
 /// # async fn example(client: tandem_client::Client) -> Result<(), tandem_client::Error> {
-/// let (mut pages, mut query) = (tandem_client::Pages::default(), PageQuery::default());
-/// loop {
-///     let page = client.connections(&query).await?;
-///     query.cursor = pages.after(&page)?;
-///     println!("{} more connections", page.items.len());
-///     if query.cursor.is_none() {
-///         return Ok(());
-///     }
-/// }
+/// let mut names = Vec::new();
+/// let read = async |query| client.connections(&query).await;
+/// tandem_client::each_page(500, read, |page| {
+///     names.extend(page.into_iter().map(|one| one.connected.agent_name));
+///     names.len() < 10_000
+/// })
+/// .await
 /// # }
 /// ```
-#[derive(Debug, Default)]
-pub struct Pages {
-    read: usize,
-    bytes: usize,
+pub async fn each_page<T, F>(
+    limit: i64,
+    mut read: impl FnMut(PageQuery) -> F,
+    mut each: impl FnMut(Page<T>) -> bool,
+) -> Result<(), Error>
+where
+    F: Future<Output = Result<Page<T>, Error>>,
+{
+    let (mut cursor, mut bytes) = (None, 0_usize);
+    for _ in 0..PAGES_MAX {
+        let page = read(PageQuery { limit: Some(limit), cursor }).await?;
+        bytes = bytes.saturating_add(page.bytes);
+        cursor = page.next.clone();
+        if !each(page) || cursor.is_none() {
+            return Ok(());
+        }
+        if bytes > LIST_BYTES_MAX {
+            break;
+        }
+    }
+    Err(Error::EndlessList)
 }
 
-impl Pages {
-    /// The cursor with which the list continues after this page; `None` at its end.
-    pub fn after<T>(&mut self, page: &Page<T>) -> Result<Option<String>, Error> {
-        self.read += 1;
-        self.bytes = self.bytes.saturating_add(page.bytes);
-        if page.next.is_some() && (self.read >= PAGES_MAX || self.bytes > LIST_BYTES_MAX) {
-            return Err(Error::EndlessList);
-        }
-        Ok(page.next.clone())
-    }
+/// Reads a list page by page until an item is the wanted one.
+pub async fn find_on_pages<T, U, F>(
+    limit: i64,
+    read: impl FnMut(PageQuery) -> F,
+    mut wanted: impl FnMut(T) -> Option<U>,
+) -> Result<Option<U>, Error>
+where
+    F: Future<Output = Result<Page<T>, Error>>,
+{
+    let mut found = None;
+    each_page(limit, read, |page| {
+        found = page.into_iter().find_map(&mut wanted);
+        found.is_none()
+    })
+    .await?;
+    Ok(found)
 }
 
 /// The cursor in a `Link` header with `rel="next"`.

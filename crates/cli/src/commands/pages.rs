@@ -5,7 +5,7 @@ use std::future::Future;
 use clap::Args;
 use serde::Serialize;
 use tandem_api::tasks::PageQuery;
-use tandem_client::{Error, Page, Pages};
+use tandem_client::{Error, Page, each_page};
 
 use crate::exit::Outcome;
 use crate::terminal::Terminal;
@@ -38,21 +38,22 @@ impl Extent {
     }
 
     /// Reads as many pages as needed.
-    pub(crate) async fn read<T, F>(self, mut page: impl FnMut(PageQuery) -> F) -> Result<Listed<T>, Error>
+    pub(crate) async fn read<T, F>(self, page: impl FnMut(PageQuery) -> F) -> Result<Listed<T>, Error>
     where
         F: Future<Output = Result<Page<T>, Error>>,
     {
         let wanted = if self.all { usize::MAX } else { self.limit as usize };
-        let (mut items, mut pages, mut cursor) = (Vec::new(), Pages::default(), None);
-        loop {
-            let limit = (wanted - items.len()).min(PAGE);
-            let next = page(PageQuery { limit: i64::try_from(limit).ok(), cursor }).await?;
-            cursor = pages.after(&next)?;
-            items.extend(next.items);
-            if cursor.is_none() || items.len() >= wanted {
-                return Ok(Listed { items, has_more: cursor.is_some() });
-            }
-        }
+        let (mut items, mut has_more) = (Vec::new(), false);
+        let limit = i64::try_from(wanted.min(PAGE)).unwrap_or_default();
+        each_page(limit, page, |page| {
+            has_more = page.next.is_some();
+            items.extend(page.items);
+            items.len() < wanted
+        })
+        .await?;
+        has_more |= items.len() > wanted;
+        items.truncate(wanted);
+        Ok(Listed { items, has_more })
     }
 }
 

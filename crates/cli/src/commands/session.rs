@@ -4,8 +4,8 @@ use std::future::Future;
 
 use futures_util::FutureExt as _;
 use tandem_api::connections::{ConnectedView, ConnectionView};
-use tandem_api::tasks::{TaskView, TasksQuery};
-use tandem_client::{Client, HubUrl, Keyring, Pages, PeerKey, Pins};
+use tandem_api::tasks::{PageQuery, TaskView, TasksQuery};
+use tandem_client::{Client, HubUrl, Keyring, PeerKey, Pins, each_page};
 use tandem_core::TaskId;
 
 use super::Common;
@@ -165,18 +165,16 @@ impl Session {
             let id = task.id.as_str();
             id.starts_with(named) || id.strip_prefix("task_").is_some_and(|rest| rest.starts_with(named))
         };
-        let mut query = TasksQuery { limit: Some(500), ..TasksQuery::default() };
-        let (mut found, mut looked_at, mut pages) = (Vec::new(), 0, Pages::default());
-        loop {
-            let page = self.client.tasks(&query).await?;
+        let read = async |PageQuery { limit, cursor }| {
+            self.client.tasks(&TasksQuery { limit, cursor, ..TasksQuery::default() }).await
+        };
+        let (mut found, mut looked_at) = (Vec::new(), 0);
+        each_page(500, read, |page| {
             looked_at += page.items.len();
-            let next = pages.after(&page)?;
-            found.extend(page.items.into_iter().filter(begins).map(|task| task.id));
-            match next {
-                Some(next) if looked_at < PREFIX_TASKS_MAX && found.len() < 2 => query.cursor = Some(next),
-                _ => break,
-            }
-        }
+            found.extend(page.into_iter().filter(begins).map(|task| task.id));
+            looked_at < PREFIX_TASKS_MAX && found.len() < 2
+        })
+        .await?;
         match found.as_slice() {
             [one] => Ok(one.clone()),
             [] => Err(unknown()),

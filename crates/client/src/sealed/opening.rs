@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
-use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_api::tasks::TaskView;
 use tandem_api::text::{Author, PeerContent, PeerText, PeerToken, WrappedKeys};
 use tandem_core::files::safe_name;
 use tandem_core::messages::{ContentType, DELETED};
@@ -20,7 +20,7 @@ use tandem_seal::{
 use super::seen::sealed_texts;
 use super::sending::{TRANSFER_MAX, blocking, describe, is_encrypted};
 use crate::call::Call;
-use crate::{Client, Error, Pages};
+use crate::{Client, Error, each_page};
 
 /// File ids are shorter than this, sealed content is longer.
 const FILE_ID_CHARS_MAX: usize = 30;
@@ -146,18 +146,16 @@ impl Client {
     /// The task has no keys and signature for its result; they are with the message that delivered it.
     async fn open_result(&self, task: &TaskView, content: &str) -> Result<Message, Error> {
         self.pinnable_peer(task)?;
-        let (mut query, mut pages) = (PageQuery { limit: Some(1_000), cursor: None }, Pages::default());
-        loop {
-            let page = self.messages(&task.id, &query).await?;
-            if let Some(reply) = page.items.iter().rev().find(|message| message.content.as_str() == content) {
-                let sealed = sealed(content, reply.encrypted_keys.as_ref(), reply.sender_signature.as_ref())?;
-                return self.open_by(&task.id, &task.target_agent_id, sealed).await;
-            }
-            query.cursor = pages.after(&page)?;
-            if query.cursor.is_none() {
-                return Err(unreadable("the message with the keys of the result is gone"));
-            }
-        }
+        let read = async |query| self.messages(&task.id, &query).await;
+        let mut reply = None;
+        each_page(1_000, read, |page| {
+            reply = page.into_iter().rev().find(|message| message.content.as_str() == content);
+            reply.is_none()
+        })
+        .await?;
+        let reply = reply.ok_or_else(|| unreadable("the message with the keys of the result is gone"))?;
+        let sealed = sealed(content, reply.encrypted_keys.as_ref(), reply.sender_signature.as_ref())?;
+        self.open_by(&task.id, &task.target_agent_id, sealed).await
     }
 
     /// Opens the messages of a task. Give the views as the hub sent them. On an encrypted task the content of a message

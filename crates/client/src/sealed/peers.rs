@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use tandem_api::connections::ConnectedView;
-use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_api::connections::{ConnectedView, ConnectionView};
+use tandem_api::networks::MemberView;
+use tandem_api::tasks::TaskView;
 use tandem_api::text::{PeerName, PeerToken};
 use tandem_core::AgentId;
 use tandem_seal::PublicKey;
@@ -11,7 +12,7 @@ use tandem_seal::PublicKey;
 use super::Keyring;
 use super::names::one_line;
 use super::pins::other_party;
-use crate::{Client, Error, Pages};
+use crate::{Client, Error, find_on_pages};
 
 /// A public key as the hub presents it, not compared with any pin.
 #[derive(Debug, Clone)]
@@ -79,32 +80,21 @@ impl Client {
     }
 
     async fn connected_key(&self, agent: &AgentId) -> Result<Option<Result<PeerKey, Error>>, Error> {
-        let (mut pages, mut query) = (Pages::default(), PageQuery { limit: Some(1_000), cursor: None });
-        loop {
-            let page = self.connections(&query).await?;
-            query.cursor = pages.after(&page)?;
-            if let Some(found) = page.items.into_iter().find(|item| item.connected.agent_id == *agent) {
-                let alias = found.alias.as_ref().map(|alias| alias.as_str());
-                return Ok(Some(PeerKey::of(&found.connected, alias)));
-            }
-            if query.cursor.is_none() {
-                return Ok(None);
-            }
-        }
+        let read = async |query| self.connections(&query).await;
+        find_on_pages(1_000, read, |item: ConnectionView| {
+            let alias = item.alias.as_ref().map(|alias| alias.as_str());
+            (item.connected.agent_id == *agent).then(|| PeerKey::of(&item.connected, alias))
+        })
+        .await
     }
 
     async fn member_key(&self, agent: &AgentId) -> Result<Option<(PeerName, Option<PeerToken>)>, Error> {
         for network in self.networks().await? {
-            let (mut pages, mut query) = (Pages::default(), PageQuery { limit: Some(500), cursor: None });
-            loop {
-                let page = self.members(&network.id, &query).await?;
-                query.cursor = pages.after(&page)?;
-                if let Some(found) = page.items.into_iter().find(|item| item.agent_id == *agent) {
-                    return Ok(Some((found.agent_name, found.public_key)));
-                }
-                if query.cursor.is_none() {
-                    break;
-                }
+            let read = async |query| self.members(&network.id, &query).await;
+            let is_it =
+                |item: MemberView| (item.agent_id == *agent).then_some((item.agent_name, item.public_key));
+            if let Some(found) = find_on_pages(500, read, is_it).await? {
+                return Ok(Some(found));
             }
         }
         Ok(None)

@@ -1,8 +1,7 @@
 //! The agent that the operator means, and changes to it.
 
 use tandem_api::admin::{AdminAgent, PatchAgentTerms};
-use tandem_api::tasks::PageQuery;
-use tandem_client::{Client, Pages};
+use tandem_client::{Client, find_on_pages};
 use tandem_core::AgentId;
 
 use super::lists::{AGENT, agent_row};
@@ -47,22 +46,19 @@ pub(super) async fn find(client: &Client, named: &str) -> Outcome<AdminAgent> {
             id.starts_with(named) || id.strip_prefix("agent_").is_some_and(|rest| rest.starts_with(named));
         !named.is_empty() && (begins || agent.name == *named)
     };
-    let mut query = PageQuery { limit: Some(500), cursor: None };
-    let (mut found, mut pages) = (Vec::new(), Pages::default());
-    loop {
-        let page = client.admin_agents(&query).await?;
-        query.cursor = pages.after(&page)?;
-        for agent in page.items {
-            if agent.id.as_str() == named {
-                return Ok(agent);
-            }
-            if matches(&agent) {
-                found.push(agent);
-            }
+    let mut found = Vec::new();
+    let read = async |query| client.admin_agents(&query).await;
+    let exact = find_on_pages(500, read, |agent: AdminAgent| {
+        if agent.id.as_str() == named {
+            return Some(agent);
         }
-        if query.cursor.is_none() {
-            break;
+        if matches(&agent) {
+            found.push(agent);
         }
+        None
+    });
+    if let Some(agent) = exact.await? {
+        return Ok(agent);
     }
     match found.as_slice() {
         [one] => Ok(one.clone()),

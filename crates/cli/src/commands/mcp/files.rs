@@ -6,9 +6,9 @@ use std::io::{self, Read as _, Write as _};
 use rmcp::model::CallToolResult;
 use serde_json::json;
 use tandem_api::messages::MessageView;
-use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_api::tasks::TaskView;
 use tandem_api::text::PeerText;
-use tandem_client::{Client, Upload, is_encrypted};
+use tandem_client::{Client, Upload, each_page, is_encrypted};
 use tandem_core::{FileId, TaskId};
 use tandem_hub::Error;
 use tandem_server::mcp::shared::{Args, ToolReply, fence, invalid, to_result, uploaded};
@@ -109,18 +109,16 @@ async fn blocking<T: Send + 'static>(
 
 /// The message that announces a file: it has the keys and the signature.
 async fn announcement(client: &Client, task: &TaskView, file: &FileId) -> Result<MessageView, Error> {
-    let mut query = PageQuery { limit: Some(1_000), cursor: None };
-    let mut searched = 0;
-    loop {
-        let page = client.messages(&task.id, &query).await.map_err(to_hub_error)?;
+    let read = async |query| client.messages(&task.id, &query).await;
+    let (mut found, mut searched) = (None, 0);
+    each_page(1_000, read, |page| {
         searched += page.items.len();
-        let found = page.items.into_iter().find(|message| message.content.as_str() == file.as_str());
-        match (found, page.next) {
-            (Some(found), _) => return Ok(found),
-            (None, Some(next)) if searched < MESSAGES_MAX => query.cursor = Some(next),
-            (None, _) => return Err(invalid("fileId", "is not announced by a message of this task")),
-        }
-    }
+        found = page.into_iter().find(|message| message.content.as_str() == file.as_str());
+        found.is_none() && searched < MESSAGES_MAX
+    })
+    .await
+    .map_err(to_hub_error)?;
+    found.ok_or_else(|| invalid("fileId", "is not announced by a message of this task"))
 }
 
 fn read(file: File) -> Result<Vec<u8>, Error> {

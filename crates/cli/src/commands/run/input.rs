@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use tandem_api::messages::MessageView;
-use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::{Client, Error, Opened, Pages, Trust};
+use tandem_api::tasks::TaskView;
+use tandem_client::{Client, Error, Opened, Trust, each_page};
 use tandem_core::MessageId;
 
 use super::folder::FileIn;
@@ -21,20 +21,16 @@ pub(super) struct Thread {
 
 impl Thread {
     pub(super) async fn read(client: &Client, task: &TaskView) -> Result<Self, Error> {
-        let mut query = PageQuery { limit: Some(1_000), cursor: None };
-        let (mut messages, mut pages): (Vec<MessageView>, _) = (Vec::new(), Pages::default());
-        let mut bytes = 0;
-        loop {
-            let page = client.messages(&task.id, &query).await?;
-            let next = pages.after(&page)?;
+        let (mut messages, mut bytes): (Vec<MessageView>, _) = (Vec::new(), 0);
+        let read = async |query| client.messages(&task.id, &query).await;
+        each_page(1_000, read, |page| {
             bytes += page.items.iter().map(|message| message.content.as_str().len()).sum::<usize>();
             // Each page is in order, and the next one is older.
             messages.splice(0..0, page.items);
-            match next {
-                Some(next) if messages.len() < MESSAGES_MAX && bytes < BYTES_MAX => query.cursor = Some(next),
-                _ => return Ok(Self { messages }),
-            }
-        }
+            messages.len() < MESSAGES_MAX && bytes < BYTES_MAX
+        })
+        .await?;
+        Ok(Self { messages })
     }
 
     pub(super) fn newest(&self) -> Option<MessageId> {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tandem_api::tasks::{PartyRole, TaskView, TasksQuery};
-use tandem_client::Pages;
+use tandem_api::tasks::{PageQuery, PartyRole, TaskView, TasksQuery};
+use tandem_client::each_page;
 use tandem_core::{Status, TaskId};
 
 use super::task::Runner;
@@ -42,20 +42,15 @@ async fn pages<T>(
     status: Status,
     needed: impl Fn(TaskView) -> Option<T>,
 ) -> Outcome<Vec<T>> {
-    let mut query = TasksQuery {
-        status: Some(status),
-        role: Some(PartyRole::Target),
-        limit: Some(500),
-        ..TasksQuery::default()
+    let read = async |PageQuery { limit, cursor }| {
+        let (status, role) = (Some(status), Some(PartyRole::Target));
+        runner.client.tasks(&TasksQuery { status, role, limit, cursor, ..TasksQuery::default() }).await
     };
-    let (mut all, mut pages) = (Vec::new(), Pages::default());
-    loop {
-        let page = runner.client.tasks(&query).await?;
-        let next = pages.after(&page)?;
-        all.extend(page.items.into_iter().filter_map(&needed));
-        match next {
-            Some(next) => query.cursor = Some(next),
-            None => return Ok(all),
-        }
-    }
+    let mut all = Vec::new();
+    each_page(500, read, |page| {
+        all.extend(page.into_iter().filter_map(&needed));
+        true
+    })
+    .await?;
+    Ok(all)
 }

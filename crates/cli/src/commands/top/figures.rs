@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tandem_api::admin::Overview;
-use tandem_api::tasks::PageQuery;
-use tandem_client::{Client, Error, Pages};
+use tandem_client::{Client, Error, each_page};
 use tandem_core::Timestamp;
 
 use super::screen::Line;
@@ -163,20 +162,17 @@ impl Observer {
 }
 
 async fn by_reach(client: &Client) -> Result<BTreeMap<String, usize>, Error> {
-    let mut counts = BTreeMap::new();
-    let mut query = PageQuery { limit: Some(500), cursor: None };
-    let (mut pages, mut read) = (Pages::default(), 0);
-    loop {
-        let page = client.admin_agents(&query).await?;
-        query.cursor = pages.after(&page)?;
-        read += page.items.len();
-        for agent in page.items {
+    let (mut counts, mut seen) = (BTreeMap::new(), 0);
+    let read = async |query| client.admin_agents(&query).await;
+    each_page(500, read, |page| {
+        seen += page.items.len();
+        for agent in page {
             *counts.entry(agent.reach.as_str().to_owned()).or_default() += 1;
         }
-        if query.cursor.is_none() || read >= AGENTS_MAX {
-            return Ok(counts);
-        }
-    }
+        seen < AGENTS_MAX
+    })
+    .await?;
+    Ok(counts)
 }
 
 impl Figures {
