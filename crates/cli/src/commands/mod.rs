@@ -2,6 +2,7 @@
 
 mod account;
 mod admin;
+mod agent_names;
 mod block;
 mod complete;
 mod connections;

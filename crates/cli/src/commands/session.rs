@@ -9,6 +9,7 @@ use tandem_client::{Client, HubUrl, Keyring, PeerKey, Pins, each_page};
 use tandem_core::TaskId;
 
 use super::Common;
+use super::agent_names::{self, Naming};
 use super::pages::Extent;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles, State};
@@ -112,20 +113,7 @@ impl Session {
     /// The connected agent that a person means: by alias, id or name, or the beginning of one if it is unique.
     pub(crate) async fn agent(&self, named: &str) -> Outcome<ConnectionView> {
         let connections = self.connections().await?;
-        let names = |connection: &ConnectionView| {
-            let alias = connection.alias.as_ref().map(|alias| alias.as_str().to_owned());
-            let connected = &connection.connected;
-            let own = [connected.agent_id.to_string(), connected.agent_name.as_str().to_owned()];
-            alias.into_iter().chain(own).map(|name| name.to_lowercase()).collect::<Vec<_>>()
-        };
-        let wanted = named.to_lowercase();
-        let exact = |connection: &&ConnectionView| names(connection).contains(&wanted);
-        let begins =
-            |connection: &&ConnectionView| names(connection).iter().any(|name| name.starts_with(&wanted));
-        let mut found: Vec<&ConnectionView> = connections.iter().filter(exact).collect();
-        if found.is_empty() && !wanted.is_empty() {
-            found = connections.iter().filter(begins).collect();
-        }
+        let found = agent_names::find(&connections, named, Naming::Beginning);
         match found.as_slice() {
             [one] => Ok((*one).clone()),
             [] => Err(Failure::not_found(format!("you have no connection to {:?}", text::line(named))).next(

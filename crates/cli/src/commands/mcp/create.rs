@@ -3,17 +3,21 @@
 use rmcp::model::CallToolResult;
 use serde_json::Value;
 use tandem_api::error::Code;
-use tandem_api::tasks::{CreateTask, PageQuery};
-use tandem_client::{Client, Error as ClientError};
+use tandem_api::networks::MemberView;
+use tandem_api::tasks::CreateTask;
+use tandem_client::{Client, Error as ClientError, find_on_pages};
 use tandem_core::{AgentId, NetworkId};
 use tandem_hub::Error;
 use tandem_server::mcp::shared::{Args, created, invalid, to_result};
 
+use super::super::agent_names::{self, Naming};
+use super::super::pages::Extent;
 use super::failures::to_hub_error;
 use super::handler::Bridge;
 use super::tools::SEALED_FIELDS;
 
 /// An agent that a task can be sent to.
+#[derive(Clone)]
 struct Target {
     id: AgentId,
     name: String,
@@ -63,33 +67,21 @@ fn refuse_downgrade(client: &Client, target: &Target) -> Result<(), Error> {
 
 /// The agent that an id or alias means, as the hub finds it.
 async fn find(client: &Client, named: &str, network: Option<&NetworkId>) -> Result<Target, Error> {
-    let mut query = PageQuery { limit: Some(1_000), cursor: None };
-    let mut aliased = None;
-    loop {
-        let page = client.connections(&query).await.map_err(to_hub_error)?;
-        for item in page.items {
-            let target = |has_key| Target {
-                id: item.connected.agent_id.clone(),
-                name: item.connected.agent_name.as_str().to_owned(),
-                has_key,
-            };
-            let has_key = item.connected.public_key.is_some();
-            if item.connected.agent_id.as_str() == named {
-                return Ok(target(has_key));
-            }
-            if item.alias.as_ref().is_some_and(|alias| alias.as_str() == named) {
-                aliased = Some(target(has_key));
-            }
-        }
-        match page.next {
-            Some(next) => query.cursor = Some(next),
-            None => break,
-        }
+    let read = async |query| client.connections(&query).await;
+    let connections = Extent::whole().read(read).await.map_err(to_hub_error)?.items;
+    let found = agent_names::find(&connections, named, Naming::Exact).first().map(|one| Target {
+        id: one.connected.agent_id.clone(),
+        name: one.connected.agent_name.as_str().to_owned(),
+        has_key: one.connected.public_key.is_some(),
+    });
+    // Like the hub: an alias that looks like the id of a member means the member.
+    if let Some(target) = found.as_ref().filter(|target| target.id.as_str() == named) {
+        return Ok(target.clone());
     }
     if let Some(member) = find_member(client, named, network).await? {
         return Ok(member);
     }
-    aliased.ok_or_else(|| Error::new(Code::NotConnected, "you are not connected with that agent"))
+    found.ok_or_else(|| Error::new(Code::NotConnected, "you are not connected with that agent"))
 }
 
 async fn find_member(
@@ -101,17 +93,16 @@ async fn find_member(
         if within.is_some_and(|within| *within != network.id) {
             continue;
         }
-        let mut query = PageQuery { limit: Some(500), cursor: None };
-        loop {
-            let page = client.members(&network.id, &query).await.map_err(to_hub_error)?;
-            if let Some(found) = page.items.into_iter().find(|item| item.agent_id.as_str() == named) {
-                let name = found.agent_name.as_str().to_owned();
-                return Ok(Some(Target { id: found.agent_id, name, has_key: found.public_key.is_some() }));
-            }
-            match page.next {
-                Some(next) => query.cursor = Some(next),
-                None => break,
-            }
+        let read = async |query| client.members(&network.id, &query).await;
+        let found = find_on_pages(500, read, |item: MemberView| {
+            (item.agent_id.as_str() == named).then(|| Target {
+                name: item.agent_name.as_str().to_owned(),
+                has_key: item.public_key.is_some(),
+                id: item.agent_id,
+            })
+        });
+        if let Some(found) = found.await.map_err(to_hub_error)? {
+            return Ok(Some(found));
         }
     }
     Ok(None)

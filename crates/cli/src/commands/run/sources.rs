@@ -9,6 +9,7 @@ use tandem_api::connections::ConnectionView;
 use tandem_core::AgentId;
 
 use super::super::Session;
+use super::super::agent_names::{self, Naming};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::write_secret;
 use crate::terminal::text;
@@ -126,18 +127,9 @@ impl Remembered {
 }
 
 fn find(connections: &[ConnectionView], named: &str) -> Outcome<AgentId> {
-    let by = |is_it: &dyn Fn(&ConnectionView) -> bool| -> Vec<AgentId> {
-        connections.iter().filter(|one| is_it(one)).map(|one| one.connected.agent_id.clone()).collect()
-    };
-    // The owner's own words first: nobody else can choose an alias.
-    let by_alias = by(&|one| one.alias.as_ref().is_some_and(|alias| alias.as_str() == named));
-    let by_id = by(&|one| one.connected.agent_id.as_str() == named);
-    // An agent may choose a name that looks like the id of another.
-    let is_id = named.starts_with("agent_");
-    let by_name = by(&|one| !is_id && one.connected.agent_name.as_str().eq_ignore_ascii_case(named));
-    let found = [by_alias, by_id, by_name].into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+    let found = agent_names::find(connections, named, Naming::Name);
     match found.as_slice() {
-        [one] => Ok(one.clone()),
+        [one] => Ok(one.connected.agent_id.clone()),
         // A member of a network is no connection, so only its id can name it.
         [] if named.starts_with("agent_") => {
             named.parse().map_err(|_| Failure::usage(format!("{:?} is not an agent id", text::line(named))))
