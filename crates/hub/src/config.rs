@@ -29,18 +29,8 @@ const UPLOAD_MB: usize = 80;
 /// The smallest memory budget.
 const MEMORY_BUDGET_MB_MIN: usize = 2 * UPLOAD_MB;
 
-/// What follows `TANDEM_` in the names of variables that are not settings.
-const NOT_SETTINGS: [&str; 9] = [
-    "log",
-    "config",
-    "hub",
-    "key",
-    "agent",
-    "test_postgres",
-    "test_nats",
-    "test_cluster",
-    "test_clock_offset_ms",
-];
+/// What follows `TANDEM_` in the names of variables that are not settings. So are those of tests, with `test_`.
+const NOT_SETTINGS: [&str; 5] = ["log", "config", "hub", "key", "agent"];
 
 /// Settings that have no value by default.
 const OPTIONAL: [&str; 8] = [
@@ -268,7 +258,7 @@ impl Config {
         let known = Self::names();
         let unknown = |name: String| {
             let rest = name.strip_prefix("TANDEM_")?.to_lowercase();
-            if known.contains(&rest) || NOT_SETTINGS.contains(&rest.as_str()) {
+            if known.contains(&rest) || NOT_SETTINGS.contains(&rest.as_str()) || rest.starts_with("test_") {
                 return None;
             }
             let meant = suggestion(&rest).map(|meant| format!("TANDEM_{}", meant.to_uppercase()));

@@ -307,7 +307,6 @@ async fn waiting_waits_behind_a_thousand_unseen_lines() {
         ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hello" })).await.ok(201);
     }
     bob.told("wait_for_updates", json!({})).await;
-    bob.told("wait_for_updates", json!({})).await;
     let waiting = {
         let bob = bob.clone();
         tokio::spawn(async move { bob.told("wait_for_updates", json!({})).await })
