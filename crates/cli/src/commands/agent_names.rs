@@ -45,3 +45,52 @@ pub(crate) fn find<'a>(
         .map(|(_, is_it)| connections.iter().filter(|one| is_it(one)).collect::<Vec<_>>());
     found.find(|found| !found.is_empty()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn connection(id: &str, name: &str, alias: Option<&str>) -> ConnectionView {
+        let at = "2026-01-01T00:00:00.000Z";
+        serde_json::from_value(json!({
+            "connectionId": "conn_1", "id": "conn_1", "agentId": id, "agentName": name, "name": name,
+            "publicKey": null, "description": null, "capabilities": [], "alias": alias, "approval": null,
+            "online": false, "lastSeenAt": null, "reach": "never", "reachConfirmedAt": null, "createdAt": at,
+        }))
+        .unwrap()
+    }
+
+    /// The ids that a word means.
+    fn found(word: &str, naming: Naming) -> Vec<String> {
+        let connections = [
+            connection("agent_1", "Bob", Some("reviewer")),
+            connection("agent_2", "Reviewer", None),
+            connection("agent_3", "agent_1", None),
+            connection("agent_4", "bob", None),
+            connection("agent_5", "\u{212a}ate", None),
+        ];
+        find(&connections, word, naming).iter().map(|one| one.connected.agent_id.to_string()).collect()
+    }
+
+    #[test]
+    fn nobody_takes_the_place_of_another_by_its_name() {
+        for naming in [Naming::Exact, Naming::Name, Naming::Beginning] {
+            assert_eq!(found("reviewer", naming), ["agent_1"]);
+            assert_eq!(found("agent_1", naming), ["agent_1"]);
+        }
+        assert_eq!(found("AGENT_1", Naming::Beginning), ["agent_1"]);
+        assert_eq!(found("BOB", Naming::Name), ["agent_1", "agent_4"]);
+        assert!(found("kate", Naming::Name).is_empty());
+    }
+
+    #[test]
+    fn a_beginning_is_enough_only_where_it_is_said() {
+        assert!(found("Bob", Naming::Exact).is_empty());
+        assert!(found("rev", Naming::Name).is_empty());
+        assert_eq!(found("rev", Naming::Beginning), ["agent_1", "agent_2"]);
+        assert_eq!(found("AGENT_4", Naming::Beginning), ["agent_4"]);
+        assert!(found("", Naming::Beginning).is_empty());
+    }
+}

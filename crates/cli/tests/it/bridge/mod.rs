@@ -27,6 +27,17 @@ use crate::harness::{Agent, Harness, PATIENCE};
 const OLD: &str = "2025-11-25";
 const NEW: &str = "2026-07-28";
 
+/// The bridge that is woken first.
+pub async fn first_woken(tools: &mut [Tool]) -> usize {
+    loop {
+        for (number, tool) in tools.iter_mut().enumerate() {
+            if tool.note_within(Duration::from_millis(50)).await.is_some() {
+                return number;
+            }
+        }
+    }
+}
+
 /// A bridge, and the client that has started it.
 pub struct Tool {
     pub child: Child,
@@ -118,6 +129,14 @@ impl Tool {
             Some(note) => note,
             None => self.line().await,
         }
+    }
+
+    /// Suspends the bridge, or lets it go on: `STOP` and `CONT`. What it is sent meanwhile reaches it together.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.id().unwrap().to_string();
+        assert!(
+            std::process::Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap().success()
+        );
     }
 
     /// A notification, if one comes within this time.

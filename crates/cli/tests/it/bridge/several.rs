@@ -4,7 +4,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::waking::{QUIET, followed};
-use super::{Tool, plain_pair};
+use super::{Tool, first_woken, plain_pair};
 use crate::harness::{Db, Harness, eventually};
 
 /// Claude Code ignores channels in a session that was started without them, and says so to nobody.
@@ -20,10 +20,7 @@ async fn a_session_that_ignores_wakes_leaves_them_to_another() {
     eventually(async || (hub.open().0 == 2).then_some(())).await;
     let task = ada.task(&bob).await;
     // The one that is woken first is the one that ignores it.
-    let first = match tools[0].note_within(QUIET).await {
-        Some(_) => 0,
-        None => 1,
-    };
+    let first = first_woken(&mut tools).await;
     let (mut deaf, mut awake) = (tools.remove(first), tools.remove(0));
     let note = awake.note().await;
     assert_eq!(note["params"]["meta"]["tasks"], task.as_str(), "the other one is woken for it");

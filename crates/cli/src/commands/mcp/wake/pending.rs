@@ -12,6 +12,9 @@ use tokio::time::Instant;
 
 use crate::profiles::{WakeLimit, Woken};
 
+#[cfg(test)]
+mod tests;
+
 /// News that a model was not woken for yet. Older ones are in its inbox all the same.
 pub(super) const NEWS_MAX: usize = 100;
 /// Within this time after a notification a call about its task counts as the answer to it.
