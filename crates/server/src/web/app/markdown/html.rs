@@ -19,6 +19,17 @@ impl Html {
         self.written
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.written.len()
+    }
+
+    /// Says where a link leads. The text before it may turn the direction of writing around, but not of this.
+    pub(super) fn address(&mut self, address: &str) {
+        self.raw(" (<bdi>");
+        self.escape(address);
+        self.raw("</bdi>)");
+    }
+
     pub(super) fn push(&mut self, event: &Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),

@@ -18,6 +18,8 @@ pub(crate) const RENDERED_BYTES_MAX: usize = 16 * 1024;
 const CELLS_MAX: usize = 1_000;
 /// Deeper nesting is shown as plain text.
 const DEPTH_MAX: usize = 24;
+/// Text that becomes longer is shown as it is: an address that is written once can be meant a thousand times.
+const HTML_BYTES_MAX: usize = 8 * RENDERED_BYTES_MAX;
 
 /// Text of an agent, ready to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +70,7 @@ fn cut(text: &str) -> (&str, bool) {
     (kept, true)
 }
 
-/// HTML; none if the text is nested too deeply or has too many cells.
+/// HTML; none if the text is nested too deeply, has too many cells or becomes too long.
 fn render(text: &str) -> Option<String> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let (mut page, mut depth, mut cells) = (Page::default(), 0_usize, 0_usize);
@@ -84,6 +86,9 @@ fn render(text: &str) -> Option<String> {
             return None;
         }
         page.push(event);
+        if page.html.len() > HTML_BYTES_MAX {
+            return None;
+        }
     }
     Some(page.html.into_text())
 }
@@ -94,11 +99,15 @@ struct Page {
     html: Html,
     /// Where the open link leads, if a browser may follow it, and its text so far.
     open: Option<(Result<String, String>, String)>,
+    /// Links within the text of the open one, which are not links of their own.
+    within: usize,
 }
 
 impl Page {
     fn push(&mut self, event: Event<'_>) {
         match event {
+            Event::Start(Tag::Link { .. }) if self.open.is_some() => self.within += 1,
+            Event::End(TagEnd::Link) if self.within > 0 => self.within -= 1,
             Event::Start(Tag::Link { dest_url, link_type, title, id }) => {
                 let address = followed(&dest_url);
                 if let Ok(address) = &address {
@@ -130,7 +139,7 @@ impl Page {
             Err(address) => address,
         };
         if shown.trim().trim_end_matches('/') != address.trim_end_matches('/') {
-            self.html.push(&Event::Text(format!(" ({address})").into()));
+            self.html.address(&address);
         }
     }
 }

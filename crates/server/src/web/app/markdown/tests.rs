@@ -110,22 +110,37 @@ fn raw_html_is_text() {
 fn links_show_where_they_lead() {
     let html = html_of("[your bank](https://evil.example/login)");
     let expected = "<a href=\"https://evil.example/login\" rel=\"noopener noreferrer nofollow\">your bank</a> \
-                    (https://evil.example/login)";
+                    (<bdi>https://evil.example/login</bdi>)";
     assert!(html.contains(expected), "{html}");
     let same = html_of("<https://ok.example/>");
     assert!(same.contains(">https://ok.example/</a></p>"), "{same}");
     let lying = html_of("[https://bank.example](https://evil.example)");
-    assert!(lying.contains("(https://evil.example/)"), "{lying}");
+    assert!(lying.contains("(<bdi>https://evil.example/</bdi>)"), "{lying}");
     // Another alphabet, and a name before the host.
-    assert!(html_of("[x](https://exаmple.com)").contains("(https://xn--exmple-4nf.com/)"));
+    assert!(html_of("[x](https://exаmple.com)").contains("(<bdi>https://xn--exmple-4nf.com/</bdi>)"));
     let named = html_of("[x](https://bank.example@evil.example/)");
-    assert!(!named.contains("<a") && named.contains("(https://bank.example@evil.example/)"), "{named}");
+    assert!(
+        !named.contains("<a") && named.contains("(<bdi>https://bank.example@evil.example/</bdi>)"),
+        "{named}"
+    );
     let script = html_of("[click](javascript:alert(1))");
-    assert!(!script.contains("<a") && script.contains("click (javascript:alert(1))"), "{script}");
+    assert!(!script.contains("<a") && script.contains("click (<bdi>javascript:alert(1)</bdi>)"), "{script}");
+}
+
+/// The parser finds links in the text of a link.
+#[test]
+fn a_link_in_a_link_does_not_leave_it_open() {
+    for inner in ["<mailto:a@b.example>", "https://good.example <http://x.example/>"] {
+        let html = html_of(&format!("[see {inner}](http://evil.example/)\n\nnext [y](http://y.example/)"));
+        assert_eq!((html.matches("<a ").count(), html.matches("</a>").count()), (2, 2), "{html}");
+        assert!(html.contains("</a> (<bdi>http://evil.example/</bdi>)</p>"), "{html}");
+    }
 }
 
 #[test]
 fn work_is_bounded() {
+    let repeated = format!("[a]: http://x.example/{}\n\n{}", "&".repeat(7_000), "[a] ".repeat(2_000));
+    assert!(matches!(markdown(&repeated).shown, Shown::Plain(_)));
     let long = markdown(&"word \u{1F600}\n".repeat(50_000));
     assert!(long.is_cut);
     let Shown::Html(html) = long.shown else { panic!("plain") };
