@@ -12,6 +12,9 @@ use serde_json::Number;
 use super::Given;
 use super::fault::{Fault, in_words, one_of};
 
+/// Up to here every whole number is a number with a fraction as well.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// What a value was before it was parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
@@ -39,6 +42,9 @@ impl Field {
             Given::Object(_) => Unexpected::Map,
         };
         match self.source {
+            Source::Json if matches!(&self.given, Given::Number(number) if !is_short(number)) => {
+                Fault::wrong(format!("must be {expected}, not that number"))
+            }
             Source::Json => Fault::wrong(format!("must be {expected}, not {}", in_words(found))),
             Source::Text => Fault::wrong(format!("must be {expected}")),
         }
@@ -46,11 +52,23 @@ impl Field {
 
     fn whole_number(&self) -> Option<i64> {
         match (&self.given, self.source) {
-            (Given::Number(number), _) => number.as_i64(),
+            (Given::Number(number), _) => number.as_i64().or_else(|| without_fraction(number)),
             (Given::Text(text), Source::Text) => text.parse().ok(),
             _ => None,
         }
     }
+}
+
+/// The value of a number such as 60.0 or 6e1, which JSON does not distinguish from 60.
+fn without_fraction(number: &Number) -> Option<i64> {
+    let value = number.as_f64().filter(|value| value.fract() == 0.0 && value.abs() <= EXACT_MAX)?;
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and in the range")]
+    Some(value as i64)
+}
+
+/// Whether a number can be quoted as it was written.
+fn is_short(number: &Number) -> bool {
+    number.as_i64().is_some() || number.as_f64().is_some_and(|value| value.abs() <= EXACT_MAX)
 }
 
 fn unexpected_number(number: &Number) -> Unexpected<'static> {
@@ -95,6 +113,9 @@ impl<'de> MapAccess<'de> for Fields {
 macro_rules! whole_numbers {
     ($($method:ident)+) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+            if matches!(&self.given, Given::Number(number) if !is_short(number)) {
+                return Err(Fault::wrong("is out of range"));
+            }
             let number = self.whole_number().ok_or_else(|| self.wrong("a whole number"))?;
             visitor.visit_i64(number).map_err(|_: Fault| Fault::wrong("is out of range"))
         })+
