@@ -255,6 +255,23 @@ async fn what_a_crash_left_is_swept_at_the_next_start(#[values(Db::Sqlite, Db::P
 }
 
 /// A file is a message: too many of them are refused, and nothing of them stays behind.
+/// A disk or a bucket may have lost a part of a file.
+#[tokio::test]
+async fn a_file_that_is_not_whole_is_not_given_as_a_file() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task(&bob).await;
+    let sent =
+        ada.post(&format!("/tasks/{task}/files/json"), upload("a.txt", "text/plain", b"hello")).await.ok(201);
+    let id = sent["id"].as_str().unwrap();
+    let path = hub.hub.config.data.join("files").join(&id[id.len() - 2..]).join(id);
+    for damaged in ["hell", "hello, Bob"] {
+        std::fs::write(&path, damaged).unwrap();
+        let got = bob.tool("download_file", json!({ "fileId": id })).await;
+        assert_eq!(got["isError"], true, "{got}");
+    }
+}
+
 #[rstest]
 #[tokio::test]
 async fn files_count_as_messages(#[values(Db::Sqlite, Db::Postgres)] db: Db) {

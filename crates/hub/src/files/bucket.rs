@@ -139,7 +139,7 @@ impl Bucket {
         let upload = within(self.s3.start_upload(&key)).await?;
         let sent = self.send_parts(&key, &upload, &mut from, size).await;
         if sent.is_err() {
-            // Unfinished parts are invisible; if this fails, the service removes them later.
+            // Unfinished parts are invisible. If this fails, they stay until a lifecycle rule of the bucket removes them.
             let _ = within(self.s3.abort_upload(&key, &upload)).await;
         }
         sent
@@ -152,7 +152,7 @@ impl Bucket {
             left -= part.len() as u64;
             tags.push(within(self.s3.put_part(key, upload, tags.len() + 1, part)).await?);
         }
-        within(self.s3.complete_upload(key, upload, &tags)).await
+        within(self.s3.complete_upload(key, upload, &tags, size)).await
     }
 
     /// Removes objects. Returns how many no longer exist, including those that did not exist before.

@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use tandem_app::keys::hex;
 use tandem_core::FileId;
 use tandem_store::Store;
@@ -231,6 +231,21 @@ impl Files {
         put.await.unwrap_or_else(|panic| Err(Error::Disk(std::io::Error::other(panic))))
     }
 
+    /// Reads all of a file. One that has fewer or more bytes than its row says ends with an error.
+    pub async fn read_whole(&self, id: &FileId, size: u64) -> Result<ByteStream, Error> {
+        let bytes = self.read(id, None).await?;
+        let checked = stream::try_unfold((bytes, size), |(mut bytes, left)| async move {
+            let Some(piece) = bytes.try_next().await? else {
+                return if left == 0 { Ok(None) } else { Err(ErrorKind::UnexpectedEof.into()) };
+            };
+            match left.checked_sub(piece.len() as u64) {
+                Some(left) => Ok(Some((piece, (bytes, left)))),
+                None => Err(std::io::Error::new(ErrorKind::InvalidData, "the stored file is too long")),
+            }
+        });
+        Ok(checked.boxed())
+    }
+
     /// Reads a file or a range of it (offset and length).
     pub async fn read(&self, id: &FileId, part: Option<(u64, u64)>) -> Result<ByteStream, Error> {
         if let Some(bucket) = &self.bucket {
@@ -312,10 +327,7 @@ async fn probe(root: &Path) -> std::io::Result<()> {
 
 async fn make_folder(file: &Path) -> std::io::Result<()> {
     let Some(folder) = file.parent() else { return Ok(()) };
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    builder.mode(0o700);
-    builder.create(folder).await
+    durable::make_folder_async(folder).await
 }
 
 /// An upload in progress. Its temporary file is deleted on drop, unless it was stored.

@@ -248,8 +248,10 @@ impl Export {
         if !self.may_see(&id).await? {
             return Ok(());
         }
-        let bytes =
-            if whole { self.hub.files.read(&file.id, None).await } else { Err(stored::Error::Missing) };
+        let bytes = match whole {
+            true => self.hub.files.read_whole(&file.id, file.size_bytes.unsigned_abs()).await,
+            false => Err(stored::Error::Missing),
+        };
         let view = Box::new(ExportedFile::new(file, &self.caller.agent));
         let mut bytes = match bytes {
             // Too much for an export, or just deleted.

@@ -209,7 +209,11 @@ pub async fn read(
     file: &File,
     part: Option<(u64, u64)>,
 ) -> Result<ByteStream, Error> {
-    let bytes = hub.files.read(&file.id, part).await.map_err(storage_error)?;
+    let bytes = match part {
+        Some(_) => hub.files.read(&file.id, part).await,
+        None => hub.files.read_whole(&file.id, file.size_bytes.unsigned_abs()).await,
+    };
+    let bytes = bytes.map_err(storage_error)?;
     let state = (Hub::clone(hub), caller.clone(), file.id.clone(), bytes, 0_usize);
     let span = Span::current();
     let pieces = stream::try_unfold(state, move |(hub, caller, file, mut bytes, given)| {

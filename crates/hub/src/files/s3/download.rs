@@ -40,6 +40,7 @@ impl Download {
             let cause = match self.body.frame().await {
                 Some(Ok(frame)) => {
                     let Ok(bytes) = frame.into_data() else { continue };
+                    self.retries = Retries::default();
                     if let Some(left) = &mut self.left {
                         left.start += bytes.len() as u64;
                         if left.start > left.end {
@@ -89,6 +90,8 @@ async fn open(
         if response.status() != StatusCode::PARTIAL_CONTENT || !found {
             return Err(s3.unexpected(&call, "was not answered with the range that was asked for"));
         }
+    } else if response.status() == StatusCode::PARTIAL_CONTENT {
+        return Err(s3.unexpected(&call, "was answered with a part of the object"));
     }
     Ok(response)
 }

@@ -35,16 +35,18 @@ impl Failure {
         Self::Refused { request, status, code: xml::text_of(answer, "Code").filter(is_code) }
     }
 
-    /// If the request is about an object, the answer may say that there is none. A missing bucket is not that.
+    /// An answer may say that there is no such object. A missing bucket is not that, nor a proxy without a service.
     pub(super) fn of_object(self) -> Self {
         match &self {
-            Self::Refused { status: StatusCode::NOT_FOUND, code, .. }
-                if code.as_ref().is_none_or(|code| code == "NoSuchKey") =>
-            {
+            Self::Refused { status: StatusCode::NOT_FOUND, .. } if self.has_code("NoSuchKey") => {
                 Self::Missing
             }
             _ => self,
         }
+    }
+
+    pub(super) fn has_code(&self, wanted: &str) -> bool {
+        matches!(self, Self::Refused { code: Some(code), .. } if code == wanted)
     }
 
     /// Whether the same request may succeed a little later.
@@ -70,7 +72,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// The retries of one request. All requests here can be repeated without harm.
+/// The retries of one request. All requests here can be repeated; that an upload is completed twice is looked at there.
 pub(super) struct Retries {
     used: usize,
     started: Instant,

@@ -32,6 +32,8 @@ pub(super) use xml::Page;
 
 /// Bytes of an answer that is held in memory: a listing has 1,000 keys of 1,024 bytes, with entities.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of an answer that is an error.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
 /// What is percent-encoded in a value.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// What is percent-encoded in a key.
@@ -134,18 +136,25 @@ impl S3 {
         tag.ok_or_else(|| self.unexpected(&call, "was not answered with a tag"))
     }
 
-    /// Makes an object of the parts with these tags.
+    /// Makes an object of this size of the parts with these tags.
     pub(super) async fn complete_upload(
-        &self,
+        self: &Arc<Self>,
         key: &str,
         upload: &str,
         tags: &[String],
+        size: u64,
     ) -> Result<(), Failure> {
         let query = [("uploadId", upload)];
         let call = Call::new(Method::POST, key, &query).with_body(xml::parts(tags));
-        match self.ask(&call).await?.text.contains("<CompleteMultipartUploadResult") {
-            true => Ok(()),
-            false => Err(self.unexpected(&call, "was not answered with an object")),
+        match self.ask(&call).await {
+            Ok(answer) if answer.text.contains("<CompleteMultipartUploadResult") => Ok(()),
+            Ok(_) => Err(self.unexpected(&call, "was not answered with an object")),
+            // The upload is over if the answer to an earlier attempt was lost. Then the object has its last byte.
+            Err(failure) if failure.has_code("NoSuchUpload") => {
+                let last = self.get(key, Some((size.saturating_sub(1), 1))).await;
+                last.map(drop).map_err(|_| failure)
+            }
+            Err(failure) => Err(failure),
         }
     }
 
@@ -159,7 +168,7 @@ impl S3 {
         let mut retries = Retries::default();
         loop {
             let (head, body) = self.send(call, &mut retries).await?.into_parts();
-            let failure = match self.read(call, body).await {
+            let failure = match self.read(call, body, ANSWER_BYTES_MAX).await {
                 // The service sends the status of a long request before it knows whether it succeeds.
                 Ok(text) if text.contains("<Error>") => {
                     Failure::refused(self.name_of(call), head.status, &text)
@@ -181,7 +190,7 @@ impl S3 {
                 Ok(response) if response.status().is_success() => return Ok(response),
                 Ok(response) => {
                     let status = response.status();
-                    match self.read(call, response.into_body()).await {
+                    match self.read(call, response.into_body(), ERROR_BYTES_MAX).await {
                         Ok(text) if call.key.is_empty() => {
                             Failure::refused(self.name_of(call), status, &text)
                         }
@@ -197,8 +206,8 @@ impl S3 {
         }
     }
 
-    async fn read(&self, call: &Call<'_>, body: Incoming) -> Result<String, Failure> {
-        match Limited::new(body, ANSWER_BYTES_MAX).collect().await {
+    async fn read(&self, call: &Call<'_>, body: Incoming, bytes_max: usize) -> Result<String, Failure> {
+        match Limited::new(body, bytes_max).collect().await {
             Ok(read) => Ok(String::from_utf8_lossy(&read.to_bytes()).into_owned()),
             Err(error) => {
                 Err(Failure::Lost { request: self.name_of(call), cause: innermost(error.as_ref()) })

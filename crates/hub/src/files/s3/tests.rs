@@ -125,10 +125,13 @@ async fn a_refusal_is_final_and_says_only_its_code() {
 #[tokio::test]
 async fn a_missing_object_is_not_a_missing_bucket() {
     let (key, no_bucket) = (error("404 Not Found", "NoSuchKey"), error("404 Not Found", "NoSuchBucket"));
-    let (bucket, _) = bucket(&[&[&key, &key, &no_bucket]]).await;
+    let no_service = answer("404 Not Found", "");
+    let (bucket, _) = bucket(&[&[&key, &key, &no_bucket, &no_service]]).await;
     assert!(matches!(bucket.read("a", None).await, Err(Error::Missing)));
     assert_eq!(bucket.remove(vec!["a".into()]).await, 1);
-    assert!(matches!(bucket.read("a", None).await, Err(Error::Bucket(_))));
+    for _ in 0..2 {
+        assert!(matches!(bucket.read("a", None).await, Err(Error::Bucket(_))));
+    }
     assert_eq!(format!("{bucket:?}"), "s3://files/hubs/one");
 }
 
@@ -151,8 +154,19 @@ async fn an_upload_that_fails_at_its_end_is_aborted() {
 async fn a_late_temporary_error_is_retried() {
     let done = answer("200 OK", "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>");
     let (s3, _) = client(&[&[&error("200 OK", "InternalError"), &done, OK]]).await;
-    s3.complete_upload("a", "7", &["\"1\"".into()]).await.unwrap();
-    s3.complete_upload("a", "7", &["\"1\"".into()]).await.unwrap_err();
+    s3.complete_upload("a", "7", &["\"1\"".into()], 1).await.unwrap();
+    s3.complete_upload("a", "7", &["\"1\"".into()], 1).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn an_upload_whose_end_was_not_heard_of_has_succeeded() {
+    let over = error("404 Not Found", "NoSuchUpload");
+    let last = answer("206 Partial Content\r\ncontent-range: bytes 9-9/10", "9");
+    let (s3, heads) = client(&[&[CLOSE], &[&over, &last, &over, &error("404 Not Found", "NoSuchKey")]]).await;
+    s3.complete_upload("a", "7", &["\"1\"".into()], 10).await.unwrap();
+    assert!(heads.lock().unwrap()[2].contains("range: bytes=9-9\r\n"));
+    let gone = s3.complete_upload("a", "7", &["\"1\"".into()], 10).await.unwrap_err();
+    assert!(gone.has_code("NoSuchUpload"), "{gone}");
 }
 
 #[tokio::test]
@@ -174,6 +188,8 @@ async fn only_the_range_that_was_asked_for_is_taken() {
         let (s3, _) = client(&[&[&wrong]]).await;
         assert!(s3.get("a", Some((2, 3))).await.is_err(), "{wrong}");
     }
+    let (s3, _) = client(&[&[&part("0-3", "0123")]]).await;
+    assert!(s3.get("a", None).await.is_err(), "a part is not the whole");
     let (s3, _) = client(&[&[&part("2-4", "234"), &part("2-4", "2345")]]).await;
     assert_eq!(read(s3.get("a", Some((2, 3))).await.unwrap()).await.unwrap(), "234");
     read(s3.get("a", Some((2, 3))).await.unwrap()).await.unwrap_err();
