@@ -1,6 +1,7 @@
 //! Files that get their name when they are complete.
 
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tokio::fs::{self, File};
@@ -37,7 +38,7 @@ impl NewFile {
         }
         let target = to.to_owned();
         let created = blocking(move || {
-            let draft = Draft::with_mode(&target, mode)?;
+            let draft = Draft::with_mode(&target, mode_of_new(&target, mode)?)?;
             Ok((draft.file().try_clone()?, draft))
         });
         let (file, draft) = created.await.map_err(|cause| file_error("cannot create", to, cause))?;
@@ -70,6 +71,20 @@ impl NewFile {
             io::ErrorKind::AlreadyExists => exists(&to),
             _ => file_error("cannot write", &to, cause),
         })
+    }
+}
+
+/// The permissions of a new version of this file: never more than the old version had. A link is replaced and not followed.
+/// A device or a pipe cannot have a new version.
+fn mode_of_new(to: &Path, mode: u32) -> io::Result<u32> {
+    let found = match std::fs::symlink_metadata(to) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(mode),
+        found => found?,
+    };
+    match found.file_type() {
+        kind if kind.is_symlink() => Ok(mode),
+        kind if kind.is_file() => Ok(mode & found.permissions().mode()),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Streamed files: large, interrupted, refused.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -91,6 +92,12 @@ async fn a_large_file_goes_up_and_down_with_progress() {
     let overwrite = DownloadOptions { overwrite: true };
     client.download(&sent.id, &existing, overwrite, |_, _| {}).await.unwrap();
     assert!(std::fs::read(&existing).unwrap() == content);
+    // A private file stays private, and what is no file stays what it is.
+    std::fs::set_permissions(&existing, std::fs::Permissions::from_mode(0o600)).unwrap();
+    client.download(&sent.id, &existing, overwrite, |_, _| {}).await.unwrap();
+    assert_eq!(std::fs::metadata(&existing).unwrap().permissions().mode() & 0o777, 0o600);
+    let refused = client.download(&sent.id, &to.file("."), overwrite, |_, _| {}).await.unwrap_err();
+    assert!(refused.to_string().contains("not a regular file"), "{refused}");
     let nowhere = folder.file("no-such-folder").join("b.txt");
     let refused = download(&client, &sent.id, &nowhere).await.unwrap_err();
     assert!(matches!(&refused, Error::File { .. }), "{refused}");
