@@ -17,7 +17,7 @@ pub(crate) enum Naming {
 type Test<'a> = &'a dyn Fn(&ConnectionView) -> bool;
 
 /// The agents that a word means: one, or several if it is not clear. An id comes first, then the alias, which nobody else
-/// can choose. An agent chooses its own name, so a name never wins over them.
+/// can choose. An agent chooses its own name, so a name never wins over them: not over the beginning of an alias either.
 pub(crate) fn find<'a>(
     connections: &'a [ConnectionView],
     named: &str,
@@ -36,7 +36,9 @@ pub(crate) fn find<'a>(
         (Naming::Exact, &|one| id(one) == named),
         (Naming::Exact, &|one| alias(one).as_deref() == Some(named)),
         (Naming::Name, &|one| alias(one).is_some_and(is_same)),
-        (Naming::Name, &|one| name(one).is_some_and(is_same)),
+        (Naming::Name, &|one| {
+            name(one).is_some_and(is_same) || (naming == Naming::Beginning && alias(one).is_some_and(begins))
+        }),
         (Naming::Beginning, &|one| [alias(one), Some(id(one)), name(one)].into_iter().flatten().any(begins)),
     ];
     let mut found = steps
@@ -86,10 +88,18 @@ mod tests {
     }
 
     #[test]
+    fn nobody_takes_the_beginning_of_an_alias_by_its_name() {
+        let connections =
+            [connection("agent_1", "Bob", Some("reviewer")), connection("agent_2", "rev", None)];
+        assert_eq!(find(&connections, "rev", Naming::Beginning).len(), 2, "it is not clear");
+        assert_eq!(find(&connections, "rev", Naming::Name).len(), 1);
+    }
+
+    #[test]
     fn a_beginning_is_enough_only_where_it_is_said() {
         assert!(found("Bob", Naming::Exact).is_empty());
         assert!(found("rev", Naming::Name).is_empty());
-        assert_eq!(found("rev", Naming::Beginning), ["agent_1", "agent_2"]);
+        assert_eq!(found("rev", Naming::Beginning), ["agent_1"]);
         assert_eq!(found("AGENT_4", Naming::Beginning), ["agent_4"]);
         assert!(found("", Naming::Beginning).is_empty());
     }
