@@ -266,17 +266,20 @@ impl Runner {
         Ok(messages.iter().any(|one| one.view.content.as_str().trim() == question.trim()))
     }
 
-    /// Forgets a task that has ended, or that is another agent's now.
+    /// Forgets a task that has ended, or that is another agent's now. One that is forgotten already keeps the folder that
+    /// was left for its owner.
     pub(super) fn finish(&self, task: &TaskId) -> Next {
-        let keeps_folder = self.journal.find(task).is_some_and(|entry| entry.keeps_folder);
-        self.finish_and(task, keeps_folder)
+        match self.journal.find(task) {
+            Some(entry) => self.finish_and(task, entry.keeps_folder),
+            None => Next::Done,
+        }
     }
 
     /// Forgets a task. Its folder stays if it has files that were not sent: they are nowhere else.
     pub(super) fn finish_and(&self, task: &TaskId, keeps_folder: bool) -> Next {
-        self.journal.forget(task);
         let folder = self.base.join(task.as_str());
         if keeps_folder {
+            self.journal.forget(task);
             let place = folder.display();
             self.session.terminal.warn(&format!("{task}: {place} stays, with files that were not sent."));
             return Next::Done;
@@ -285,6 +288,8 @@ impl Runner {
             let _ = discard(&folder);
         }
         let _ = std::fs::remove_file(self.output_file(task));
+        // At the end: what a killed runner has not removed is removed by the next one.
+        self.journal.forget(task);
         Next::Done
     }
 
