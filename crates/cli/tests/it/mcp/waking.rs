@@ -331,11 +331,13 @@ async fn nothing_is_acknowledged_that_was_not_shown() {
     ada.post(&format!("/tasks/{second}/messages"), json!({ "content": "hello" })).await.ok(201);
     // A place that the log has not got to yet is its end.
     let beyond = told["cursor"].as_i64().unwrap() + 1_000;
+    let reach = || hub.reach(&bob.id.parse().unwrap());
+    eventually(async || reach().is_none().then_some(())).await;
     let waiting = {
         let (bob, call) = (bob.clone(), json!({ "after": beyond }));
         tokio::spawn(async move { bob.told("wait_for_updates", call).await })
     };
-    eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
+    eventually(async || reach().map(drop)).await;
     let third = ada.task(&bob).await;
     let (words, told) = waiting.await.unwrap();
     assert!(words.contains(&third) && !words.contains(&second), "{words}");
