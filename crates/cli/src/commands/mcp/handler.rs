@@ -1,6 +1,7 @@
 //! The MCP server: what a client asks for, and who answers it.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 use tandem_client::{Client, McpAnswer};
 use tandem_hub::Error;
 use tandem_server::mcp::shared::{self, Args, ToolSet, fence, invalid, prompts, resources, show, to_result};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::failures::to_hub_error;
@@ -30,6 +31,8 @@ use super::wake::{CHANNEL, CLAUDE_CODE, Wakes};
 
 /// Tool calls at the same time. Others wait for their turn.
 const CALLS_MAX: usize = 16;
+/// Subscriptions that are acknowledged at the same time and do not listen yet.
+const ACKNOWLEDGED_MAX: usize = 16;
 /// What the bridge does differently from the hub's own MCP.
 const INSTRUCTIONS: &str = "Files: upload_file and download_file take paths below the working folder. Tasks are \
 end-to-end encrypted if both sides have keys; you always see clear text.";
@@ -43,6 +46,8 @@ pub(super) struct Bridge {
     wakes: Arc<Wakes>,
     closing: CancellationToken,
     calls: Semaphore,
+    /// Subscriptions that are acknowledged and do not listen yet. What happens in between counts for them.
+    acknowledged: Mutex<VecDeque<watch::Receiver<u64>>>,
 }
 
 impl Bridge {
@@ -53,7 +58,8 @@ impl Bridge {
         wakes: Arc<Wakes>,
         closing: CancellationToken,
     ) -> Self {
-        Self { hub, folder, tools: tools::list(set), wakes, closing, calls: Semaphore::new(CALLS_MAX) }
+        let (tools, calls) = (tools::list(set), Semaphore::new(CALLS_MAX));
+        Self { hub, folder, tools, wakes, closing, calls, acknowledged: Mutex::default() }
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
@@ -272,11 +278,15 @@ impl ServerHandler for Bridge {
         let mut accepted = SubscriptionFilter::default();
         accepted.resource_subscriptions =
             Some(wanted.filter(|uri| *uri == resources::INBOX).take(1).cloned().collect());
+        let mut acknowledged = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        acknowledged.truncate(ACKNOWLEDGED_MAX - 1);
+        acknowledged.push_back(self.wakes.inbox());
         Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut inbox = self.wakes.inbox();
+        let acknowledged = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut inbox = acknowledged.unwrap_or_else(|| self.wakes.inbox());
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
