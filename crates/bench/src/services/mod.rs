@@ -5,6 +5,7 @@ mod postgres;
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -17,10 +18,18 @@ pub use postgres::{Postgres, Shutdown};
 /// How long a service may take to stop before it is killed.
 const STOP_MAX: Duration = Duration::from_secs(10);
 
-/// A port of the loopback that was free a moment ago.
+/// A port of the loopback that was free a moment ago, and that is not given again. It is below those that the system gives
+/// out, so that nobody takes it before its server is there.
 pub fn free_port() -> anyhow::Result<u16> {
-    let listener = TcpListener::bind("127.0.0.1:0").context("no port is free")?;
-    Ok(listener.local_addr()?.port())
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + std::process::id() % 10_000;
+    let ports = first..first + 10_000;
+    let mut rest = ports.skip(NEXT.load(Relaxed).into()).filter_map(|port| u16::try_from(port).ok());
+    let free = rest.find(|port| {
+        NEXT.fetch_add(1, Relaxed);
+        TcpListener::bind(("127.0.0.1", *port)).is_ok()
+    });
+    free.context("no port is free")
 }
 
 /// Sends a signal to a child process that has not been waited for.

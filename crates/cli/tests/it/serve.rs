@@ -90,6 +90,11 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking()
+            && let Some(Ok(log)) = self.log.take().map(JoinHandle::join)
+        {
+            eprintln!("the log of the hub at {}:\n{log}", self.client.address);
+        }
     }
 }
 

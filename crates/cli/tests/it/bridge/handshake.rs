@@ -1,12 +1,10 @@
 //! How a client and the bridge meet, and how they part.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::{NEW, Tool, about, plain_pair, store};
 use crate::command::Cli;
-use crate::harness::{Agent, Client, Db, Harness, eventually};
+use crate::harness::{Agent, Client, Db, Harness, PATIENCE, eventually};
 
 #[tokio::test]
 async fn both_eras_are_served() {
@@ -88,11 +86,11 @@ async fn it_reports_itself_and_ends_with_its_input() {
     // Not even a call that waits keeps it.
     tool.request("tools/call", json!({ "name": "wait_for_updates", "arguments": {} })).await;
     let took = tool.end().await;
-    assert!(took < Duration::from_millis(2_000), "{took:?}");
+    assert!(took < PATIENCE, "{took:?}");
     assert_ne!(pull().await, Some(true));
     // A client that looks and leaves.
     let took = Tool::start(&cli, "ada", &[]).end().await;
-    assert!(took < Duration::from_millis(2_000), "{took:?}");
+    assert!(took < PATIENCE, "{took:?}");
 }
 
 #[tokio::test]
@@ -109,7 +107,7 @@ async fn a_hub_that_is_down_is_an_answer() {
     assert!(tools["result"]["tools"].as_array().unwrap().len() > 10);
     let why = tool.refused("check_updates", json!({})).await;
     assert!(why.contains("Cannot reach the hub") && why.contains("tandem serve"), "{why}");
-    assert!(tool.end().await < Duration::from_millis(2_000));
+    assert!(tool.end().await < PATIENCE);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::{Tool, store};
 use crate::client::relay::Relay;
 use crate::command::Cli;
 use crate::crash::agent;
-use crate::harness::{Agent, Client, Db, Harness, Place, eventually};
+use crate::harness::{Agent, Client, Db, Harness, PATIENCE, Place, eventually};
 use crate::serve::{Process, command};
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn the_bridge_outlives_its_hub() {
         reach["rungs"].as_array().unwrap().iter().any(|rung| rung["providedUntil"].is_string()).then_some(())
     };
     eventually(provided).await;
-    assert!(tool.end().await < Duration::from_secs(2));
+    assert!(tool.end().await < PATIENCE);
 }
 
 /// Bob behind a relay, with a bridge that wakes its model.

@@ -1,6 +1,6 @@
 //! Wake-ups between nodes.
 
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering::Relaxed;
 
 use rstest::rstest;
 use serde_json::json;
@@ -19,19 +19,18 @@ async fn an_event_that_one_node_commits_reaches_a_socket_of_another() {
     let (ada, bob) = hub.pair().await;
     let mut socket = at(&hub, &bob, 1).socket("?after=0").await;
     assert_eq!(socket.next().await.unwrap()["type"], "agent.connected");
-    let mut slowest = Duration::ZERO;
+    // A node that hears of everything does not look at the database by itself.
+    let state = || hub.nodes[1].hub.liveness.bus.link_state();
+    eventually(async || (state() == Some(LinkState::Hearing)).then_some(())).await;
     for round in 0..ROUNDS {
-        let began = Instant::now();
         let task = at(&hub, &ada, round % 3).task(&bob).await;
         let frame = socket.next().await.unwrap();
         assert_eq!((&frame["type"], &frame["taskId"]), (&json!("task.created"), &json!(task)));
-        slowest = slowest.max(began.elapsed());
     }
-    assert!(slowest < Duration::from_millis(700), "woken and not found by chance: {slowest:?}");
     // Nobody listens for Ada anywhere, and for Bob only there.
     let subscriptions = |node: usize| {
         let figures = hub.nodes[node].hub.liveness.bus.link_figures().unwrap();
-        figures.subscriptions.load(std::sync::atomic::Ordering::Relaxed)
+        figures.subscriptions.load(Relaxed)
     };
     assert_eq!([subscriptions(0), subscriptions(1), subscriptions(2)], [0, 1, 0]);
     drop(socket);
@@ -53,10 +52,8 @@ async fn while_nats_is_away_events_are_found_in_the_database() {
             let ready = node.client.send("GET", "/ready", None, None).await.ok(200);
             assert!(ready["warnings"][0].as_str().unwrap().contains("NATS"), "{ready}");
         }
-        let began = Instant::now();
         let task = at(&hub, &ada, 0).task(&bob).await;
         assert_eq!(socket.next().await.unwrap()["taskId"], json!(task));
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
         nats.resume();
         crate::harness::cluster::settle(&hub.nodes).await;
         let ready = hub.client.send("GET", "/ready", None, None).await.ok(200);

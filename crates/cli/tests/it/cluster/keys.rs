@@ -1,7 +1,5 @@
 //! A key that ends on one node ends on all of them.
 
-use std::time::{Duration, Instant};
-
 use rstest::rstest;
 use serde_json::json;
 
@@ -41,7 +39,6 @@ async fn an_ended_key_is_taken_nowhere(
         nats.kill();
     }
     let first = at(&hub, &ada, 0);
-    let began = Instant::now();
     match ended {
         Ended::Rotated => drop(first.post_empty("/agents/me/rotate-key").await.ok(200)),
         Ended::Suspended => {
@@ -51,13 +48,11 @@ async fn an_ended_key_is_taken_nowhere(
         }
         Ended::Deleted => drop(first.delete("/agents/me").await.ok(200)),
     }
+    // A node that hears of others would believe what it knows for a minute, longer than this waits.
     for node in 0..3 {
         let agent = at(&hub, &ada, node);
         eventually(async || (agent.get("/agents/me").await.status != 200).then_some(())).await;
     }
-    let took = began.elapsed();
-    let limit = if heard == Heard::ByNats { Duration::from_millis(1_500) } else { Duration::from_secs(4) };
-    assert!(took < limit, "{took:?}");
     assert_eq!(socket.next().await.unwrap_err().0, 1008);
     drop(nats);
 }

@@ -333,9 +333,12 @@ impl Agent {
 /// How long a test waits for something that should happen at once.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
-/// Waits until `state` gives something.
-pub async fn eventually<T>(mut state: impl AsyncFnMut() -> Option<T>) -> T {
-    eventually_ok(async || state().await.ok_or("it did not happen")).await
+/// Waits until `state` gives something. If it never does, the test fails with the place where it waited.
+#[track_caller]
+pub fn eventually<T>(mut state: impl AsyncFnMut() -> Option<T>) -> impl Future<Output = T> {
+    let place = std::panic::Location::caller();
+    let missing = move || format!("{place}: it did not happen within {PATIENCE:?}");
+    async move { eventually_ok(async || state().await.ok_or_else(missing)).await }
 }
 
 /// Waits until `state` is as it should be; if it never is, the test fails with what was wrong last.

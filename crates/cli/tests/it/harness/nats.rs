@@ -13,8 +13,7 @@ pub struct Nats {
 
 impl Nats {
     pub fn start() -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Self { port, child: None };
+        let mut server = Self { port: lasting_port(), child: None };
         server.resume();
         server
     }
@@ -40,6 +39,13 @@ impl Nats {
         let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         self.child = Some(started.expect("nats-server is installed: scripts/with-nats installs it"));
     }
+}
+
+/// A port that nobody else takes while the server is killed: it is below those that the system gives out, and each test is
+/// a process with another number.
+fn lasting_port() -> u16 {
+    let first = 10_000 + u16::try_from(std::process::id() % 20_000).unwrap();
+    (first..32_000).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a port is free")
 }
 
 impl Drop for Nats {
