@@ -265,10 +265,18 @@ async fn a_file_that_is_not_whole_is_not_given_as_a_file() {
         ada.post(&format!("/tasks/{task}/files/json"), upload("a.txt", "text/plain", b"hello")).await.ok(201);
     let id = sent["id"].as_str().unwrap();
     let path = hub.hub.config.data.join("files").join(&id[id.len() - 2..]).join(id);
-    for damaged in ["hell", "hello, Bob"] {
+    // One export each: they are rare.
+    for (damaged, agent) in [("hell", &bob), ("hello, Bob", &ada)] {
         std::fs::write(&path, damaged).unwrap();
-        let got = bob.tool("download_file", json!({ "fileId": id })).await;
+        let got = agent.tool("download_file", json!({ "fileId": id })).await;
         assert_eq!(got["isError"], true, "{got}");
+        let export = agent.get("/agents/me/export").await.ok(200);
+        let file = &export["files"][0];
+        assert_eq!(
+            (&file["contentOmitted"], &export["__exportComplete"]),
+            (&json!(true), &json!(true)),
+            "{file}"
+        );
     }
 }
 

@@ -325,6 +325,11 @@ async fn probe(root: &Path) -> std::io::Result<()> {
     written
 }
 
+/// Whether a file ended with this error because it has not the size that its row says.
+pub(crate) fn is_damaged(cause: &std::io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData)
+}
+
 async fn make_folder(file: &Path) -> std::io::Result<()> {
     let Some(folder) = file.parent() else { return Ok(()) };
     durable::make_folder_async(folder).await

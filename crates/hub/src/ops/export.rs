@@ -260,7 +260,16 @@ impl Export {
         };
         self.put(Section::FileBegins(view)).await?;
         let (mut rest, mut given) = (Vec::new(), 0_usize);
-        while let Some(piece) = bytes.try_next().await.map_err(stored::Error::from)? {
+        loop {
+            let piece = match bytes.try_next().await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                // A part of it is lost for good. The rest of the export is whole.
+                Err(cause) if stored::is_damaged(&cause) => {
+                    return self.put(Section::FileEnds { complete: false }).await;
+                }
+                Err(cause) => return Err(stored::Error::from(cause).into()),
+            };
             if given > 0 && given.is_multiple_of(PIECES_PER_CHECK) && !self.may_see(&id).await? {
                 return self.put(Section::FileEnds { complete: false }).await;
             }
