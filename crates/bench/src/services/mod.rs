@@ -22,14 +22,9 @@ const STOP_MAX: Duration = Duration::from_secs(10);
 /// out, so that nobody takes it before its server is there.
 pub fn free_port() -> anyhow::Result<u16> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = 10_000 + std::process::id() % 10_000;
-    let ports = first..first + 10_000;
-    let mut rest = ports.skip(NEXT.load(Relaxed).into()).filter_map(|port| u16::try_from(port).ok());
-    let free = rest.find(|port| {
-        NEXT.fetch_add(1, Relaxed);
-        TcpListener::bind(("127.0.0.1", *port)).is_ok()
-    });
-    free.context("no port is free")
+    let first = 10_000 + u16::try_from(std::process::id() % 10_000).unwrap_or_default();
+    let mut ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Relaxed)).take(10_000);
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).context("no port is free")
 }
 
 /// Sends a signal to a child process that has not been waited for.

@@ -82,3 +82,26 @@ impl Trust {
         u64::try_from(at.saturating_duration_since(self.epoch).as_millis()).unwrap_or(NEVER - 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ago(age: Duration) -> Instant {
+        Instant::now().checked_sub(age).unwrap()
+    }
+
+    #[test]
+    fn a_node_that_hears_nothing_believes_for_two_seconds() {
+        let deaf = [Trust::new(BusKind::Polling), Trust::new(BusKind::Nats(Vec::new()))];
+        for trust in deaf {
+            assert!(trust.covers(Instant::now()));
+            assert!(!trust.covers(ago(Duration::from_secs(2))));
+        }
+    }
+
+    #[test]
+    fn a_node_alone_believes_for_ever() {
+        assert!(Trust::new(BusKind::Alone).covers(ago(Duration::from_secs(60))));
+    }
+}
