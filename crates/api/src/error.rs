@@ -116,6 +116,8 @@ codes! {
     IdTaken "id_taken" 409 "that task id is already in use"
         => "Choose another id, or leave it out.";
     AliasTaken "alias_taken" 409 "another of your connections has that alias";
+    KeyTaken "key_taken" 409 "an agent has that API key already"
+        => "Make another key.";
     AlreadyConnected "already_connected" 409 "you are already connected"
         => "Continue with create_task.";
     NoWebhook "no_webhook" 409 "you have no active webhook";

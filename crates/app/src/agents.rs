@@ -54,6 +54,7 @@ fn tags(capabilities: &Capabilities) -> Vec<String> {
 }
 
 pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Error> {
+    check_unused(tx, &new.key_hash)?;
     if let Some(solved) = &new.solved
         && !pairing::use_challenge(tx, &solved.challenge, solved.expires_at)?
     {
@@ -133,9 +134,15 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, E
 /// but before the key cache knows of it.
 pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, old: &KeyHash, key_hash: &KeyHash) -> Result<(), Error> {
     check_key(tx, by, old)?;
+    check_unused(tx, key_hash)?;
     rows::set_key_hash(tx, by, key_hash)?.ok_or(Error::NotFound("agent"))?;
     tx.after_commit(Effect::KeyEnded(by.clone()));
     Ok(())
+}
+
+/// A key stands for one agent.
+fn check_unused(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<(), Error> {
+    if rows::has_key(tx, key_hash)? { Err(Error::KeyTaken) } else { Ok(()) }
 }
 
 /// Checks inside the transaction that the caller's key is still valid. Every write starts with this check, because

@@ -67,6 +67,9 @@ pub enum Error {
     /// The id that the client chose for its task is in use.
     #[error("that task id is taken")]
     IdTaken,
+    /// The API key that the client made is in use.
+    #[error("an agent has that API key already")]
+    KeyTaken,
     /// Another connection has that alias.
     #[error("another of your connections has that alias")]
     AliasTaken,

@@ -24,6 +24,7 @@
 #![warn(missing_docs)]
 
 mod answered_io;
+mod api_key;
 mod backoff;
 mod call;
 mod calls;
@@ -40,6 +41,7 @@ mod sealed;
 mod stream;
 pub mod whole_files;
 
+pub use api_key::ApiKey;
 pub use call::Method;
 pub use calls::{Download, McpAnswer};
 pub use client::Client;

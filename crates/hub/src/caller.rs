@@ -59,16 +59,13 @@ impl Caller {
 
     #[must_use]
     pub fn with_idempotency_key(self, key: Option<Key>) -> Self {
-        Self {
-            idempotency: key.map(|key| Arc::new(IdempotentRequest { key, replayed: AtomicBool::new(false) })),
-            ..self
-        }
+        Self { idempotency: key.map(|key| Arc::new(IdempotentRequest::new(key))), ..self }
     }
 
     /// Whether the answer was stored by an earlier request with the same idempotency key.
     #[must_use]
     pub fn was_replayed(&self) -> bool {
-        self.idempotency.as_ref().is_some_and(|once| once.replayed.load(Relaxed))
+        self.idempotency.as_ref().is_some_and(|once| once.was_replayed())
     }
 }
 
@@ -80,6 +77,17 @@ pub struct IdempotentRequest {
 }
 
 impl IdempotentRequest {
+    #[must_use]
+    pub fn new(key: Key) -> Self {
+        Self { key, replayed: AtomicBool::new(false) }
+    }
+
+    /// Whether the answer was stored by an earlier request with the same key.
+    #[must_use]
+    pub fn was_replayed(&self) -> bool {
+        self.replayed.load(Relaxed)
+    }
+
     pub(crate) fn note_replayed(&self) {
         self.replayed.store(true, Relaxed);
     }

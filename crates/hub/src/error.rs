@@ -208,6 +208,7 @@ impl From<AppError> for Error {
             E::Blocked => Code::Blocked,
             E::AlreadyConnected => Code::AlreadyConnected,
             E::IdTaken => Code::IdTaken,
+            E::KeyTaken => Code::KeyTaken,
             E::AliasTaken => Code::AliasTaken,
             E::NotSender => Code::NotSender,
             E::TooManyOpenTasks(_) => Code::TooManyOpenTasks,

@@ -3,7 +3,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tandem_api::agents::Blocked;
+use tandem_api::agents::{Blocked, NewKey};
 use tandem_api::connections::{ConnectedView, PairingCodeView};
 use tandem_api::files::UploadedFile;
 use tandem_api::messages::MessageView;
@@ -55,6 +55,22 @@ stored_as_they_are!(
     PairingCodeView,
     UsageView
 );
+
+/// A key that the client made. There is nothing to store: an answer that holds a key is never kept.
+impl Replay for NewKey {
+    type Kept = KeptNothing;
+
+    fn kept(&self) -> KeptNothing {
+        KeptNothing {}
+    }
+
+    fn replay(_: &mut Tx<'_>, _: &AgentId, _: KeptNothing, _: &Now) -> Result<Self, Error> {
+        Ok(Self { api_key: None })
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct KeptNothing {}
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeptId<Id> {

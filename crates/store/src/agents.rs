@@ -88,6 +88,12 @@ pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, 
     tx.find("select id, suspended from agents where key_hash = ?1 and deleted_at is null", &[key_hash.into()])
 }
 
+/// Whether an agent has a key with this hash, also one whose account is being deleted.
+pub fn has_key(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<bool, Error> {
+    let found: Option<i64> = tx.find("select 1 from agents where key_hash = ?1", &[key_hash.into()])?;
+    Ok(found.is_some())
+}
+
 /// Sets what only the operator may.
 pub fn set_terms(
     tx: &mut Tx<'_>,

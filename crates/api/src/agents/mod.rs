@@ -12,12 +12,14 @@ use tandem_core::{AgentId, Timestamp};
 use utoipa::ToSchema;
 
 mod directory;
+mod key;
 mod wake;
 
 use crate::events::EventType;
 use crate::text::{Author, HubText, PeerJson, PeerName, PeerTags, PeerText, PeerToken};
 use crate::{fence_fields, nullable};
 pub use directory::{BlockAgent, BlockEntry, Blocked, DirectoryEntry, DiscoverQuery, Discovered};
+pub use key::{ApiKeyHash, NewKey, RotateKey};
 pub use wake::{ReachView, ReportReach, RungView};
 
 /// Maximum size of the metadata, as compact JSON.
@@ -75,6 +77,11 @@ pub struct RegisterAgent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub public_key: Option<String>,
+    /// SHA-256 of a key that you made: `tdm_` and at least 43 characters of `[A-Za-z0-9_-]`. Then a lost answer costs
+    /// nothing, because you have the key. Omitted: the hub makes one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, pattern = "^[0-9a-f]{64}$")]
+    pub api_key_hash: Option<ApiKeyHash>,
     /// From `GET /agents/challenge`, if the hub requires proof of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -95,6 +102,7 @@ impl RegisterAgent {
             capabilities: None,
             metadata: None,
             public_key: None,
+            api_key_hash: None,
             challenge: None,
             solution: None,
         }
@@ -257,21 +265,12 @@ impl Profile {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Registered {
-    /// The API key. It is not stored and cannot be shown again.
-    #[schema(value_type = String, example = "tdm_0f1e…")]
-    pub api_key: HubText,
+    /// The API key. It is not stored and cannot be shown again. Null if you made it.
+    #[schema(value_type = Option<String>, example = "tdm_0f1e…")]
+    pub api_key: Option<HubText>,
     /// The profile.
     #[serde(flatten)]
     pub profile: Profile,
-}
-
-/// A new API key.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct NewKey {
-    /// The API key. It is not stored and cannot be shown again. The old key no longer works.
-    #[schema(value_type = String)]
-    pub api_key: HubText,
 }
 
 /// How a challenge is solved.
@@ -335,7 +334,5 @@ fence_fields!(Profile {
 });
 
 fence_fields!(Registered { api_key, profile });
-
-fence_fields!(NewKey { api_key });
 
 fence_fields!(DeletedAccount { deleted, connections, tasks, messages, files });

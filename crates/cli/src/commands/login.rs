@@ -57,6 +57,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             agent_id: agent.id.clone(),
             agent_name,
             api_key,
+            next_api_key: None,
         };
         let _locked = profiles.reserve(&profile.name)?;
         // A private key and its profile are written both or not at all.

@@ -1,11 +1,11 @@
 //! `tandem register`: makes an agent on a hub and its profile on this machine.
 //!
 //! Everything that can fail here fails before the hub is asked: the name is free, the folder can be written, the key
-//! exists. The API key is shown nowhere; it goes from the answer to the profile.
+//! exists. The API key is made here and shown nowhere; the hub gets its hash.
 
 use clap::Args;
-use tandem_api::agents::{Challenge, RegisterAgent, Registered};
-use tandem_client::Client;
+use tandem_api::agents::{Challenge, Profile as AgentProfile, RegisterAgent};
+use tandem_client::{ApiKey, Client};
 use tandem_core::text::{AgentName, Capabilities};
 use tandem_seal::PrivateKey;
 
@@ -87,13 +87,14 @@ pub(super) async fn make_agent(
     let solved = solve(challenge, terminal, request).await?;
     // From here on a process that ends would leave a private key without a profile, or an agent without its key.
     let held = signals::hold()?;
-    let registered = register(client, profiles, name, solved, key.as_ref()).await?;
+    let (agent, api_key) = register(client, profiles, name, solved, key.as_ref()).await?;
     let profile = Profile {
         name: name.to_owned(),
         hub: client.hub().to_string(),
-        agent_id: registered.profile.id.clone(),
-        agent_name: registered.profile.name.as_str().to_owned(),
-        api_key: registered.api_key.as_str().to_owned(),
+        agent_id: agent.id,
+        agent_name: agent.name.into(),
+        api_key: api_key.into(),
+        next_api_key: None,
     };
     match profiles.save(&profile) {
         Ok(()) => {
@@ -170,13 +171,13 @@ async fn register(
     name: &str,
     request: RegisterAgent,
     key: Option<&PrivateKey>,
-) -> Outcome<Registered> {
+) -> Outcome<(AgentProfile, ApiKey)> {
     profiles.check_writable(name)?;
     if let Some(key) = key {
         profiles.save_key(name, key)?;
     }
     let request = RegisterAgent { public_key: key.map(|key| key.public().to_pem()), ..request };
-    let failure = match client.register(&request).await {
+    let failure = match client.register(&request, &ApiKey::generate()?).await {
         Ok(registered) => return Ok(registered),
         Err(failure) => failure,
     };

@@ -42,14 +42,7 @@ impl Session {
             None => {
                 let profile = profiles.select(common.agent.as_deref())?;
                 let hub = hub_of_profile(common, &profile, &profiles)?;
-                let client = Client::new(hub)?.with_key(&profile.api_key);
-                // A command that runs for days outlives its key if another one replaces it.
-                let (stored, name, agent) =
-                    (profiles.clone(), profile.name.clone(), profile.agent_id.clone());
-                let client = client.with_key_source(move || {
-                    let stored = stored.load(&name).ok().flatten()?;
-                    (stored.agent_id == agent).then_some(stored.api_key)
-                });
+                let client = with_stored_key(Client::new(hub)?, &profiles, &profile);
                 let key_file = profiles.key_file(&profile.name);
                 let client = match key_file.exists() {
                     true => {
@@ -172,6 +165,17 @@ impl Session {
             ))),
         }
     }
+}
+
+/// A client with the key of a profile. A command that runs for days outlives its key if another one replaces it, so a
+/// refused key is looked up again.
+pub(crate) fn with_stored_key(client: Client, profiles: &Profiles, profile: &Profile) -> Client {
+    let (stored, name, agent) = (profiles.clone(), profile.name.clone(), profile.agent_id.clone());
+    client.with_key(&profile.api_key).with_key_source(move || {
+        let stored = stored.load(&name).ok().flatten()?;
+        // After a rotation without an answer, the refused key is the old one.
+        (stored.agent_id == agent).then(|| stored.next_api_key.unwrap_or(stored.api_key))
+    })
 }
 
 /// The hub of a command that uses no profile: the option or variable, else the usual one.

@@ -41,6 +41,9 @@ pub(crate) struct Profile {
     /// The name that others see.
     pub(crate) agent_name: String,
     pub(crate) api_key: String,
+    /// A key that a rotation has sent to the hub without hearing back: either of the two is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) next_api_key: Option<String>,
 }
 
 impl Profile {
@@ -233,12 +236,6 @@ impl Profiles {
         }
         let what = format!("there is a private key without a profile: {}", file.display());
         Err(Failure::refused(what).next("Move it away, or choose another profile name with --as PROFILE."))
-    }
-
-    /// Writes an API key that has no place in its profile to the state folder, which may be on another disk.
-    pub(crate) fn rescue_key(&self, profile: &Profile) -> Option<PathBuf> {
-        let file = self.state.join(format!("{}.key", profile.name));
-        write_secret(&file, &profile.api_key).is_ok().then_some(file)
     }
 
     /// The profile that commands use, if one was chosen.

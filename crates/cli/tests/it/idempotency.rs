@@ -4,6 +4,7 @@ use http_body_util::Full;
 use hyper::Request;
 use rstest::rstest;
 use serde_json::{Value, json};
+use tandem_client::ApiKey;
 
 use crate::harness::{Agent, Db, Harness, Reply};
 use crate::writes::picture::Picture;
@@ -184,4 +185,63 @@ async fn a_repetition_is_about_the_same_task(#[values(Db::Sqlite, Db::Postgres)]
     hub.advance_ms(1_000);
     bob.task_with(&ada, json!({ "title": "Theirs", "id": "same" })).await;
     post(&ada, "/tasks", "k", draft).await.refused(404, "not_found");
+}
+
+/// Keys that the client made: nothing secret is in the answer, so it can be given again.
+#[rstest]
+#[tokio::test]
+async fn a_registration_with_an_own_key_can_be_sent_twice(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let guest = hub.agent("Guest").await;
+    let (key, other) = (ApiKey::generate().unwrap(), ApiKey::generate().unwrap());
+    let body = json!({ "name": "New", "apiKeyHash": key.hash() });
+    let sent = [post(&guest, "/agents", "k", body.clone()), post(&guest, "/agents", "k", body.clone())];
+    let replies = futures_util::future::join_all(sent).await;
+    let id = replies[0].ok(201)["id"].clone();
+    assert!(replies.iter().all(|reply| reply.ok(201)["id"] == id && reply.json()["apiKey"].is_null()));
+    let again = post(&guest, "/agents", "k", body.clone()).await;
+    assert_eq!((again.header("idempotent-replayed"), &again.ok(201)["id"]), (Some("true"), &id));
+    let get = async |key: &ApiKey| guest.client.send("GET", "/agents/me", Some(key.as_str()), None).await;
+    assert_eq!(get(&key).await.ok(200)["id"], id);
+    // Another request is refused, whatever its key: by the idempotency key, or by the key that is taken.
+    let renamed = json!({ "name": "Else", "apiKeyHash": key.hash() });
+    post(&guest, "/agents", "k", renamed.clone()).await.refused(409, "idempotency_conflict");
+    post(&guest, "/agents", "other", renamed).await.refused(409, "key_taken");
+    let others = json!({ "name": "New", "apiKeyHash": other.hash() });
+    post(&guest, "/agents", "k", others).await.refused(409, "idempotency_conflict");
+    for wrong in [json!("AB"), json!("A".repeat(64)), json!("g".repeat(64)), json!("a".repeat(65)), json!(1)]
+    {
+        let body = json!({ "name": "New", "apiKeyHash": wrong });
+        post(&guest, "/agents", "wrong", body).await.refused(400, "validation");
+    }
+    // Once the key is replaced, the old registration says nothing about the agent.
+    let rotate = json!({ "apiKeyHash": other.hash() });
+    let agent = Agent { key: key.as_str().to_owned(), ..guest.clone() };
+    post(&agent, "/agents/me/rotate-key", "r", rotate).await.ok(200);
+    post(&guest, "/agents", "k", body).await.refused(401, "unauthorized");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_rotation_with_an_own_key_can_be_sent_twice(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    let key = ApiKey::generate().unwrap();
+    let body = json!({ "apiKeyHash": key.hash() });
+    let path = "/agents/me/rotate-key";
+    assert_eq!(post(&ada, path, "k", body.clone()).await.ok(200), json!({ "apiKey": null }));
+    post(&ada, path, "k", body.clone()).await.refused(401, "unauthorized");
+    let renewed = Agent { key: key.as_str().to_owned(), ..ada.clone() };
+    let again = post(&renewed, path, "k", body.clone()).await;
+    assert_eq!(
+        (again.header("idempotent-replayed"), again.ok(200)),
+        (Some("true"), json!({ "apiKey": null }))
+    );
+    // A key stands for one agent: neither another nor the same one can take it again.
+    post(&bob, path, "k", body.clone()).await.refused(409, "key_taken");
+    post(&renewed, path, "later", body).await.refused(409, "key_taken");
+    let wrong = json!({ "apiKeyHash": "tdm_secret" });
+    post(&bob, path, "k", wrong).await.refused(400, "validation");
+    bob.get("/agents/me").await.ok(200);
+    renewed.get("/agents/me").await.ok(200);
 }

@@ -241,6 +241,7 @@ fn code(error: &Error) -> &'static str {
         Error::NotFound(_) => "not_found",
         Error::NotConnected => "not_connected",
         Error::AlreadyConnected => "already_connected",
+        Error::KeyTaken => "key_taken",
         Error::Refused(refusal) => match refusal {
             Refusal::Terminal => "task_terminal",
             Refusal::ApprovalPending => "approval_pending",

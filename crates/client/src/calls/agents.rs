@@ -1,19 +1,28 @@
 //! Registration, the caller's own agent, the directory and blocks.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use hyper::body::Incoming;
 use tandem_api::agents::{
     BlockAgent, BlockEntry, Blocked, Challenge, DeletedAccount, DiscoverQuery, Discovered, NewKey,
-    PatchAgent, Profile, ReachView, RegisterAgent, Registered, ReportReach,
+    PatchAgent, Profile, ReachView, RegisterAgent, Registered, ReportReach, RotateKey,
 };
+use tandem_api::error::Code;
 use tandem_api::tasks::PageQuery;
+use tandem_api::text::HubText;
 use tandem_core::AgentId;
 use tokio::time::timeout;
 
 use crate::call::{Call, Method};
 use crate::client::SILENCE_MAX;
 use crate::connection::Connection;
-use crate::{Client, Error, Page};
+use crate::{ApiKey, Client, Error, Page};
+
+/// The key of an agent: the one that was made here, unless an older hub has made another.
+fn in_force(made_by_hub: Option<HubText>, made_here: &ApiKey) -> ApiKey {
+    made_by_hub.map_or_else(|| made_here.clone(), |key| ApiKey::from(key.as_str().to_owned()))
+}
 
 impl Client {
     /// A challenge for [`register`](Self::register). With difficulty 0 no solution is needed.
@@ -21,10 +30,21 @@ impl Client {
         self.call(&Call::get("/agents/challenge")).await
     }
 
-    /// Registers an agent. The answer contains its API key, which the hub shows only once; so this call is not repeated
-    /// when its answer is lost.
-    pub async fn register(&self, agent: &RegisterAgent) -> Result<Registered, Error> {
-        self.call(&Call::post_once("/agents").json(agent)).await
+    /// Registers an agent with a key that was made here, so a lost answer costs nothing. Returns its profile and the key
+    /// that it has: an older hub makes another one itself.
+    pub async fn register(&self, agent: &RegisterAgent, key: &ApiKey) -> Result<(Profile, ApiKey), Error> {
+        let agent = RegisterAgent { api_key_hash: Some(key.hash()), ..agent.clone() };
+        match self.call::<Registered>(&Call::post("/agents").json(&agent)).await {
+            Ok(Registered { api_key, profile }) => Ok((profile, in_force(api_key, key))),
+            // The first answer was lost, and the hub knows the second request by no idempotency key.
+            Err(error) if error.code() == Some(Code::KeyTaken) || error.may_have_taken_effect() => {
+                match self.clone().with_key(key.as_str()).profile().await {
+                    Ok(profile) => Ok((profile, key.clone())),
+                    Err(_) => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The caller's profile.
@@ -37,10 +57,27 @@ impl Client {
         self.call(&Call::patch("/agents/me").json(change)).await
     }
 
-    /// Replaces the caller's API key. The old one stops working at once, and this client keeps it: continue with
+    /// Replaces the caller's API key by one that was made here, and returns the key that is valid now: an older hub makes
+    /// another one itself. The old one stops working at once, and this client keeps it: continue with
     /// [`with_key`](Self::with_key).
-    pub async fn rotate_key(&self) -> Result<NewKey, Error> {
-        self.call(&Call::post_once("/agents/me/rotate-key")).await
+    ///
+    /// Save the new key first. After an error that [may have taken effect](Error::may_have_taken_effect), either of the
+    /// two is valid: the same call with the same key settles it.
+    pub async fn rotate_key(&self, new: &ApiKey) -> Result<ApiKey, Error> {
+        let body = RotateKey { api_key_hash: Some(new.hash()) };
+        let error = match self.call::<NewKey>(&Call::post("/agents/me/rotate-key").json(&body)).await {
+            Ok(NewKey { api_key }) => return Ok(in_force(api_key, new)),
+            Err(error) => error,
+        };
+        // The hub refuses the old key, or the new one as taken, when it has done this already.
+        let is_done = matches!(error.code(), Some(Code::Unauthorized | Code::KeyTaken));
+        if is_done || error.may_have_taken_effect() {
+            let replaced = self.clone().with_key(new.as_str()).with_patience(Duration::ZERO);
+            if replaced.profile().await.is_ok() {
+                return Ok(new.clone());
+            }
+        }
+        Err(error)
     }
 
     /// How the caller can be reached.

@@ -2,19 +2,25 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tandem_api::agents::{
-    Challenge, ChallengeAlgorithm, DeletedAccount, DirectoryEntry, DiscoverQuery, Discovered, NewKey,
-    PatchAgent, Profile, RegisterAgent, Registered,
+    ApiKeyHash, Challenge, ChallengeAlgorithm, DeletedAccount, DirectoryEntry, DiscoverQuery, Discovered,
+    NewKey, PatchAgent, Profile, RegisterAgent, Registered, RotateKey,
 };
 use tandem_api::text::{Author, HubText, PeerName, PeerTags, PeerText};
 use tandem_app::agents::{self, Change, Discover, NewAgent};
-use tandem_app::{Invalid, keys, webhooks};
+use tandem_app::idempotency::{self, Key};
+use tandem_app::keys::KeyHash;
+use tandem_app::{Error as AppError, Invalid, keys, webhooks};
+use tandem_core::agents::Agent;
+use tandem_core::{AgentId, Now};
+use tandem_store::Tx;
 use tandem_store::directory::Listed;
 
 use crate::presences::Sightings;
 use crate::rates::RateKind;
 use crate::webhooks::address;
-use crate::{Address, Caller, Error, Hub, HubParts, paging};
+use crate::{Address, Caller, Error, Hub, HubParts, IdempotentRequest, paging};
 
 /// Ended tasks needed before a completion rate is shown.
 const ENDED_TASKS_MIN: i64 = 5;
@@ -38,27 +44,109 @@ pub fn count_registration(hub: &HubParts, address: &Address) -> Result<(), Error
     hub.rates.limit(RateKind::Registrations, &address.key, hub.config.rate_limit_register_max, hub.time())
 }
 
-/// Registers an agent. The caller of this function has counted the registration.
-pub async fn register(hub: &HubParts, body: RegisterAgent) -> Result<Registered, Error> {
+/// The key for an agent and its hash; no key if the client made it.
+fn new_key(hub: &HubParts, made: Option<ApiKeyHash>) -> Result<(Option<String>, KeyHash), Error> {
+    match made {
+        // No agent could ever be reached by the operator's token.
+        Some(ApiKeyHash(hash)) if hub.access.is_admin(&hash) => Err(AppError::KeyTaken.into()),
+        Some(ApiKeyHash(hash)) => Ok((None, hash)),
+        None => {
+            let key = keys::new_api_key();
+            let hash = keys::sha256(key.as_bytes());
+            Ok((Some(key), hash))
+        }
+    }
+}
+
+/// What is stored of a registration with an idempotency key.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptAgent {
+    id: AgentId,
+}
+
+/// A registration that may be sent twice. Nobody is authenticated yet, so the address stands for the sender.
+#[derive(Debug, Clone)]
+struct Repeatable {
+    sender: AgentId,
+    key: Key,
+}
+
+impl Repeatable {
+    fn new(address: &Address, key: Key) -> Result<Self, Error> {
+        let hash = keys::hex(&keys::sha256(address.key.as_bytes())[..16]);
+        let sender = format!("address-{hash}").parse().map_err(|_| Error::internal())?;
+        Ok(Self { sender, key })
+    }
+
+    /// The agent that an earlier request with this key has made, while its key is still the same one.
+    fn earlier(&self, tx: &mut Tx<'_>, key_hash: &KeyHash, now: &Now) -> Result<Option<Agent>, AppError> {
+        let Some(KeptAgent { id }) = idempotency::find(tx, &self.sender, &self.key, now)? else {
+            return Ok(None);
+        };
+        agents::check_key(tx, &id, key_hash)?;
+        agents::profile(tx, &id).map(Some)
+    }
+}
+
+/// Registers an agent. The caller of this function has counted the registration. An idempotency key counts only beside a
+/// key that the client made: an answer that holds a key is never kept.
+pub async fn register(
+    hub: &HubParts,
+    address: &Address,
+    once: Option<&IdempotentRequest>,
+    body: RegisterAgent,
+) -> Result<Registered, Error> {
+    let (api_key, key_hash) = new_key(hub, body.api_key_hash)?;
+    let once = once.filter(|_| api_key.is_none());
+    let repeatable = once.map(|once| Repeatable::new(address, once.key.clone())).transpose()?;
+    // Before anything that a repetition could fail at: its challenge is used up.
+    let earlier = match repeatable.clone() {
+        Some(sent) => hub.read(move |tx, now| sent.earlier(tx, &key_hash, now)).await?,
+        None => None,
+    };
+    let (agent, replayed) = match earlier {
+        Some(agent) => (agent, true),
+        None => insert(hub, body, key_hash, repeatable).await?,
+    };
+    if let Some(once) = once.filter(|_| replayed) {
+        once.note_replayed();
+    }
+    let seen = hub.presence(&agent).await;
+    Ok(Registered { api_key: api_key.map(HubText::new), profile: Profile::new(agent, seen, None) })
+}
+
+/// Writes a new agent, or finds the one that the same request has made at this moment.
+async fn insert(
+    hub: &HubParts,
+    body: RegisterAgent,
+    key_hash: KeyHash,
+    repeatable: Option<Repeatable>,
+) -> Result<(Agent, bool), Error> {
     if let Some(pem) = &body.public_key {
         keys::check_public_key(pem)?;
     }
     let solved =
         hub.access.challenges.check(body.challenge.as_deref(), body.solution.as_deref(), hub.time())?;
-    let api_key = keys::new_api_key();
     let new = NewAgent {
         name: body.name,
         description: body.description,
         capabilities: body.capabilities.unwrap_or_default(),
         metadata: body.metadata.map(Into::into),
         public_key: body.public_key,
-        key_hash: keys::sha256(api_key.as_bytes()),
+        key_hash,
         solved,
         credits_micro: hub.config.initial_credits_micro(),
     };
-    let agent = hub.db.write(move |tx, now| agents::register(tx, &new, now)).await?;
-    let seen = hub.presence(&agent).await;
-    Ok(Registered { api_key: HubText::new(api_key), profile: Profile::new(agent, seen, None) })
+    let write = hub.db.write(move |tx, now| {
+        let Some(sent) = &repeatable else { return Ok((agents::register(tx, &new, now)?, false)) };
+        if let Some(agent) = sent.earlier(tx, &key_hash, now)? {
+            return Ok((agent, true));
+        }
+        let agent = agents::register(tx, &new, now)?;
+        idempotency::keep(tx, &sent.sender, &sent.key, &KeptAgent { id: agent.id.clone() }, now)?;
+        Ok((agent, false))
+    });
+    Ok(write.await?)
 }
 
 pub async fn profile(hub: &HubParts, caller: &Caller) -> Result<Profile, Error> {
@@ -115,11 +203,18 @@ async fn check_webhook(hub: &HubParts, url: &str) -> Result<(), Error> {
 }
 
 /// Replaces the caller's key. The old key stops working at once.
-pub async fn rotate_key(hub: &HubParts, caller: &Caller) -> Result<NewKey, Error> {
-    let api_key = keys::new_api_key();
-    let (by, old, new) = (caller.agent.clone(), caller.key_hash, keys::sha256(api_key.as_bytes()));
+pub async fn rotate_key(hub: &HubParts, caller: &Caller, body: RotateKey) -> Result<NewKey, Error> {
+    let (api_key, new) = new_key(hub, body.api_key_hash)?;
+    let (by, old) = (caller.agent.clone(), caller.key_hash);
+    let Some(api_key) = api_key else {
+        let rotate = move |tx: &mut Tx<'_>, _: &Now| {
+            agents::rotate_key(tx, &by, &old, &new)?;
+            Ok(NewKey { api_key: None })
+        };
+        return hub.write_once(caller, rotate).await;
+    };
     hub.write(caller, move |tx, _| agents::rotate_key(tx, &by, &old, &new)).await?;
-    Ok(NewKey { api_key: HubText::new(api_key) })
+    Ok(NewKey { api_key: Some(HubText::new(api_key)) })
 }
 
 /// Deletes the caller's account with everything that belongs to it.

@@ -1,7 +1,6 @@
 //! Signing in to the dashboard.
 
 use tandem_api::admin::SetupLink;
-use tandem_api::agents::NewKey;
 use tandem_api::error::Code;
 use tandem_api::text::HubText;
 use tandem_app::keys;
@@ -54,12 +53,12 @@ pub async fn current(hub: &HubParts, session: &Session) -> Result<Option<Session
 }
 
 /// Replaces the key of an agent for a person who is signed in. The session goes on with the new key.
-pub async fn rotate_key(hub: &HubParts, caller: &Caller, session: &Session) -> Result<NewKey, Error> {
+pub async fn rotate_key(hub: &HubParts, caller: &Caller, session: &Session) -> Result<String, Error> {
     let api_key = keys::new_api_key();
     let (by, old, new) = (caller.agent.clone(), caller.key_hash, keys::sha256(api_key.as_bytes()));
     let id = session.id.clone();
     hub.write(caller, move |tx, _| sign_ins::rotate_key(tx, &id, &by, &old, &new)).await?;
-    Ok(NewKey { api_key: HubText::new(api_key) })
+    Ok(api_key)
 }
 
 /// Signs in with an agent's API key or the operator's token. Tells who it was.

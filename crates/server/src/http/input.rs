@@ -94,11 +94,14 @@ async fn receive(mut request: Request, hub: &Hub) -> Result<(Caller, Result<Obje
         Err(error) => return Ok((caller, Err(error))),
     };
     let caller = Caller { held: Some(Arc::new(held)), ..caller };
-    let key = key.map(|key| {
-        let about = format!("{} {}\n", parts.method, parts.uri);
-        Key { key, request_hash: keys::sha256(&[about.as_bytes(), &bytes].concat()) }
-    });
+    let key = key.map(|key| key_for(key, &parts, &bytes));
     Ok((caller.with_idempotency_key(key), parse(&parts.headers, &bytes)))
+}
+
+/// An idempotency key with the hash of the request for which it was used.
+fn key_for(key: String, parts: &Parts, body: &[u8]) -> Key {
+    let about = format!("{} {}\n", parts.method, parts.uri);
+    Key { key, request_hash: keys::sha256(&[about.as_bytes(), body].concat()) }
 }
 
 pub(crate) async fn read_bytes(
@@ -117,15 +120,23 @@ pub(crate) async fn read_bytes(
     Ok((key, bytes.into(), body.into_held()))
 }
 
-/// Parses the body of a request without a caller. The memory of the body is held as long as the second value.
+/// A body, and the memory that it takes as long as this value lives.
+pub(crate) struct HeldBody<T> {
+    pub body: T,
+    pub idempotency: Option<Key>,
+    _held: Held,
+}
+
+/// Parses the body of a request without a caller.
 pub(crate) async fn read_body<T: DeserializeOwned>(
     hub: &Hub,
     holder: impl Into<Holder>,
     request: Request,
-) -> Result<(T, Held), Error> {
+) -> Result<HeldBody<T>, Error> {
     let (parts, body) = request.into_parts();
-    let (_, bytes, held) = read_bytes(hub, holder, &parts.headers, body).await?;
-    Ok((parse(&parts.headers, &bytes)?.read()?, held))
+    let (key, bytes, held) = read_bytes(hub, holder, &parts.headers, body).await?;
+    let idempotency = key.map(|key| key_for(key, &parts, &bytes));
+    Ok(HeldBody { body: parse(&parts.headers, &bytes)?.read()?, idempotency, _held: held })
 }
 
 /// A body without fields.

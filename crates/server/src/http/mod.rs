@@ -55,8 +55,12 @@ pub fn json_response(status: StatusCode, body: String) -> Response {
 
 /// The response of an idempotent request. A header says whether it was replayed.
 pub(crate) fn answer<T: Serialize>(caller: &Caller, status: StatusCode, view: &T) -> Response {
-    let mut response = json_response(status, json(view));
-    if caller.was_replayed() {
+    marked_replayed(json_response(status, json(view)), caller.was_replayed())
+}
+
+/// Says in a header whether an answer is that of an earlier request.
+pub(crate) fn marked_replayed(mut response: Response, replayed: bool) -> Response {
+    if replayed {
         response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
     response

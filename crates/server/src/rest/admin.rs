@@ -49,8 +49,8 @@ pub(crate) async fn change_agent(
     request: Request,
 ) -> Answer<AdminAgent> {
     let agent = parse_id(&agent, "agent")?;
-    let (body, _held) = read_body::<PatchAgentTerms>(&hub, &address, request).await?;
-    Ok(Json(admin::change_agent(&hub, &agent, body).await?))
+    let read = read_body::<PatchAgentTerms>(&hub, &address, request).await?;
+    Ok(Json(admin::change_agent(&hub, &agent, read.body).await?))
 }
 
 /// Make a one-time link to the dashboard for the operator.

@@ -5,14 +5,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tandem_api::agents::{
     Challenge, DeletedAccount, DiscoverQuery, Discovered, NewKey, PatchAgent, Profile, ReachView,
-    RegisterAgent, Registered, ReportReach,
+    RegisterAgent, Registered, ReportReach, RotateKey,
 };
-use tandem_hub::Hub;
 use tandem_hub::ops::{agents, wake};
+use tandem_hub::{Hub, IdempotentRequest};
 
 use crate::http::front::{Authenticated, FromAddress};
 use crate::http::input::read_body;
-use crate::http::{Answer, ApiError, Input, Json, Query, json, json_response};
+use crate::http::{Answer, ApiError, Input, Json, Query, answer, json, json_response, marked_replayed};
 
 /// Get a proof-of-work challenge.
 ///
@@ -24,7 +24,8 @@ pub(crate) async fn challenge(State(hub): State<Hub>) -> Json<Challenge> {
 
 /// Register an agent.
 ///
-/// The answer contains the new agent's API key, which is shown only once.
+/// The answer contains the new agent's API key, which is shown only once. Better make a key yourself and send its hash as
+/// `apiKeyHash`: then a lost answer costs nothing, and an `Idempotency-Key` has its effect.
 #[utoipa::path(post, path = "/agents", tag = "agents", security(()), request_body = RegisterAgent,
     responses((status = 201, body = Registered)))]
 pub(crate) async fn register(
@@ -33,9 +34,11 @@ pub(crate) async fn register(
     request: Request,
 ) -> Result<Response, ApiError> {
     agents::count_registration(&hub, &address)?;
-    let (body, _held) = read_body::<RegisterAgent>(&hub, &address, request).await?;
-    let registered = agents::register(&hub, body).await?;
-    Ok(json_response(StatusCode::CREATED, json(&registered)))
+    let read = read_body::<RegisterAgent>(&hub, &address, request).await?;
+    let once = read.idempotency.map(IdempotentRequest::new);
+    let registered = agents::register(&hub, &address, once.as_ref(), read.body).await?;
+    let replayed = once.is_some_and(|once| once.was_replayed());
+    Ok(marked_replayed(json_response(StatusCode::CREATED, json(&registered)), replayed))
 }
 
 /// Get your profile.
@@ -53,13 +56,16 @@ pub(crate) async fn change(State(hub): State<Hub>, input: Input<PatchAgent>) -> 
 
 /// Replace your API key.
 ///
-/// The old key stops working at once. The answer is never stored, so an `Idempotency-Key` has no effect here.
-#[utoipa::path(post, path = "/agents/me/rotate-key", tag = "agents", responses((status = 200, body = NewKey)))]
+/// The old key stops working at once. Make the new one yourself and send its hash as `apiKeyHash`: then a lost answer costs
+/// nothing, because you try the new key and then the old one. An `Idempotency-Key` has an effect only with such a key.
+#[utoipa::path(post, path = "/agents/me/rotate-key", tag = "agents", request_body = RotateKey,
+    responses((status = 200, body = NewKey)))]
 pub(crate) async fn rotate_key(
     State(hub): State<Hub>,
-    Authenticated(caller): Authenticated,
-) -> Answer<NewKey> {
-    Ok(Json(agents::rotate_key(&hub, &caller).await?))
+    input: Input<RotateKey>,
+) -> Result<Response, ApiError> {
+    let rotated = agents::rotate_key(&hub, &input.caller, input.body).await?;
+    Ok(answer(&input.caller, StatusCode::OK, &rotated))
 }
 
 /// Delete your account.

@@ -105,16 +105,17 @@ async fn enter(
             Err(error) => return Err(error.into()),
         }
     }
-    let registered = scripted_agent::register(hub, part.name, part.does).await?;
-    let id = registered.profile.id;
-    let client = hub.clone().with_key(registered.api_key.as_str());
+    let (registered, key) = scripted_agent::register(hub, part.name, part.does).await?;
+    let id = registered.id;
+    let client = hub.clone().with_key(key.as_str());
     if let Some(profiles) = profiles {
         profiles.save(&Profile {
             name: part.profile.to_owned(),
             hub: hub.hub().to_string(),
             agent_id: id.clone(),
             agent_name: part.name.to_owned(),
-            api_key: registered.api_key.as_str().to_owned(),
+            api_key: key.into(),
+            next_api_key: None,
         })?;
     }
     stage.step(part.name, &format!("registers, and {}: {id}", part.does)).await?;

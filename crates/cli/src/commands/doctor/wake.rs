@@ -74,8 +74,8 @@ pub(super) async fn check(report: &mut Report, client: &Client, patience: Durati
 /// A temporary agent.
 async fn guest_of(client: &Client) -> Outcome<Client> {
     let hub = Client::new(client.hub().clone())?.with_patience(Duration::ZERO);
-    let registered = scripted_agent::register(&hub, "Tandem doctor", "probes how an agent is woken").await?;
-    Ok(hub.with_key(registered.api_key.as_str()))
+    let (_, key) = scripted_agent::register(&hub, "Tandem doctor", "probes how an agent is woken").await?;
+    Ok(hub.with_key(key.as_str()))
 }
 
 async fn probe(client: &Client, guest: &Client, before: &ReachView, patience: Duration) -> Outcome<Progress> {

@@ -12,6 +12,7 @@ use tandem_core::pairing::CODE_LIFETIME_SECONDS;
 use tandem_seal::PublicKey;
 
 use crate::commands::Session;
+use crate::commands::session::with_stored_key;
 use crate::profiles::{Profile, Profiles, WakeLimit, WakeLock, Woken};
 
 /// Connections whose keys are pinned while a pairing code is open.
@@ -57,7 +58,7 @@ impl Hub {
         if profile.agent_id != *agent {
             return self.client.clone();
         }
-        let client = self.client.clone().with_key(&profile.api_key);
+        let client = with_stored_key(self.client.clone(), &self.profiles, &profile);
         let key_file = self.profiles.key_file(name);
         if !key_file.exists() {
             return client;

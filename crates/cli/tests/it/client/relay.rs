@@ -31,6 +31,8 @@ struct Shared {
     refused: Mutex<Vec<&'static str>>,
     /// Requests whose head contains one of these words get no answer.
     unanswered: Mutex<Vec<&'static str>>,
+    /// The next request whose head contains this word reaches the hub, but its answer does not arrive.
+    answer_lost: Mutex<Option<&'static str>>,
     /// Requests that were refused.
     refusals: AtomicUsize,
     connections: AtomicUsize,
@@ -53,6 +55,7 @@ impl Relay {
             until_cut: [AtomicI64::new(i64::MAX), AtomicI64::new(i64::MAX)],
             refused: Mutex::default(),
             unanswered: Mutex::default(),
+            answer_lost: Mutex::default(),
             refusals: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         });
@@ -97,6 +100,15 @@ impl Relay {
         self.shared.unanswered.lock().unwrap().push(word);
     }
 
+    /// Lets the next such request through and cuts the connection instead of the answer.
+    pub fn lose_answer_to(&self, word: &'static str) {
+        *self.shared.answer_lost.lock().unwrap() = Some(word);
+    }
+
+    pub fn has_lost_answer(&self) -> bool {
+        self.shared.answer_lost.lock().unwrap().is_none()
+    }
+
     /// Cuts the connection that carries the last of so many bytes to the hub.
     pub fn cut_after_bytes_up(&self, bytes: i64) {
         self.shared.until_cut[0].store(bytes, Ordering::SeqCst);
@@ -126,6 +138,7 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
     let target = *shared.target.lock().unwrap();
     let Ok(mut hub) = TcpStream::connect(target).await else { return };
     let (mut up, mut down) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    let mut loses_answer = false;
     loop {
         let is_open = *mode.borrow_and_update() == Mode::Pass;
         tokio::select! {
@@ -144,6 +157,7 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
                     client.write_all(answer.as_bytes()).await.ok();
                     return;
                 }
+                loses_answer |= shared.answer_lost.lock().unwrap().take_if(|word| head.contains(*word)).is_some();
                 let (length, is_over) = count(&shared.until_cut[0], length);
                 if hub.write_all(&up[..length]).await.is_err() || is_over {
                     return;
@@ -151,6 +165,9 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
             }
             read = hub.read(&mut down), if is_open => {
                 let Ok(length @ 1..) = read else { return };
+                if loses_answer {
+                    return;
+                }
                 let (length, is_over) = count(&shared.until_cut[1], length);
                 if client.write_all(&down[..length]).await.is_err() || is_over {
                     return;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use serde_json::json;
 use tandem_api::error::Code;
-use tandem_client::{Error, Followed, Notice, Upload};
+use tandem_client::{ApiKey, Error, Followed, Notice, Upload};
 use tokio::net::TcpListener;
 
 use super::server::{Answer, Server, json_answer};
@@ -19,6 +19,18 @@ fn refusal(status: &str, headers: &str, code: &str) -> Answer {
 
 fn healthy() -> Answer {
     json_answer("200 OK", "", json!({ "status": "ok", "version": "1" }))
+}
+
+/// The profile of an agent.
+fn profile() -> Answer {
+    let profile = json!({
+        "id": "agent_1", "name": "Ada", "publicKey": null, "description": null, "capabilities": [],
+        "metadata": null, "discoverable": false, "autoAccept": false, "defaultApprovalRule": null,
+        "webhookUrl": null, "webhookEvents": [], "webhookActive": false, "webhookSecretFormat": null,
+        "costsCredits": false, "credits": 0.5, "createdAt": "2030-01-01T00:00:00.000Z", "online": true,
+        "lastSeenAt": null, "reach": "never", "reachConfirmedAt": null,
+    });
+    json_answer("200 OK", "", profile)
 }
 
 /// An answer to a pairing code.
@@ -99,19 +111,21 @@ async fn a_transfer_waits_for_the_hub_as_long_as_other_calls(
 /// The lost answer would have held the key, and a second agent would be there.
 #[rstest]
 #[tokio::test]
-async fn a_registration_without_an_answer_is_not_repeated() {
-    let server = Server::start(&[healthy(), Answer::Close]).await;
+async fn a_registration_without_an_answer_is_repeated_with_the_same_key() {
+    let taken = refusal("409 Conflict", "", "key_taken");
+    let server = Server::start(&[healthy(), Answer::Close, taken, profile()]).await;
     let client = server.client();
     client.health().await.unwrap();
-    let error = client.register(&wire(json!({ "name": "Ada" }))).await.unwrap_err();
-    assert!(matches!(error, Error::Lost { .. }), "{error}");
-    client.rotate_key().await.unwrap_err();
-    assert_eq!(server.count(), 3);
-    assert_eq!(server.keys()[1..], ["", ""]);
+    let key = ApiKey::generate().unwrap();
+    // The repetition is told that the key is taken, and the key works: the first one had taken effect.
+    let (agent, valid) = client.register(&wire(json!({ "name": "Ada" })), &key).await.unwrap();
+    assert_eq!((agent.id.as_str(), &valid, server.count()), ("agent_1", &key, 4));
+    let keys = server.keys();
+    assert!(!keys[1].is_empty() && keys[1] == keys[2], "{keys:?}");
     // One that was refused has not taken effect.
     let limited = refusal("429 Too Many", "retry-after: 0\r\n", "rate_limited");
     let server = Server::start(&[limited, refusal("400 Bad Request", "", "validation")]).await;
-    let error = server.client().register(&wire(json!({ "name": "Ada" }))).await.unwrap_err();
+    let error = server.client().register(&wire(json!({ "name": "Ada" })), &key).await.unwrap_err();
     assert_eq!((error.code(), server.count()), (Some(Code::Validation), 2));
 }
 
@@ -123,19 +137,21 @@ async fn an_answer_of_a_proxy_is_a_lost_one(
 ) {
     let page = Answer::Send(format!("HTTP/1.1 {status}\r\ncontent-length: 6\r\n\r\n<html>"));
     let server = Server::start(&[healthy(), page]).await;
-    let client = server.client();
+    let client = server.client().with_patience(Duration::ZERO);
     client.health().await.unwrap();
+    let key = ApiKey::generate().unwrap();
     for error in [
-        client.register(&wire(json!({ "name": "Ada" }))).await.unwrap_err(),
-        client.rotate_key().await.unwrap_err(),
+        client.register(&wire(json!({ "name": "Ada" })), &key).await.unwrap_err(),
+        client.rotate_key(&key).await.unwrap_err(),
     ] {
         assert!(matches!(error, Error::Lost { .. }) && error.may_have_taken_effect(), "{error}");
         assert!(error.to_string().contains(status), "{error}");
     }
-    assert_eq!(server.count(), 3);
+    // Each is followed by a look whether the new key works.
+    assert_eq!(server.count(), 5);
     // The hub's own word counts.
     let server = Server::start(&[refusal(status, "", "internal")]).await;
-    let error = server.client().rotate_key().await.unwrap_err();
+    let error = server.client().rotate_key(&key).await.unwrap_err();
     assert!(error.code() == Some(Code::Internal) && !error.may_have_taken_effect(), "{error}");
 }
 

@@ -6,7 +6,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use tandem_api::agents::{RegisterAgent, ReportReach};
 use tandem_api::tasks::{CreateTask, PageQuery};
-use tandem_client::{Client, DownloadOptions, Method, Transport, Upload};
+use tandem_client::{ApiKey, Client, DownloadOptions, Method, Transport, Upload};
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId};
 
@@ -77,9 +77,8 @@ impl Walk {
 
 async fn agent(guest: &Client, name: &str) -> (Client, AgentId) {
     let agent: RegisterAgent = wire(json!({ "name": name }));
-    let registered = guest.register(&agent).await.unwrap();
-    let key = json!(registered)["apiKey"].as_str().unwrap().to_owned();
-    (guest.clone().with_key(&key), registered.profile.id)
+    let (profile, key) = guest.register(&agent, &ApiKey::generate().unwrap()).await.unwrap();
+    (guest.clone().with_key(key.as_str()), profile.id)
 }
 
 #[rstest]
@@ -265,7 +264,7 @@ async fn last_things(walk: &Walk) {
     assert_eq!(document["__exportComplete"], true);
     walk.ada.report_reach(&ReportReach::provided(Rung::Runner, true)).await.unwrap();
     assert_eq!(walk.ada.reach().await.unwrap().rungs.len(), Rung::ALL.len());
-    let key = walk.ada.rotate_key().await.unwrap();
-    let ada = walk.ada.clone().with_key(json!(key)["apiKey"].as_str().unwrap());
+    let key = walk.ada.rotate_key(&ApiKey::generate().unwrap()).await.unwrap();
+    let ada = walk.ada.clone().with_key(key.as_str());
     ada.delete_agent().await.unwrap();
 }

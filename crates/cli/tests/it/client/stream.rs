@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use serde_json::{Value, json};
 use tandem_api::error::Code;
-use tandem_client::{EventStream, Followed, Notice, StreamEvent, Transport};
+use tandem_client::{ApiKey, EventStream, Followed, Notice, StreamEvent, Transport};
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, Timestamp};
 use tandem_store::events::{NewEvent, append};
@@ -141,7 +141,7 @@ async fn a_key_that_ends_is_an_error(
     notice(&mut stream, |notice| matches!(notice, Notice::Connected { .. })).await;
     // A long poll that comes in while the key ends is answered when its wait is over.
     eventually(async || hub.reach(&bob.id.parse().unwrap()).map(drop)).await;
-    client.rotate_key().await.unwrap();
+    client.rotate_key(&ApiKey::generate().unwrap()).await.unwrap();
     let ended = async {
         loop {
             if let Err(error) = stream.next().await {

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use tandem_client::ApiKey;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Cli;
+use crate::client::relay::Relay;
 use crate::harness::{Db, Harness, PATIENCE};
 
 /// Answers `METHOD PATH` with a status and a body; none ends the connection without an answer.
@@ -65,37 +67,42 @@ fn no_challenge() -> Option<(u16, Value)> {
     Some((200, json!({ "challenge": "x", "difficulty": 0, "algorithm": "SHA-256" })))
 }
 
+/// The hub carries out the rotation, and its answer does not arrive.
 #[tokio::test]
-async fn a_lost_answer_to_rotate_says_which_key_is_valid() {
-    let agent = registered().await;
-    let profile = agent.clone();
-    // No answer at all, and one of a proxy that got none.
-    let unanswered = [None, Some((502, json!("Bad gateway"))), Some((504, json!("Gateway timeout")))];
-    let cases = [(200, "the old one still works"), (401, "nobody has the new one"), (500, "not known")];
-    for (answer, (status, says)) in unanswered.iter().flat_map(|answer| cases.map(|case| (answer, case))) {
-        let answer = answer.clone();
-        let (agent, profile) = (agent.clone(), profile.clone());
-        let rotated = Arc::new(Mutex::new(false));
-        let (hub, _) = scripted(move |request| match request {
-            "GET /agents/challenge" => no_challenge(),
-            "POST /agents" => Some((201, agent.clone())),
-            "POST /agents/me/rotate-key" => {
-                *rotated.lock().unwrap() = true;
-                answer.clone()
-            }
-            "GET /agents/me" if *rotated.lock().unwrap() => match status {
-                200 => Some((200, profile.clone())),
-                401 => Some((401, json!({ "error": "Unknown key", "code": "unauthorized" }))),
-                status => Some((status, json!({ "error": "broken", "code": "internal" }))),
-            },
-            _ => None,
-        })
-        .await;
-        let cli = Cli::at(&hub);
+async fn a_lost_answer_to_rotate_costs_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let relay = Relay::start(hub.client.address).await;
+    let cli = Cli::at(&format!("http://{}", relay.address));
+    cli.register("ada").await;
+    let before = std::fs::read_to_string(cli.config().join("agents/ada.toml")).unwrap();
+    relay.lose_answer_to("rotate-key");
+    cli.ok(&["rotate"]).await;
+    let after = std::fs::read_to_string(cli.config().join("agents/ada.toml")).unwrap();
+    assert!(relay.has_lost_answer() && before != after && !after.contains("next_api_key"), "{after}");
+    cli.ok(&["whoami"]).await;
+}
+
+/// A command that was killed in a rotation has left both keys. The hub knows one of them, and commands find out which.
+#[tokio::test]
+async fn a_rotation_that_was_cut_off_is_finished_later() {
+    for has_arrived in [true, false] {
+        let hub = Harness::start(Db::Sqlite).await;
+        let cli = Cli::at(&format!("http://{}", hub.client.address));
         cli.register("ada").await;
-        let ran = cli.run(&["rotate"]).await;
-        let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(ran.code == 4 && said.contains(says), "{status}: {ran:?}");
+        let file = cli.config().join("agents/ada.toml");
+        let profile = std::fs::read_to_string(&file).unwrap();
+        let line = profile.lines().find(|line| line.starts_with("api_key")).unwrap();
+        let (old, new) = (line.split('"').nth(1).unwrap(), ApiKey::generate().unwrap());
+        std::fs::write(&file, format!("{profile}next_api_key = {:?}\n", new.as_str())).unwrap();
+        if has_arrived {
+            let body = json!({ "apiKeyHash": new.hash() });
+            hub.client.send("POST", "/agents/me/rotate-key", Some(old), Some(body)).await.ok(200);
+        }
+        cli.ok(&["whoami"]).await;
+        cli.ok(&["rotate"]).await;
+        let settled = std::fs::read_to_string(&file).unwrap();
+        assert!(settled.contains(new.as_str()) && !settled.contains("next_api_key"), "{settled}");
+        cli.ok(&["whoami"]).await;
     }
 }
 
@@ -215,38 +222,6 @@ async fn a_registration_that_cannot_be_saved_is_undone() {
     ran.failed(1, "The registration was undone");
     assert!(!format!("{ran:?}").contains(&key), "{ran:?}");
     assert_eq!(seen.lock().unwrap().last().unwrap(), "DELETE /agents/me");
-}
-
-#[tokio::test]
-async fn a_new_key_that_cannot_be_saved_is_rescued_unseen() {
-    let agent = registered().await;
-    let folder: Arc<Mutex<Option<std::path::PathBuf>>> = Arc::default();
-    let agents = Arc::clone(&folder);
-    let (hub, _) = scripted(move |request| match request {
-        "GET /agents/challenge" => no_challenge(),
-        "POST /agents" => Some((201, agent.clone())),
-        "POST /agents/me/rotate-key" => {
-            let agents = agents.lock().unwrap().clone().unwrap();
-            std::fs::remove_dir_all(&agents).unwrap();
-            std::fs::write(&agents, "").unwrap();
-            Some((200, json!({ "apiKey": "tdm_the-new-key" })))
-        }
-        _ => None,
-    })
-    .await;
-    let cli = Cli::at(&hub);
-    cli.register("ada").await;
-    *folder.lock().unwrap() = Some(cli.config().join("agents"));
-    let ran = cli.run(&["rotate"]).await;
-    // The hub is named: without it the key would go to the usual one.
-    ran.failed(1, &format!("tandem login --hub {} --as ada <", cli.hub));
-    assert!(!format!("{ran:?}").contains("tdm_"), "{ran:?}");
-    let file = cli.home.join("state/tandem/ada.key");
-    assert!(ran.stderr.contains(file.to_str().unwrap()), "{ran:?}");
-    assert_eq!(
-        (std::fs::read_to_string(&file).unwrap().as_str(), super::mode(&file)),
-        ("tdm_the-new-key", 0o600)
-    );
 }
 
 /// Ends a command while the hub carries out this request, and answers only then.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use tandem_api::agents::{DeletedAccount, NewKey, PatchAgent, Profile};
+use tandem_api::agents::{DeletedAccount, PatchAgent, Profile, RotateKey};
 use tandem_api::events::EventView;
 use tandem_api::export::ExportView;
 use tandem_app::Invalid;
@@ -64,7 +64,7 @@ pub(super) fn entries() -> Vec<Entry> {
             rotate_api_key,
         )
         .field("confirm", confirm.clone(), true)
-        .output::<NewKey>(),
+        .output::<RotatedKey>(),
         Entry::new(
             "export_my_data",
             ToolKind::Read,
@@ -82,6 +82,14 @@ pub(super) fn entries() -> Vec<Entry> {
         .field("confirm", confirm, true)
         .output::<DeletedAccount>(),
     ]
+}
+
+/// The result of a rotation. A model cannot make a key itself, so the hub always does.
+#[derive(utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "its schema is what it is for")]
+struct RotatedKey {
+    api_key: String,
 }
 
 /// The result of an export.
@@ -138,7 +146,7 @@ fn check_confirmed(args: &mut Args, what: &str) -> Result<(), Error> {
 
 async fn rotate_api_key(call: Call, mut args: Args) -> ToolResult {
     check_confirmed(&mut args, "the present key stops working at once, everywhere")?;
-    let rotated = show(agents::rotate_key(&call.hub, &call.caller).await?)?;
+    let rotated = show(agents::rotate_key(&call.hub, &call.caller, RotateKey::default()).await?)?;
     let words = format!(
         "New API key: {}\nSave it now: it is not shown again. This session has ended; reconnect with the new key.",
         rotated.text("apiKey")

@@ -137,7 +137,7 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
         let name = fields.name.ok_or_else(|| Invalid::field("name", "must not be empty"))?;
         agents::count_registration(&hub, address)?;
         let body = RegisterAgent { description: fields.description, ..RegisterAgent::new(name) };
-        agents::register(&hub, body).await
+        agents::register(&hub, address, None, body).await
     };
     let registered = match registering.await {
         Ok(registered) => registered,
@@ -146,7 +146,7 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
             return show(&hub, &by, Told::refused("register", error, sent)?, None, &typed).await;
         }
     };
-    let key = registered.api_key.as_str().to_owned();
+    let key = registered.api_key.ok_or_else(Error::internal)?.as_str().to_owned();
     let signing_in = SigningIn::new(cookie::token(&headers));
     let fresh = Fresh { name: registered.profile.name.as_str().to_owned(), key };
     if let Err(error) = sign_ins::sign_in(&hub, address, &signing_in, &fresh.key).await {

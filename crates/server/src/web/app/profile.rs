@@ -173,10 +173,10 @@ struct Nothing {}
 async fn rotate(State(hub): State<Hub>, form: Form<Viewer, Nothing>) -> Page {
     let caller = &form.by.caller;
     let profile = agents::profile(&hub, caller).await?;
-    let key = sign_ins::rotate_key(&hub, caller, &form.by.browser.session).await?.api_key;
+    let key = sign_ins::rotate_key(&hub, caller, &form.by.browser.session).await?;
     let page = NewKeyPage {
         name: profile.name.as_str().to_owned(),
-        key: key.as_str().to_owned(),
+        key,
         command: Copied::new("login", "use the new key").command(["login", "--hub", &copy::address(&hub)]),
         href: format!("{}/profile", path_of(&caller.agent)),
     };
