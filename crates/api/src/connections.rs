@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tandem_core::agents::{Agent, Connection, Reach};
 use tandem_core::pairing::PairingCode;
 use tandem_core::text::Alias;
-use tandem_core::{AgentId, ConnectionId, Rule, Timestamp};
+use tandem_core::{AgentId, ConnectionId, PairingId, Rule, Timestamp};
 use utoipa::ToSchema;
 
 use crate::agents::Presence;
@@ -15,6 +15,9 @@ use crate::{fence_fields, nullable};
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairingCodeView {
+    /// The id of this offer. `agent.connected` has it when the code was redeemed.
+    #[schema(value_type = String, example = "pair_01kabc")]
+    pub pairing_id: PairingId,
     /// The code; not case-sensitive.
     #[schema(value_type = String, example = "BLUE-TIGER-4231")]
     pub code: HubText,
@@ -150,7 +153,7 @@ pub struct Disconnected {
     pub cancelled_tasks: i64,
 }
 
-fence_fields!(PairingCodeView { code, expires_at });
+fence_fields!(PairingCodeView { pairing_id, code, expires_at });
 fence_fields!(ConnectedView {
     connection_id,
     id,

@@ -29,6 +29,10 @@ pub struct SendMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<i64>, minimum = 0, maximum = 86_400)]
     pub check_in_seconds: Option<CheckInSeconds>,
+    /// The message of this task that it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
+    pub in_reply_to: Option<MessageId>,
     /// For encrypted content: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<Object>)]
@@ -47,6 +51,7 @@ impl SendMessage {
             content,
             content_type: None,
             check_in_seconds: None,
+            in_reply_to: None,
             encrypted_keys: None,
             sender_signature: None,
         }
@@ -71,6 +76,10 @@ pub struct SendToAgent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<i64>, minimum = 0, maximum = 86_400)]
     pub check_in_seconds: Option<CheckInSeconds>,
+    /// The message of this task that it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
+    pub in_reply_to: Option<MessageId>,
     /// For encrypted content: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<Object>)]
@@ -90,6 +99,7 @@ impl SendToAgent {
             content,
             content_type: None,
             check_in_seconds: None,
+            in_reply_to: None,
             encrypted_keys: None,
             sender_signature: None,
         }
@@ -131,6 +141,9 @@ pub struct MessageView {
     /// The task it belongs to.
     #[schema(value_type = String)]
     pub task_id: TaskId,
+    /// The message of the same task that it answers.
+    #[schema(value_type = Option<String>)]
+    pub in_reply_to: Option<MessageId>,
     /// The sender: an agent id, or `system`.
     #[schema(value_type = String)]
     pub sender_agent_id: Actor,
@@ -178,6 +191,7 @@ impl MessageView {
         Self {
             id: message.id,
             task_id: message.task,
+            in_reply_to: message.in_reply_to,
             sender_agent_id: sender,
             sender_agent_name: message.sender_name.map(|name| PeerName::new(author, name)),
             kind: message.kind,
@@ -207,6 +221,7 @@ pub struct DeletedMessage {
 fence_fields!(MessageView {
     id,
     task_id,
+    in_reply_to,
     sender_agent_id,
     sender_agent_name,
     kind,

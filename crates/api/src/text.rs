@@ -345,7 +345,7 @@ fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::E
 }
 
 /// Text of the hub: a code, a key, a URL, a note.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HubText(String);
 

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::events::TypedEvent;
 use crate::fence_fields;
-use crate::text::{PeerName, PeerText};
+use crate::text::{HubText, PeerName, PeerText};
 
 /// Tasks, approvals and messages that wait for you.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -22,6 +22,10 @@ pub struct UpdatesView {
     pub pending_approvals: Vec<PendingTask>,
     /// Acknowledge this cursor to mark the messages as seen.
     pub cursor: i64,
+    /// The epoch of your log.
+    #[schema(value_type = String)]
+    #[serde(default)]
+    pub epoch: HubText,
 }
 
 /// A submitted task.
@@ -73,7 +77,7 @@ pub struct NewsView {
     pub events: Vec<TypedEvent>,
 }
 
-fence_fields!(UpdatesView { has_updates, pending_tasks, unread_messages, pending_approvals, cursor });
+fence_fields!(UpdatesView { has_updates, pending_tasks, unread_messages, pending_approvals, cursor, epoch });
 fence_fields!(PendingTask { id, title, from_agent, from_agent_id, status, created_at });
 fence_fields!(UnreadThread { task_id, task_title, count });
 fence_fields!(NewsView { updates, events });

@@ -54,7 +54,6 @@ fn tags(capabilities: &Capabilities) -> Vec<String> {
 }
 
 pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Error> {
-    check_unused(tx, &new.key_hash)?;
     if let Some(solved) = &new.solved
         && !pairing::use_challenge(tx, &solved.challenge, solved.expires_at)?
     {
@@ -134,14 +133,13 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, E
 /// but before the key cache knows of it.
 pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, old: &KeyHash, key_hash: &KeyHash) -> Result<(), Error> {
     check_key(tx, by, old)?;
-    check_unused(tx, key_hash)?;
-    rows::set_key_hash(tx, by, key_hash)?.ok_or(Error::NotFound("agent"))?;
+    rows::set_key_hash(tx, by, key_hash)?;
     tx.after_commit(Effect::KeyEnded(by.clone()));
     Ok(())
 }
 
-/// A key stands for one agent.
-fn check_unused(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<(), Error> {
+/// A key stands for one agent: for a key that a client made, before it is stored. One that the hub has made is unused.
+pub fn check_unused(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<(), Error> {
     if rows::has_key(tx, key_hash)? { Err(Error::KeyTaken) } else { Ok(()) }
 }
 

@@ -7,6 +7,7 @@ use tandem_core::{AgentId, Approval, Now, Role, Status, Task, TaskId, Timestamp}
 use tandem_store::{Tx, agents, connections, tasks as rows};
 
 use crate::events::{Event, append_event};
+use crate::messages::{add_rejection, announce};
 use crate::tasks::{Cause, Expected, change_status, check_not_overdue, on_task, set_check_in};
 use crate::{Error, Page};
 
@@ -75,17 +76,20 @@ fn check_held(task: &Task, role: Role, expected: &Expected) -> Result<(), Error>
     Ok(task.position().check_decision(role)?)
 }
 
-/// Approves a held task. The initiator gets `task.updated`, the target gets `task.created`.
+/// Approves a held task. The initiator gets `task.updated`, the target gets `task.created`. The note is for the target's
+/// own agent.
 pub fn approve(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
+    note: Option<&Reason>,
     expected: &Expected,
     now: &Now,
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         check_held(&task, role, expected)?;
         task.approval = Some(Approval::Approved);
+        task.approval_note = note.map(Reason::as_str).filter(|note| !note.trim().is_empty()).map(Into::into);
         task.version += 1;
         task.updated_at = now.at;
         let updated = Event::on_task(EventKind::TaskUpdated, &task, task.party(role))
@@ -94,6 +98,7 @@ pub fn approve(
         let created = Event::on_task(EventKind::TaskCreated, &task, task.party(Role::Initiator))
             .with("attempt", task.attempt);
         append_event(tx, &task.target, created, now)?;
+        announce(tx, &mut task, now)?;
         set_check_in(tx, &task, 0, task.terms.check_in_seconds, now)?;
         rows::update(tx, &task)?;
         Ok(task)
@@ -113,6 +118,9 @@ pub fn reject(
         check_held(&task, role, expected)?;
         task.approval = Some(Approval::Rejected);
         let given = reason.map(Reason::as_str).filter(|reason| !reason.trim().is_empty());
+        if let Some(reason) = given.filter(|_| !task.encrypted) {
+            add_rejection(tx, &mut task, reason, now)?;
+        }
         let cause = Cause { by: role, reason: Some(given.unwrap_or(DECLINED)), verb: Some("declined") };
         change_status(tx, &mut task, Status::Cancelled, &cause, now)?;
         Ok(task)

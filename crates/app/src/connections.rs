@@ -6,7 +6,7 @@ use tandem_core::approval::rule_for_a_stranger;
 use tandem_core::events::EventKind;
 use tandem_core::ids::{self, Prefixed as _};
 use tandem_core::text::Alias;
-use tandem_core::{AgentId, ConnectionId, Now, Rule, Timestamp};
+use tandem_core::{AgentId, ConnectionId, Now, PairingId, Rule, Timestamp};
 use tandem_store::{Tx, agents, blocks, connections as rows};
 
 use crate::accounts::{check_open, lock_both};
@@ -31,15 +31,17 @@ pub fn connect_directly(tx: &mut Tx<'_>, by: &AgentId, to: &AgentId, now: &Now) 
         return Err(Error::NotAutoAccept);
     }
     let stranger = rule_for_a_stranger(peer.default_approval);
-    create_connection(tx, by, peer, stranger, now)
+    create_connection(tx, by, peer, stranger, None, now)
 }
 
-/// Creates a connection. `peer_rule` is the approval rule that the peer applies to the caller's tasks.
+/// Creates a connection. `peer_rule` is the approval rule that the peer applies to the caller's tasks; `pairing` is the
+/// offer whose code was redeemed.
 pub(crate) fn create_connection(
     tx: &mut Tx<'_>,
     by: &AgentId,
     peer: Agent,
     peer_rule: Option<Rule>,
+    pairing: Option<&PairingId>,
     now: &Now,
 ) -> Result<Connected, Error> {
     check_open(tx, by)?;
@@ -63,7 +65,8 @@ pub(crate) fn create_connection(
             .with("connectionId", id.as_str())
             .with("withAgentId", with.id.as_str())
             .with("withAgentName", with.name.as_str())
-            .with("withPublicKey", with.public_key.as_deref());
+            .with("withPublicKey", with.public_key.as_deref())
+            .with("pairingId", pairing.map(PairingId::as_str));
         append_event(tx, &to.id, event, now)?;
     }
     Ok(Connected { id, peer })

@@ -115,11 +115,31 @@ pub struct LogPage {
     pub is_new: bool,
 }
 
-/// Start cursor of a stream of the caller's events. It is never beyond the end of the log; without `after` it is the
-/// end.
-pub fn start_cursor(tx: &mut Tx<'_>, by: &AgentId, after: Option<i64>) -> Result<i64, Error> {
+/// Where a stream of the caller's events starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Behind this event.
+    After(i64),
+    /// Behind the last event that the caller has acknowledged.
+    Acknowledged,
+    /// With what is new.
+    End,
+}
+
+impl From<Option<i64>> for Start {
+    fn from(after: Option<i64>) -> Self {
+        after.map_or(Self::End, Self::After)
+    }
+}
+
+/// Start cursor of a stream of the caller's events. It is never beyond the end of the log.
+pub fn start_cursor(tx: &mut Tx<'_>, by: &AgentId, start: Start) -> Result<i64, Error> {
     let cursors = log::cursors(tx, by)?;
-    Ok(start_of(cursors, after, cursors.last))
+    Ok(match start {
+        Start::After(after) => start_of(cursors, Some(after), cursors.last),
+        Start::Acknowledged => cursors.events_acked,
+        Start::End => cursors.last,
+    })
 }
 
 /// Where reading starts. A cursor beyond the end comes from before a restore; it means the end, or the events up to it

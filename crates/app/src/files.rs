@@ -8,7 +8,7 @@ use tandem_core::{AgentId, FileId, Now, Refusal, Role, Task, TaskId};
 use tandem_store::{Tx, files as rows, messages, tasks as task_rows};
 
 use crate::events::{Event, append_event};
-use crate::messages::{NewMessage, add, check_message, check_open, pause_if_budget_spent};
+use crate::messages::{NewMessage, add, check_content, pause_if_budget_spent};
 use crate::sealed::Sealed;
 use crate::tasks::{on_task, take_from_unread};
 use crate::{Error, Invalid};
@@ -38,7 +38,7 @@ pub fn check(
     now: &Now,
 ) -> Result<(Task, Role), Error> {
     on_task(tx, by, id, now, |tx, task, role| {
-        check_open(&task)?;
+        task.check_file(role)?;
         if quota > 0 && rows::bytes_of(tx, by)? >= quota {
             return Err(Error::FileQuota(quota));
         }
@@ -51,7 +51,7 @@ pub fn room(tx: &mut Tx<'_>, by: &AgentId, quota: i64) -> Result<Option<i64>, Er
     Ok(if quota > 0 { Some((quota - rows::bytes_of(tx, by)?).max(0)) } else { None })
 }
 
-/// Adds a file with its message to a task, and notifies the other party.
+/// Adds a file with its message to a task, and notifies the other party; that of a draft when it is published.
 pub fn attach(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -64,9 +64,9 @@ pub fn attach(
         let (name, mime_type) = name_and_type(&task, new)?;
         let content_type = if task.encrypted { ContentType::Encrypted } else { ContentType::File };
         let content = new.id.to_string().try_into().map_err(|_| Error::NotFound("file"))?;
-        let message =
-            NewMessage { content, content_type, check_in_seconds: None, sealed: new.sealed.clone() };
-        check_message(&task, &message)?;
+        let message = NewMessage { content_type, sealed: new.sealed.clone(), ..NewMessage::plain(content) };
+        check_content(&task, &message)?;
+        task.check_file(role)?;
         if quota > 0 && rows::bytes_of(tx, by)? + new.size_bytes > quota {
             return Err(Error::FileQuota(quota));
         }
@@ -119,14 +119,16 @@ pub fn delete(tx: &mut Tx<'_>, by: &AgentId, id: &FileId, now: &Now) -> Result<F
     if file.uploader != *by {
         return Err(Error::NotSender.on_task(task.standing(role)));
     }
-    let event = Event::on_task(EventKind::FileDeleted, &task, task.party(role))
-        .with_message(&file.message)
-        .with("fileId", file.id.as_str());
-    append_event(tx, task.other(role).0, event, now)?;
+    if task.is_published() {
+        let event = Event::on_task(EventKind::FileDeleted, &task, task.party(role))
+            .with_message(&file.message)
+            .with("fileId", file.id.as_str());
+        append_event(tx, task.other(role).0, event, now)?;
+    }
     let message = messages::find(tx, &task.id, &file.message)?;
     messages::bury(tx, &file.message)?;
     rows::remove(tx, &file)?;
-    if message.is_some_and(|message| message.read_at.is_none()) {
+    if task.is_published() && message.is_some_and(|message| message.read_at.is_none()) {
         take_from_unread(tx, &mut task, role.opposite(), 1)?;
         task_rows::update_thread(tx, &task)?;
     }

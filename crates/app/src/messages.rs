@@ -2,9 +2,10 @@
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::{ContentType, DELETED, Kind, Message};
-use tandem_core::tasks::CheckInSeconds;
+use tandem_core::tasks::{CheckInSeconds, Side};
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
-use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId};
+use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId, Timestamp};
+use tandem_store::events::Appended;
 use tandem_store::{Tx, connections, files, messages as rows, tasks};
 
 use crate::events::{Event, append_event};
@@ -23,12 +24,20 @@ pub struct NewMessage {
     pub check_in_seconds: Option<CheckInSeconds>,
     /// Wrapped keys and signature of encrypted content.
     pub sealed: Option<Sealed>,
+    /// The message of the same task that it answers.
+    pub in_reply_to: Option<MessageId>,
 }
 
 impl NewMessage {
     #[must_use]
     pub fn plain(content: Body) -> Self {
-        Self { content, content_type: ContentType::Text, check_in_seconds: None, sealed: None }
+        Self {
+            content,
+            content_type: ContentType::Text,
+            check_in_seconds: None,
+            sealed: None,
+            in_reply_to: None,
+        }
     }
 }
 
@@ -42,6 +51,11 @@ pub fn send(
 ) -> Result<Message, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         check_message(&task, new)?;
+        if let Some(answered) = &new.in_reply_to
+            && rows::find(tx, &task.id, answered)?.is_none()
+        {
+            return Err(Invalid::field("inReplyTo", "must be a message of this task").into());
+        }
         let message = add(tx, &mut task, role, new, Kind::Message, now)?;
         tasks::update_thread(tx, &task)?;
         pause_if_budget_spent(tx, &mut task, role, now)?;
@@ -68,6 +82,12 @@ pub fn newest_open_task(tx: &mut Tx<'_>, by: &AgentId, named: &Alias, now: &Now)
 
 /// Checks that a message may be added.
 pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> {
+    check_content(task, new)?;
+    Ok(task.check_open()?)
+}
+
+/// Checks that the content of a message fits the task.
+pub(crate) fn check_content(task: &Task, new: &NewMessage) -> Result<(), Error> {
     if task.encrypted != (new.content_type == ContentType::Encrypted) {
         let why = if task.encrypted { PLAIN_ON_ENCRYPTED } else { "must be text or json on this task" };
         return Err(Invalid::field("contentType", why).into());
@@ -75,15 +95,41 @@ pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> 
     if new.content.as_str().len() > BODY_BYTES_MAX {
         return Err(Error::TooLarge("message"));
     }
-    check_open(task)
+    Ok(())
 }
 
-/// Checks that the task accepts messages of any kind.
-pub(crate) fn check_open(task: &Task) -> Result<(), Error> {
-    Ok(task.check_open()?)
+/// The event that tells a party of the other's message.
+fn created_event<'a>(task: &'a Task, role: Role, message: &'a Message) -> Event<'a> {
+    Event::on_task(EventKind::MessageCreated, task, task.party(role))
+        .with_message(&message.id)
+        .with("kind", message.kind)
+        .with("contentType", message.content_type)
 }
 
-/// Adds a message of a party and notifies the other. The caller has checked that it may be added, and saves the task.
+/// Tells the target of what the initiator attached to the draft. The caller has told it of the task, and saves the task.
+pub(crate) fn announce(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), Error> {
+    if task.initiator_side.said == 0 {
+        return Ok(());
+    }
+    for message in rows::unannounced(tx, &task.id, &task.initiator)? {
+        let event = created_event(task, Role::Initiator, &message);
+        let appended = append_event(tx, &task.target, event, now)?;
+        rows::set_event(tx, &message.id, appended.last)?;
+        add_unread(&mut task.target_side, appended, now.at);
+    }
+    tasks::update_thread(tx, task)?;
+    Ok(())
+}
+
+/// Counts a message that a party has not read.
+fn add_unread(reader: &mut Side, appended: Appended, at: Timestamp) {
+    reader.unread += 1;
+    reader.unread_since.get_or_insert(at);
+    reader.unseen.add(appended.last, appended.updates_acked);
+}
+
+/// Adds a message of a party and notifies the other, unless it does not know the task yet. The caller has checked that it
+/// may be added, and saves the task.
 pub(crate) fn add(
     tx: &mut Tx<'_>,
     task: &mut Task,
@@ -99,6 +145,7 @@ pub(crate) fn add(
     let message = Message {
         id: now.new_id(),
         task: task.id.clone(),
+        in_reply_to: new.in_reply_to.clone(),
         number: task.message_count + 1,
         sender: task.party(role).map(|party| party.0.clone()),
         sender_name: task.party(role).map(|party| party.1.to_owned()),
@@ -112,23 +159,57 @@ pub(crate) fn add(
         // Requests may commit in another order than they arrived; the times in a thread never go back.
         created_at: now.at.max(task.updated_at),
     };
-    let event = Event::on_task(EventKind::MessageCreated, task, task.party(role)).with_message(&message.id);
+    if !task.is_published() {
+        rows::insert(tx, &message, None)?;
+        count_spoken(task, role, &message);
+        return Ok(message);
+    }
+    let event = created_event(task, role, &message);
     let appended = append_event(tx, task.other(role).0, event, now)?;
     rows::insert(tx, &message, Some(appended.last))?;
     let window = new.check_in_seconds.map_or(task.terms.check_in_seconds, CheckInSeconds::get);
     set_check_in(tx, task, message.number, window, now)?;
+    count_spoken(task, role, &message);
+    if let Some(reader) = task.side_mut(role.opposite()) {
+        add_unread(reader, appended, message.created_at);
+    }
+    Ok(message)
+}
+
+/// Counts a message of a party.
+fn count_spoken(task: &mut Task, role: Role, message: &Message) {
     task.message_count += 1;
     task.spoken_count += 1;
     task.updated_at = message.created_at;
     if let Some(writer) = task.side_mut(role) {
         writer.said = message.number;
     }
-    if let Some(reader) = task.side_mut(role.opposite()) {
-        reader.unread += 1;
-        reader.unread_since.get_or_insert(message.created_at);
-        reader.unseen.add(appended.last, appended.updates_acked);
-    }
-    Ok(message)
+}
+
+/// Adds what the target said when it rejected a task at its gate: a message without an event of its own, because the event
+/// of the rejection has the same words. The caller saves the task.
+pub(crate) fn add_rejection(tx: &mut Tx<'_>, task: &mut Task, reason: &str, now: &Now) -> Result<(), Error> {
+    let message = Message {
+        id: now.new_id(),
+        task: task.id.clone(),
+        in_reply_to: None,
+        number: task.message_count + 1,
+        sender: Some(task.target.clone()),
+        sender_name: Some(task.target_name.clone()),
+        kind: Kind::Message,
+        content: reason.to_owned(),
+        content_type: ContentType::Text,
+        encrypted_keys: None,
+        sender_signature: None,
+        read_at: None,
+        acknowledged_at: None,
+        created_at: now.at.max(task.updated_at),
+    };
+    rows::insert(tx, &message, None)?;
+    count_spoken(task, Role::Target, &message);
+    task.initiator_side.unread += 1;
+    task.initiator_side.unread_since.get_or_insert(message.created_at);
+    Ok(tasks::update_thread(tx, task)?)
 }
 
 /// Pauses a task whose message budget is used up. This stops two agents that answer each other forever; the initiator
@@ -140,7 +221,7 @@ pub(crate) fn pause_if_budget_spent(
     now: &Now,
 ) -> Result<(), Error> {
     let max = task.terms.max_messages;
-    if task.spoken_count < max || task.status.is_terminal() {
+    if task.spoken_count < max || task.status.is_terminal() || !task.is_published() {
         return Ok(());
     }
     let why = format!("the limit of {max} messages is reached; the initiator can raise maxMessages");
@@ -154,6 +235,7 @@ pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &N
     let message = Message {
         id: now.new_id(),
         task: task.id.clone(),
+        in_reply_to: None,
         number: task.message_count,
         sender: None,
         sender_name: None,
@@ -208,7 +290,7 @@ pub fn delete(
         if found.sender.as_ref() != Some(by) {
             return Err(Error::NotSender);
         }
-        if delete_content(tx, &mut task, role, &found)?.existed {
+        if delete_content(tx, &mut task, role, &found)?.existed && task.is_published() {
             let event =
                 Event::on_task(EventKind::MessageDeleted, &task, task.party(role)).with_message(message);
             append_event(tx, task.other(role).0, event, now)?;
@@ -237,7 +319,7 @@ fn delete_content(
             tasks::update(tx, task)?;
         }
         // The reader has one unread message less.
-        if message.read_at.is_none() {
+        if message.read_at.is_none() && task.is_published() {
             take_from_unread(tx, task, writer.opposite(), 1)?;
             tasks::update_thread(tx, task)?;
         }

@@ -71,7 +71,7 @@ events! {
         "A task was reassigned.";
     TaskStalled "task.stalled" no_sender "the initiator" "status"
         "A lease ran out.";
-    MessageCreated "message.created" sender "the other party" "messageId"
+    MessageCreated "message.created" sender "the other party" "messageId, kind, contentType"
         "A message was written.";
     MessageDeleted "message.deleted" sender "the other party" "messageId"
         "A message was deleted by its author.";
@@ -83,7 +83,7 @@ events! {
         "A message, or a task, was not acknowledged in time.";
     FileDeleted "file.deleted" sender "the other party" "messageId, fileId"
         "A file was deleted by its uploader.";
-    AgentConnected "agent.connected" no_sender "both" "connectionId, withAgentId, withAgentName, withPublicKey"
+    AgentConnected "agent.connected" no_sender "both" "connectionId, withAgentId, withAgentName, withPublicKey, pairingId"
         "Two agents were connected.";
     AgentDisconnected "agent.disconnected" no_sender "the other" "connectionId, byAgentId"
         "A connection ended.";

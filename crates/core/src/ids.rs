@@ -26,6 +26,9 @@ pub enum File {}
 pub enum Message {}
 #[derive(Debug)]
 pub enum Network {}
+/// Marks ids of offers to pair: one for each code.
+#[derive(Debug)]
+pub enum Pairing {}
 /// Marks ids of nodes: processes that share a database.
 #[derive(Debug)]
 pub enum Node {}
@@ -39,6 +42,8 @@ pub type FileId = Id<File>;
 pub type MessageId = Id<Message>;
 pub type NetworkId = Id<Network>;
 pub type NodeId = Id<Node>;
+/// Id of an offer to pair. Unlike its code, it is no secret.
+pub type PairingId = Id<Pairing>;
 /// Id of a task; the client may choose it.
 pub type TaskId = Id<crate::tasks::Task>;
 
@@ -64,6 +69,9 @@ impl Prefixed for Message {
 }
 impl Prefixed for Network {
     const PREFIX: &'static str = "net_";
+}
+impl Prefixed for Pairing {
+    const PREFIX: &'static str = "pair_";
 }
 impl Prefixed for crate::tasks::Task {
     const PREFIX: &'static str = "task_";

@@ -25,7 +25,8 @@ pub mod webhooks;
 
 pub use approval::{Approval, Rule};
 pub use ids::{
-    AgentId, ConnectionId, DeliveryId, FileId, Id, IdSource, MessageId, NetworkId, NodeId, Now, TaskId,
+    AgentId, ConnectionId, DeliveryId, FileId, Id, IdSource, MessageId, NetworkId, NodeId, Now, PairingId,
+    TaskId,
 };
 pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
 pub use tasks::Task;

@@ -63,6 +63,8 @@ pub type Progress = Within<0, 100>;
 pub const ATTEMPTS_DEFAULT: i64 = 3;
 /// How many messages a task may have when nobody says.
 pub const MESSAGES_DEFAULT: i64 = 1_000;
+/// Files on a draft. All are announced in the transaction that publishes it.
+pub const DRAFT_FILES_MAX: i64 = 100;
 /// How soon a reviewed task should be acknowledged when nobody says. Open tasks have no check-in window then: clients of
 /// PairAI do not know about acknowledgements.
 pub const REVIEWED_CHECK_IN_SECONDS: i64 = 30;
@@ -151,6 +153,8 @@ pub struct Task {
     pub status_reason: Option<String>,
     /// The decision of the approval gate; `None` if it was never held.
     pub approval: Option<Approval>,
+    /// Words of the target's owner for its own agent, given with the approval.
+    pub approval_note: Option<String>,
     /// Whether only the initiator may complete it.
     pub requires_review: bool,
     /// Order in the target's inbox.
@@ -230,6 +234,22 @@ impl Task {
         self.position().check_open()?;
         let max = self.terms.max_messages;
         if self.spoken_count >= max { Err(Refusal::MessageBudget(max)) } else { Ok(()) }
+    }
+
+    /// Whether the task accepts a file of this party: as it accepts a message; and the initiator may attach files to its own
+    /// draft, so that the task is complete when its target or an approver first sees it.
+    pub fn check_file(&self, role: Role) -> Result<(), Refusal> {
+        if self.status != Status::Draft || role != Role::Initiator {
+            return self.check_open();
+        }
+        let max = self.terms.max_messages.min(DRAFT_FILES_MAX);
+        if self.spoken_count >= max { Err(Refusal::MessageBudget(max)) } else { Ok(()) }
+    }
+
+    /// Whether the target was ever told of it. A draft is known to its initiator alone.
+    #[must_use]
+    pub fn is_published(&self) -> bool {
+        self.queued_at.is_some()
     }
 
     /// The status, and what this role may set now.

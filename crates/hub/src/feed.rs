@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tandem_app::events;
+pub use tandem_app::events::Start;
 use tandem_core::AgentId;
 pub use tandem_store::events::Logged;
 
@@ -24,6 +25,8 @@ pub struct Feed {
     cursor: i64,
     listener: Listener,
     held: Held,
+    /// Whether the client's cursor was of another epoch.
+    was_reset: bool,
     /// Whether there may be events after the cursor.
     unread: bool,
 }
@@ -37,19 +40,27 @@ pub enum FeedItem {
 }
 
 impl Feed {
-    /// Opens a feed after a cursor, or at the end of the log. Listening starts before the log is read, so an event
+    /// Opens a feed. Listening starts before the log is read, so an event
     /// that is committed in between is not lost.
-    pub async fn open(
-        hub: &Hub,
-        agent: &AgentId,
-        after: Option<i64>,
-        transport: Transport,
-    ) -> Result<Self, Error> {
+    pub async fn open(hub: &Hub, agent: &AgentId, start: Start, transport: Transport) -> Result<Self, Error> {
         let held = hub.budget.hold(Holder::Agent(agent.clone()), IDLE_BYTES)?;
         let listener = hub.liveness.bus.listen(agent, transport, hub.config.max_streams)?;
         let by = agent.clone();
-        let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, after)).await?;
-        Ok(Self { hub: Arc::clone(hub), agent: agent.clone(), cursor, listener, held, unread: true })
+        let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, start)).await?;
+        let (hub, agent, was_reset) = (Arc::clone(hub), agent.clone(), start == Start::Acknowledged);
+        Ok(Self { hub, agent, cursor, listener, held, was_reset, unread: true })
+    }
+
+    /// Whether the feed began at the acknowledged cursor, because the client's was of another epoch.
+    #[must_use]
+    pub fn was_reset(&self) -> bool {
+        self.was_reset
+    }
+
+    /// The epoch of the log.
+    #[must_use]
+    pub fn epoch(&self) -> &str {
+        &self.hub.epoch
     }
 
     /// The number of the last event returned.

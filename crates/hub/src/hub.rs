@@ -47,6 +47,8 @@ pub struct HubParts {
     pub liveness: Liveness,
     /// Delivery marks that are not written yet.
     pub(crate) marks: Arc<Marks>,
+    /// The epoch of the event logs. A restored hub has a new one, so that clients forget cursors from after the backup.
+    pub epoch: String,
     pub webhooks: Arc<Webhooks>,
     pub files: Arc<Files>,
     pub metrics: Arc<Metrics>,

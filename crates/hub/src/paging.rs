@@ -57,8 +57,10 @@ pub struct Limits {
 pub const LIST: Limits = Limits { default: 50, max: 500 };
 /// Tasks and approvals, which clients read as a whole.
 pub const TASKS: Limits = Limits { default: 500, max: 500 };
-/// Connections, messages and members, which clients read as a whole.
+/// Connections and members, which clients read as a whole.
 pub const WHOLE: Limits = Limits { default: 500, max: 1_000 };
+/// Messages: as many as the usual budget of a task, because clients take the first page for the whole thread.
+pub const MESSAGES: Limits = Limits { default: 1_000, max: 1_000 };
 /// The directory.
 pub const DIRECTORY: Limits = Limits { default: 20, max: 100 };
 

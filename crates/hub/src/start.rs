@@ -8,6 +8,7 @@ use futures_util::FutureExt as _;
 use tandem_api::system::Database as Kind;
 use tandem_app::keys;
 use tandem_core::{FileId, IdSource, Timestamp};
+use tandem_store::dump::EPOCH;
 use tandem_store::{Database, Options, Store};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
@@ -25,7 +26,7 @@ use crate::files::{self, Files};
 use crate::folder::{self, NewFolder};
 use crate::housekeeping::{self, Pacing};
 use crate::hub::{Hub, HubParts};
-use crate::keys::Access;
+use crate::keys::{Access, hub_secret};
 use crate::liveness::Liveness;
 use crate::marks;
 use crate::presences;
@@ -193,6 +194,7 @@ pub async fn open_with(
         budget: Budget::new(config.budget_bytes()),
         liveness: Liveness::new(Arc::clone(&inbox.bus), clock),
         marks: Arc::default(),
+        epoch: keys::hex(hub_secret(db.store(), EPOCH).await?.get(..8).unwrap_or_default()),
         webhooks: Arc::new(Webhooks {
             receivers: Arc::clone(&inbox.receivers),
             resolver,

@@ -90,8 +90,7 @@ pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, 
 
 /// Whether an agent has a key with this hash, also one whose account is being deleted.
 pub fn has_key(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<bool, Error> {
-    let found: Option<i64> = tx.find("select 1 from agents where key_hash = ?1", &[key_hash.into()])?;
-    Ok(found.is_some())
+    Ok(tx.optional("select 1 from agents where key_hash = ?1", &[key_hash.into()])?.is_some())
 }
 
 /// Sets what only the operator may.
@@ -120,11 +119,9 @@ pub fn deduct(tx: &mut Tx<'_>, id: &AgentId, micro: i64) -> Result<(i64, i64), E
     Ok((deducted, left))
 }
 
-/// Replaces an agent's key; tells the old one's hash.
-pub fn set_key_hash(tx: &mut Tx<'_>, id: &AgentId, key_hash: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-    let old = tx.find("select key_hash from agents where id = ?1 /* lock agents */", &[id.into()])?;
-    update!(agents { key_hash: key_hash } where { id: id }).send(tx)?;
-    Ok(old)
+/// Replaces an agent's key. The caller has locked the agent.
+pub fn set_key_hash(tx: &mut Tx<'_>, id: &AgentId, key_hash: &[u8]) -> Result<(), Error> {
+    update!(agents { key_hash: key_hash } where { id: id }).send(tx)
 }
 
 /// Writes back what an agent may change about itself.

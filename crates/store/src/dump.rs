@@ -58,6 +58,9 @@ pub const TABLES: &[Table] = &[
 pub const LEFT_OUT: &[&str] =
     &["browser_sessions", "sign_ins", "setup_codes", "nodes", "presences", "limit_windows"];
 
+/// The name of the hub's secret from which the epoch of its event logs is made.
+pub const EPOCH: &str = "epoch";
+
 /// What is known of files; a backup writes it last, when it knows which bytes there were.
 pub const FILES: Table = table("files", &["id"]);
 
@@ -283,6 +286,8 @@ impl Load {
     /// those that went while it was made.
     pub fn finish(mut self) -> Result<(), Error> {
         self.conn.begin(Mode::Write)?;
+        // The hub makes a new one when it starts: clients learn by it that cursors from after the backup mean nothing.
+        self.conn.execute("delete from hub_secrets where name = ?1", &[EPOCH.into()])?;
         self.conn.execute(
             "update agents set file_bytes =
                  (select coalesce(sum(f.size_bytes), 0) from files f where f.uploader_id = agents.id)

@@ -85,6 +85,15 @@ pub struct Logged {
     pub at: Timestamp,
 }
 
+impl Logged {
+    /// The event as sockets, streams and webhooks carry it: with its number and its time.
+    #[must_use]
+    pub fn frame(&self) -> String {
+        let fields = self.data.strip_suffix('}').unwrap_or("{\"type\":null");
+        format!("{fields},\"cursor\":{},\"createdAt\":\"{}\"}}", self.seq, self.at)
+    }
+}
+
 /// Where an agent has got to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursors {

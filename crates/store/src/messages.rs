@@ -12,6 +12,7 @@ columns! {
     "m", message: Message {
         id,
         task: task_id,
+        in_reply_to,
         number,
         sender: sender_id,
         sender_name: "a.name",
@@ -32,6 +33,21 @@ const FROM: &str = "from messages m left join agents a on a.id = m.sender_id";
 /// Adds a message; `event_seq` is the number of its event in its recipient's log.
 pub fn insert(tx: &mut Tx<'_>, message: &Message, event_seq: Option<i64>) -> Result<(), Error> {
     insert!(messages { ..message: Message, event_seq: event_seq }).send(tx)
+}
+
+/// What one party wrote on a task before the other knew of it: those whose event was never written.
+pub fn unannounced(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId) -> Result<Vec<Message>, Error> {
+    let sql = sql!(
+        "select {} {FROM} where m.task_id = ?1 and m.sender_id = ?2 and m.event_seq is null and m.deleted = 0
+         order by m.number",
+        Message
+    );
+    tx.list(sql, &[task.into(), writer.into()])
+}
+
+/// Notes the number of a message's event in its recipient's log.
+pub fn set_event(tx: &mut Tx<'_>, id: &MessageId, event_seq: i64) -> Result<(), Error> {
+    update!(messages { event_seq: event_seq } where { id: id }).send(tx)
 }
 
 /// Notes a signature on a task; false when it was seen there before.

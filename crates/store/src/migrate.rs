@@ -23,6 +23,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (14, "nodes", include_str!("../migrations/0014_nodes.sql")),
     (15, "webhook_work", include_str!("../migrations/0015_webhook_work.sql")),
     (16, "limits", include_str!("../migrations/0016_limits.sql")),
+    (17, "facts", include_str!("../migrations/0017_facts.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

@@ -1,7 +1,7 @@
 //! Pairing codes, and challenges that have been used.
 
 use tandem_core::pairing::PairingCode;
-use tandem_core::{AgentId, Timestamp};
+use tandem_core::{AgentId, PairingId, Timestamp};
 
 use crate::table::insert;
 use crate::{Error, Tx};
@@ -12,13 +12,14 @@ pub fn open_codes(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<i6
     tx.get(sql, &[agent.into(), now.into()])
 }
 
-/// The code of an agent that ends last, while it can be redeemed.
+/// The code of an agent that ends last, while it can be redeemed, and its offer.
 pub fn newest_code(
     tx: &mut Tx<'_>,
     agent: &AgentId,
     now: Timestamp,
-) -> Result<Option<(String, Timestamp)>, Error> {
-    let sql = "select code, expires_at from pairing_codes where agent_id = ?1 and expires_at > ?2
+) -> Result<Option<(PairingId, String, Timestamp)>, Error> {
+    let sql = "select pairing_id, code, expires_at from pairing_codes
+         where agent_id = ?1 and expires_at > ?2 and pairing_id is not null
          order by expires_at desc, code limit 1";
     tx.find(sql, &[agent.into(), now.into()])
 }
@@ -27,21 +28,27 @@ pub fn newest_code(
 pub fn insert(
     tx: &mut Tx<'_>,
     code: &PairingCode,
+    id: &PairingId,
     agent: &AgentId,
     expires_at: Timestamp,
 ) -> Result<bool, Error> {
     insert!(pairing_codes {
         code: code.as_str(),
+        pairing_id: id,
         agent_id: agent,
         expires_at: expires_at,
     }, on conflict (code) ignore)
     .execute(tx)
 }
 
-/// Whose code this is, while it can be redeemed.
-pub fn owner(tx: &mut Tx<'_>, code: &PairingCode, now: Timestamp) -> Result<Option<AgentId>, Error> {
-    let sql =
-        "select agent_id from pairing_codes where code = ?1 and expires_at > ?2 /* lock pairing_codes */";
+/// Whose code this is and which offer, while it can be redeemed. Codes of an older version have no offer.
+pub fn offer(
+    tx: &mut Tx<'_>,
+    code: &PairingCode,
+    now: Timestamp,
+) -> Result<Option<(AgentId, Option<PairingId>)>, Error> {
+    let sql = "select agent_id, pairing_id from pairing_codes where code = ?1 and expires_at > ?2
+         /* lock pairing_codes */";
     tx.find(sql, &[code.as_str().into(), now.into()])
 }
 

@@ -53,6 +53,12 @@ impl<A: FromValue, B: FromValue> FromRow for (A, B) {
     }
 }
 
+impl<A: FromValue, B: FromValue, C: FromValue> FromRow for (A, B, C) {
+    fn from_row(row: &mut Row) -> Result<Self, Error> {
+        Ok((row.take()?, row.take()?, row.take()?))
+    }
+}
+
 /// Declares the columns of a type: `columns! { "t", row: Type { lines } }` with the alias that queries use, a name for
 /// the row in computed values, and lines of these forms:
 ///

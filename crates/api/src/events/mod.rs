@@ -24,6 +24,10 @@ pub struct EventsQuery {
     /// Seconds to wait for an event if there is none (at most 60).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<i64>,
+    /// The epoch that you know. If the log has another, `after` means nothing, and reading starts after the acknowledged
+    /// cursor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<String>,
 }
 
 /// One event.
@@ -92,6 +96,10 @@ pub struct EventsPage {
     pub cursor: i64,
     /// Whether more events follow.
     pub has_more: bool,
+    /// The epoch of the log. Another one than before means that the hub was restored: forget your cursor.
+    #[schema(value_type = String)]
+    #[serde(default)]
+    pub epoch: HubText,
 }
 
 /// The cursor to acknowledge.
@@ -122,6 +130,10 @@ pub struct Acknowledged {
     pub acknowledged: bool,
     /// The cursor after the request.
     pub cursor: i64,
+    /// The epoch of the log.
+    #[schema(value_type = String)]
+    #[serde(default)]
+    pub epoch: HubText,
 }
 
 /// A ticket for one socket or stream.
@@ -136,4 +148,4 @@ pub struct TicketView {
     pub expires_at: Timestamp,
 }
 
-fence_fields!(Acknowledged { acknowledged, cursor });
+fence_fields!(Acknowledged { acknowledged, cursor, epoch });

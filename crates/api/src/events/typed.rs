@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tandem_core::events::EventKind;
-use tandem_core::{AgentId, ConnectionId, FileId, MessageId, NetworkId, Status, TaskId, Timestamp};
+use tandem_core::messages::{ContentType, Kind};
+use tandem_core::{
+    AgentId, ConnectionId, FileId, MessageId, NetworkId, PairingId, Status, TaskId, Timestamp,
+};
 
 use crate::fence::{Fence, Fencer};
 use crate::fence_fields;
@@ -87,6 +90,12 @@ pub struct EventData {
     /// The message it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
+    /// The kind of that message.
+    #[serde(rename = "kind", skip_serializing_if = "Option::is_none")]
+    pub message_kind: Option<Kind>,
+    /// How to read its content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
     /// The agent that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_agent_id: Option<AgentId>,
@@ -129,6 +138,9 @@ pub struct EventData {
     /// The public key of that agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_public_key: Option<PeerToken>,
+    /// The offer to pair whose code was redeemed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairing_id: Option<PairingId>,
     /// The network of a broadcast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network_id: Option<NetworkId>,
@@ -141,6 +153,9 @@ pub struct EventData {
     /// The event's number in the log. Sockets, streams and webhooks add it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<i64>,
+    /// When it happened. Sockets, streams and webhooks add it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
 }
 
 /// An event with parsed data.
@@ -166,6 +181,8 @@ fence_fields!(EventData {
     kind,
     task_id,
     message_id,
+    message_kind,
+    content_type,
     from_agent_id,
     initiator_session_key,
     target_session_key,
@@ -180,9 +197,11 @@ fence_fields!(EventData {
     with_agent_id,
     with_agent_name,
     with_public_key,
+    pairing_id,
     network_id,
     from_agent_name,
     content,
-    cursor
+    cursor,
+    created_at
 });
 fence_fields!(TypedEvent { id, kind, task_id, from_agent_id, data, created_at });

@@ -279,6 +279,20 @@ pub struct Heartbeat {
     pub note: Option<Reason>,
 }
 
+/// An approval. All fields are optional.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApproveTask {
+    /// The owner's words for its own agent, shown with the task as `approvalNote`; at most 1,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
+    pub note: Option<Reason>,
+    /// The status that you expect; if it is another, the answer is 409 `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
+    pub expected_status: Option<Status>,
+}
+
 /// A reason. All fields are optional.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

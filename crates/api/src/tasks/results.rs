@@ -37,6 +37,9 @@ pub struct TaskLogView {
     /// Who changed it: an agent id, or `system`.
     #[schema(value_type = String)]
     pub actor: Actor,
+    /// The agent's name as it was then; null for the hub.
+    #[schema(value_type = Option<String>)]
+    pub actor_name: Option<PeerName>,
     /// The reason, or another note.
     #[schema(value_type = Option<String>)]
     pub detail: Option<PeerText>,
@@ -199,7 +202,7 @@ pub struct UsageView {
 }
 
 fence_fields!(DeletedTask { deleted, deleted_messages, deleted_files });
-fence_fields!(TaskLogView { from_status, to_status, actor, detail, attempt, created_at });
+fence_fields!(TaskLogView { from_status, to_status, actor, actor_name, detail, attempt, created_at });
 fence_fields!(ThreadView { task, messages, older_messages_cursor });
 fence_fields!(ReadView { messages, unread_count });
 fence_fields!(AcknowledgedView { acknowledged, message_ids, acknowledged_at, unread_count });

@@ -91,6 +91,9 @@ pub struct TaskView {
     /// The target's decision at its approval gate: null, `pending`, `approved` or `rejected`.
     #[schema(value_type = Option<String>)]
     pub approval_status: Option<Approval>,
+    /// Words of the target's owner for its own agent, given with the approval. Only the target sees them.
+    #[schema(value_type = Option<String>)]
+    pub approval_note: Option<PeerText>,
     /// Number of messages that you have not read.
     pub unread_count: i64,
     /// Seconds until it expires if the target does not take it.
@@ -181,6 +184,7 @@ impl TaskView {
             target_agent_id: task.target,
             target_agent_name: PeerName::new(target, task.target_name),
             approval_status: task.approval,
+            approval_note: task.approval_note.filter(|_| role == Role::Target).map(PeerText::own),
             ttl_seconds: task.terms.ttl_seconds,
             expires_at: task.expires_at,
             check_in_seconds: task.terms.check_in_seconds,
@@ -243,6 +247,7 @@ fence_fields!(TaskView {
     target_agent_id,
     target_agent_name,
     approval_status,
+    approval_note,
     unread_count,
     ttl_seconds,
     expires_at,

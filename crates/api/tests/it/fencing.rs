@@ -74,6 +74,7 @@ fn what_was_read_from_the_wire_counts_as_a_peers() {
 
 fn message(sender: Option<&str>, content_type: ContentType) -> Message {
     Message {
+        in_reply_to: None,
         id: "msg_1".parse().unwrap(),
         task: "x".parse().unwrap(),
         number: 1,

@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 use tandem_api::admin::PatchAgentTerms;
-use tandem_api::agents::{BlockAgent, PatchAgent, RegisterAgent, ReportReach};
+use tandem_api::agents::{BlockAgent, PatchAgent, RegisterAgent, ReportReach, RotateKey};
 use tandem_api::connections::{PatchConnection, RedeemCode};
 use tandem_api::events::AckCursor;
 use tandem_api::files::{UploadFile, UploadForm};
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
 use tandem_api::tasks::{
-    CreateTask, Heartbeat, PatchTask, ReassignTask, ReplyTask, ReportUsage, RetryTask, WithReason,
+    ApproveTask, CreateTask, Heartbeat, PatchTask, ReassignTask, ReplyTask, ReportUsage, RetryTask,
+    WithReason,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -47,6 +48,8 @@ fn bodies() -> Vec<(String, Value)> {
         schema::<UploadFile<'_>>(),
         schema::<UploadForm>(),
         schema::<WithReason>(),
+        schema::<ApproveTask>(),
+        schema::<RotateKey>(),
     ]
 }
 

@@ -2,15 +2,15 @@
 
 use serde_json::json;
 use tandem_api::admin::{AdminEventsQuery, PatchAgentTerms};
-use tandem_api::agents::{BlockAgent, DiscoverQuery, PatchAgent, RegisterAgent, ReportReach};
+use tandem_api::agents::{BlockAgent, DiscoverQuery, PatchAgent, RegisterAgent, ReportReach, RotateKey};
 use tandem_api::connections::{PatchConnection, RedeemCode};
 use tandem_api::events::{AckCursor, EventsQuery};
 use tandem_api::files::{UploadFile, UploadForm};
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
 use tandem_api::tasks::{
-    CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, ReplyTask, ReportUsage, RetryTask, TasksQuery,
-    WithReason,
+    ApproveTask, CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, ReplyTask, ReportUsage,
+    RetryTask, TasksQuery, WithReason,
 };
 
 use crate::round_trip::{Case, cases};
@@ -19,7 +19,8 @@ pub(crate) fn cases() -> Vec<Case> {
     let keys = json!({ "agent_a": "QUJD", "agent_b": "REVG" });
     let mut all = cases! {
         RegisterAgent: json!({ "name": "Ada", "description": "Codes.", "capabilities": ["rust"],
-            "metadata": { "z": 1, "a": [2.5, null] }, "publicKey": "PEM", "challenge": "c", "solution": "s" }),
+            "metadata": { "z": 1, "a": [2.5, null] }, "publicKey": "PEM",
+            "apiKeyHash": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", "challenge": "c", "solution": "s" }),
             json!({ "name": "Ada" });
         PatchAgent: json!({ "name": "Ada", "description": "Codes.", "capabilities": ["rust"], "metadata": { "z": 1 },
             "discoverable": true, "autoAccept": false, "defaultApprovalRule": "require",
@@ -34,14 +35,14 @@ pub(crate) fn cases() -> Vec<Case> {
             json!({});
         RedeemCode: json!({ "code": "BLUE-TIGER-4231" });
         AckCursor: json!({ "cursor": 7 });
-        EventsQuery: json!({ "after": 1, "wait": 2 }), json!({});
+        EventsQuery: json!({ "after": 1, "wait": 2, "epoch": "e1" }), json!({});
         DiscoverQuery: json!({ "capability": "rust", "q": "a", "query": "b", "limit": 1, "offset": 2 }), json!({});
         UploadForm: json!({ "file": "a", "encryptedKeys": "{}", "senderSignature": "c2ln" }), json!({ "file": "a" });
-        SendMessage: json!({ "content": "Hi", "contentType": "json", "checkInSeconds": 60, "encryptedKeys": keys,
+        SendMessage: json!({ "content": "Hi", "contentType": "json", "checkInSeconds": 60, "inReplyTo": "msg_0", "encryptedKeys": keys,
             "senderSignature": "c2ln" }),
             json!({ "content": "Hi" });
         SendToAgent: json!({ "agentId": "agent_a", "content": "Hi", "contentType": "text", "checkInSeconds": 60,
-            "encryptedKeys": keys, "senderSignature": "c2ln" }),
+            "inReplyTo": "msg_0", "encryptedKeys": keys, "senderSignature": "c2ln" }),
             json!({ "agentId": "ada", "content": "Hi" });
         CreateNetwork: json!({ "name": "Crew", "description": "Releases." }), json!({ "name": "Crew" });
         CreateInvite: json!({ "maxUses": 3, "expiresInSeconds": 60 }), json!({});
@@ -91,6 +92,8 @@ fn about_tasks() -> Vec<Case> {
             json!({ "content": "Done" });
         ReportUsage: json!({ "cost": 0.0023 });
         Heartbeat: json!({ "progress": 50, "note": "Half" }), json!({});
+        ApproveTask: json!({ "note": "Go on", "expectedStatus": "submitted" }), json!({});
+        RotateKey: json!({ "apiKeyHash": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a" }), json!({});
         WithReason: json!({ "reason": "Why", "expectedStatus": "working" }), json!({});
         TasksQuery: json!({ "status": "working", "role": "target", "with": "agent_a", "q": "x", "limit": 5,
             "cursor": "c" }),

@@ -66,19 +66,20 @@ pub(crate) fn task() -> Value {
         "statusReason": "Why", "nextStatuses": ["working"], "requiresReview": true, "priority": "high", "attempt": 2,
         "encrypted": true, "descriptionKeys": { "agent_b": "QUJD", "agent_a": "REVG" }, "senderSignature": "c2ln",
         "initiatorAgentId": "agent_a", "initiatorAgentName": "Ada", "targetAgentId": "agent_b",
-        "targetAgentName": "Bob", "approvalStatus": "approved", "unreadCount": 1, "ttlSeconds": 60, "expiresAt": AT,
+        "targetAgentName": "Bob", "approvalStatus": "approved", "approvalNote": "Go on", "unreadCount": 1, "ttlSeconds": 60, "expiresAt": AT,
         "checkInSeconds": 30, "parentTaskId": "t-0", "networkId": "net_1", "initiatorSessionKey": "i",
         "targetSessionKey": "t", "result": "Done", "progress": 50, "progressNote": "Half", "leaseSeconds": 10,
         "onStall": "retry", "maxAttempts": 3, "maxMessages": 4, "usageReported": 1.5, "delivery": delivery(),
         "acknowledgedAt": AT, "startedAt": AT, "completedAt": AT, "createdAt": AT, "updatedAt": AT })
 }
 
-const TASK_NULLS: [&str; 18] = [
+const TASK_NULLS: [&str; 19] = [
     "description",
     "statusReason",
     "descriptionKeys",
     "senderSignature",
     "approvalStatus",
+    "approvalNote",
     "ttlSeconds",
     "expiresAt",
     "parentTaskId",
@@ -95,13 +96,14 @@ const TASK_NULLS: [&str; 18] = [
 ];
 
 pub(crate) fn message() -> Value {
-    json!({ "id": "msg_1", "taskId": "t-1", "senderAgentId": "agent_a", "senderAgentName": "Ada", "kind": "message",
-        "content": "Hi", "contentType": "encrypted", "encryptedKeys": { "agent_b": "QUJD" },
+    json!({ "id": "msg_1", "taskId": "t-1", "inReplyTo": "msg_0", "senderAgentId": "agent_a",
+        "senderAgentName": "Ada", "kind": "message", "content": "Hi", "contentType": "encrypted", "encryptedKeys": { "agent_b": "QUJD" },
         "senderSignature": "c2ln", "readAt": AT, "acknowledgedAt": AT, "createdAt": AT })
 }
 
 fn of_the_hub() -> Value {
-    let nulls = ["senderAgentName", "encryptedKeys", "senderSignature", "readAt", "acknowledgedAt"];
+    let nulls =
+        ["inReplyTo", "senderAgentName", "encryptedKeys", "senderSignature", "readAt", "acknowledgedAt"];
     joined([
         nulled(&message(), &nulls),
         json!({ "senderAgentId": "system", "kind": "system", "contentType": "text" }),
@@ -115,8 +117,8 @@ fn tree_task() -> Value {
 }
 
 fn about_tasks() -> Vec<Case> {
-    let line = json!({ "fromStatus": "submitted", "toStatus": "working", "actor": "agent_b", "detail": "Go",
-        "attempt": 1, "createdAt": AT });
+    let line = json!({ "fromStatus": "submitted", "toStatus": "working", "actor": "agent_b", "actorName": "Bob",
+        "detail": "Go", "attempt": 1, "createdAt": AT });
     // More than a request may name: the sum of what was reported has no bound.
     let usage = json!({ "deducted": 0.25, "credits": 0.0, "balance": 0.0, "usageReported": 2500000.000001,
         "status": "input-required", "paused": true });
@@ -135,7 +137,7 @@ fn about_tasks() -> Vec<Case> {
         TaskView: task(), nulled(&task(), &TASK_NULLS);
         DeletedTask: json!({ "deleted": true, "deletedMessages": 1, "deletedFiles": 2 });
         TaskLogView: line,
-            joined([nulled(&line, &["fromStatus", "detail"]), json!({ "actor": "system" })]);
+            joined([nulled(&line, &["fromStatus", "actorName", "detail"]), json!({ "actor": "system" })]);
         ThreadView: joined([task(), json!({ "messages": [message()], "olderMessagesCursor": "7" })]),
             joined([nulled(&task(), &TASK_NULLS), json!({ "messages": [] })]);
         ReadView: json!({ "messages": [message(), of_the_hub()], "unreadCount": 0 }),
@@ -207,15 +209,15 @@ fn about_agents() -> Vec<Case> {
     cases! {
         Profile: profile(), nulled(&profile(), &PROFILE_NULLS);
         Registered: joined([json!({ "apiKey": "tdm_1" }), profile()]),
-            joined([json!({ "apiKey": "tdm_1" }), nulled(&profile(), &PROFILE_NULLS)]);
-        NewKey: json!({ "apiKey": "tdm_1" });
+            joined([json!({ "apiKey": null }), nulled(&profile(), &PROFILE_NULLS)]);
+        NewKey: json!({ "apiKey": "tdm_1" }), json!({ "apiKey": null });
         Challenge: json!({ "challenge": "c", "difficulty": 12, "algorithm": "SHA-256" });
         Discovered: json!({ "total": 1, "agents": [entry] }), json!({ "total": 0, "agents": [] });
         DirectoryEntry: entry, bare;
         Blocked: json!({ "agentId": "agent_b", "blocked": true, "cancelledTasks": 2 });
         BlockEntry: block();
         DeletedAccount: json!({ "deleted": true, "connections": 1, "tasks": 2, "messages": 3, "files": 4 });
-        PairingCodeView: json!({ "code": "BLUE-TIGER-4231", "expiresAt": AT });
+        PairingCodeView: json!({ "pairingId": "pair_1", "code": "BLUE-TIGER-4231", "expiresAt": AT });
         ConnectedView: connected(), nulled(&connected(), &["publicKey", "description"]);
         ConnectionView: connection(),
             nulled(&connection(), &["publicKey", "description", "alias", "approval", "lastSeenAt", "reachConfirmedAt"]);
@@ -227,11 +229,12 @@ fn about_agents() -> Vec<Case> {
 
 /// All the fields that an event can have.
 pub(crate) fn event_data() -> Value {
-    json!({ "type": "task.updated", "taskId": "t-1", "messageId": "msg_1", "fromAgentId": "agent_a",
-        "initiatorSessionKey": "i", "targetSessionKey": "t", "attempt": 1, "status": "failed", "reason": "Why",
+    json!({ "type": "task.updated", "taskId": "t-1", "messageId": "msg_1", "kind": "reply",
+        "contentType": "json", "fromAgentId": "agent_a", "initiatorSessionKey": "i", "targetSessionKey": "t", "attempt": 1, "status": "failed", "reason": "Why",
         "messageIds": ["msg_1"], "byAgentId": "agent_b", "fileId": "file_1", "targetAgentId": "agent_b",
         "connectionId": "conn_1", "withAgentId": "agent_b", "withAgentName": "Bob", "withPublicKey": "PEM",
-        "networkId": "net_1", "fromAgentName": "Ada", "content": "Hi", "cursor": 7 })
+        "pairingId": "pair_1", "networkId": "net_1", "fromAgentName": "Ada", "content": "Hi", "cursor": 7,
+        "createdAt": AT })
 }
 
 fn event() -> Value {
@@ -246,9 +249,9 @@ fn about_events() -> Vec<Case> {
         "status": "submitted", "createdAt": AT });
     let unread = json!({ "taskId": "t-1", "taskTitle": "Look", "count": 2 });
     let updates = json!({ "hasUpdates": true, "pendingTasks": [pending], "unreadMessages": [unread],
-        "pendingApprovals": [pending], "cursor": 7 });
+        "pendingApprovals": [pending], "cursor": 7, "epoch": "e1" });
     let nothing = json!({ "hasUpdates": false, "pendingTasks": [], "unreadMessages": [], "pendingApprovals": [],
-        "cursor": 0 });
+        "cursor": 0, "epoch": "e1" });
     let item = json!({ "kind": "broadcast", "taskId": "t-1", "title": "Crew", "fromAgentId": "agent_a",
         "fromAgentName": "Ada", "priority": "normal", "unreadCount": 1, "networkId": "net_1", "messageId": "msg_1",
         "createdAt": AT });
@@ -258,11 +261,11 @@ fn about_events() -> Vec<Case> {
         "responseStatus": 500, "response": "no", "error": "timeout", "durationMs": 10000, "createdAt": AT });
     cases! {
         EventView: event(), bare, newer;
-        EventsPage: json!({ "events": [event()], "cursor": 7, "hasMore": true }),
-            json!({ "events": [], "cursor": 0, "hasMore": false });
+        EventsPage: json!({ "events": [event()], "cursor": 7, "hasMore": true, "epoch": "e1" }),
+            json!({ "events": [], "cursor": 0, "hasMore": false, "epoch": "e1" });
         EventData: event_data(), json!({});
         TypedEvent: event(), bare, newer;
-        Acknowledged: json!({ "acknowledged": true, "cursor": 7 });
+        Acknowledged: json!({ "acknowledged": true, "cursor": 7, "epoch": "e1" });
         TicketView: json!({ "ticket": "x", "expiresAt": AT });
         UpdatesView: updates, nothing;
         NewsView: joined([updates.clone(), json!({ "events": [event()] })]),

@@ -16,6 +16,7 @@ use tandem_store::{Tx, blocks, deadlines, events as event_rows, messages, networ
 use super::write_log;
 use crate::Error;
 use crate::events::{Event, append_event};
+use crate::messages::announce;
 use crate::sealed::Sealed;
 
 /// Live tasks between two agents at most.
@@ -118,6 +119,7 @@ impl NewTask {
             status: Status::Draft,
             status_reason: None,
             approval: None,
+            approval_note: None,
             requires_review: self.requires_review,
             priority: self.priority,
             attempt: 1,
@@ -183,7 +185,7 @@ pub fn create(
         count_as_live(tx, &task, &route.reach)?;
         submit(tx, &mut task, &route.reach, now)?;
     }
-    write_log(tx, &mut task, None, by.as_str(), None, now)?;
+    write_log(tx, &mut task, None, Role::Initiator, None, now)?;
     rows::insert(tx, &task)?;
     Ok(task)
 }
@@ -319,6 +321,7 @@ pub(super) fn count_as_live(tx: &mut Tx<'_>, task: &Task, reach: &Reach) -> Resu
 pub(super) fn submit(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<i64, Error> {
     task.status = Status::Submitted;
     task.approval = gate(reach.target_side, reach.target_default);
+    task.approval_note = None;
     task.queued_at = Some(now.at);
     task.expires_at = task.terms.ttl_seconds.map(|seconds| now.at.plus_seconds(seconds));
     if let Some(due_at) = task.expires_at {
@@ -330,7 +333,11 @@ pub(super) fn submit(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now)
     }
     let kind = if held { EventKind::TaskApprovalRequired } else { EventKind::TaskCreated };
     let event = Event::on_task(kind, task, task.party(Role::Initiator)).with("attempt", task.attempt);
-    Ok(append_event(tx, &task.target, event, now)?.last)
+    let last = append_event(tx, &task.target, event, now)?.last;
+    if !held {
+        announce(tx, task, now)?;
+    }
+    Ok(last)
 }
 
 /// Sets the deadline for the acknowledgement of a message, or with number 0 of the task. The author is notified when

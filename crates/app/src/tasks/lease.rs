@@ -2,7 +2,6 @@
 
 use tandem_core::deadlines::{Deadline, Due};
 use tandem_core::events::EventKind;
-use tandem_core::messages::SYSTEM;
 use tandem_core::tasks::{OnStall, Progress, Task};
 use tandem_core::text::Reason;
 use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
@@ -94,7 +93,7 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
                     submit(tx, task, &route.reach, now)?;
                     task.version += 1;
                     task.updated_at = now.at;
-                    write_log(tx, task, Some(from), SYSTEM, Some(SILENT), now)?;
+                    write_log(tx, task, Some(from), Role::Hub, Some(SILENT), now)?;
                     let updated = super::status::updated_event(task, &cause);
                     append_event(tx, &task.initiator, updated, now)?;
                     rows::update(tx, task)?;

@@ -198,7 +198,7 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         let reason = change.reason.as_ref().map(Reason::as_str);
         match change.status {
             Some(Status::Submitted) if task.status == Status::Draft => {
-                publish_draft(tx, &mut task, by, reason, now)?;
+                publish_draft(tx, &mut task, reason, now)?;
             }
             Some(to) => {
                 if task.status.is_terminal() {
@@ -249,20 +249,14 @@ fn edit(task: &mut Task, role: Role, change: &Change) {
     }
 }
 
-fn publish_draft(
-    tx: &mut Tx<'_>,
-    task: &mut Task,
-    by: &AgentId,
-    reason: Option<&str>,
-    now: &Now,
-) -> Result<(), Error> {
+fn publish_draft(tx: &mut Tx<'_>, task: &mut Task, reason: Option<&str>, now: &Now) -> Result<(), Error> {
     let reach = route_to_target(tx, task)?.reach;
     count_as_live(tx, task, &reach)?;
     submit(tx, task, &reach, now)?;
     task.status_reason = reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;
-    write_log(tx, task, Some(Status::Draft), by.as_str(), reason, now)?;
+    write_log(tx, task, Some(Status::Draft), Role::Initiator, reason, now)?;
     Ok(rows::update(tx, task)?)
 }
 

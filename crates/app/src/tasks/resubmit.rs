@@ -29,7 +29,7 @@ pub fn retry(
         rows::count_ended(tx, &task.target, false, -1)?;
         task.begin_again();
         submit(tx, &mut task, &route.reach, now)?;
-        save_resubmitted(tx, &mut task, from, by, None, now)?;
+        save_resubmitted(tx, &mut task, from, None, now)?;
         Ok(task)
     })
 }
@@ -83,7 +83,7 @@ pub fn reassign(
             task.target_side.unseen = Unseen { count: thread, first: Some(event_seq), last: Some(event_seq) };
         }
         let detail = format!("reassigned to {}", task.target);
-        save_resubmitted(tx, &mut task, from, by, Some(&detail), now)?;
+        save_resubmitted(tx, &mut task, from, Some(&detail), now)?;
         Ok(task)
     })
 }
@@ -93,13 +93,12 @@ fn save_resubmitted(
     tx: &mut Tx<'_>,
     task: &mut Task,
     from: Status,
-    by: &AgentId,
     detail: Option<&str>,
     now: &Now,
 ) -> Result<(), Error> {
     task.version += 1;
     task.updated_at = now.at;
-    write_log(tx, task, Some(from), by.as_str(), detail, now)?;
+    write_log(tx, task, Some(from), Role::Initiator, detail, now)?;
     rows::update(tx, task)?;
     Ok(rows::reset_delivery(tx, &task.id)?)
 }

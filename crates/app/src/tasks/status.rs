@@ -18,15 +18,17 @@ pub(super) fn write_log(
     tx: &mut Tx<'_>,
     task: &mut Task,
     from: Option<Status>,
-    actor: &str,
+    by: Role,
     detail: Option<&str>,
     now: &Now,
 ) -> Result<(), Error> {
     task.log_count += 1;
+    let party = task.party(by);
     let line = LogLine {
         from,
         to: task.status,
-        actor: actor.to_owned(),
+        actor: party.map_or(SYSTEM, |party| party.0.as_str()).to_owned(),
+        actor_name: party.map(|party| party.1.to_owned()),
         detail: detail.map(Into::into),
         attempt: task.attempt,
         at: now.at,
@@ -125,12 +127,9 @@ fn apply_status(
         task.usage_micro = 0;
     }
     task.completed_at = to.is_terminal().then_some(now.at);
-    let (actor, name) = match task.party(cause.by) {
-        Some((id, name)) => (id.to_string(), name.to_owned()),
-        None => (SYSTEM.to_owned(), "The hub".to_owned()),
-    };
-    write_log(tx, task, Some(from), &actor, cause.reason, now)?;
+    write_log(tx, task, Some(from), cause.by, cause.reason, now)?;
     if to.is_terminal() && task.requires_review {
+        let name = task.party(cause.by).map_or("The hub", |party| party.1).to_owned();
         add_system(tx, task, closing_message(&name, cause, to), now)?;
     }
     Ok(())

@@ -149,7 +149,7 @@ async fn tail(session: &Session, arguments: &Tail) -> Outcome {
 /// What happened to the stream, in one line.
 pub(crate) fn notice_line(notice: &Notice) -> String {
     match notice {
-        Notice::Connected { transport, cursor } => {
+        Notice::Connected { transport, cursor, .. } => {
             format!("-- connected by {transport}, after event {cursor}")
         }
         Notice::Lost { cause, retry_in } => {

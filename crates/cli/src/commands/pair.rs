@@ -7,11 +7,8 @@ use clap::Args;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use tandem_api::connections::{ConnectedView, ConnectionView, PairingCodeView, RedeemCode};
-use tandem_api::error::Code;
-use tandem_api::events::EventsQuery;
-use tandem_core::ConnectionId;
-use tandem_core::events::EventKind;
-use tandem_core::pairing::{CODE_LIFETIME_SECONDS, PairingCode};
+use tandem_api::events::{EventView, EventsQuery};
+use tandem_core::pairing::CODE_LIFETIME_SECONDS;
 use tandem_seal::PublicKey;
 
 use super::input::checked;
@@ -135,14 +132,13 @@ fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome
 /// Waits until the code is redeemed. Shows the time that is left.
 ///
 /// An agent can get connections in other ways meanwhile: it accepts them without a code, or another terminal has made a
-/// code too. So a new connection is ours only if the code is used up.
+/// code too. The event of the connection names the offer whose code was redeemed.
 async fn wait_for_connection(
     session: &Session,
     offer: &PairingCodeView,
     ends_at: Instant,
     mut cursor: i64,
 ) -> Outcome<ConnectionView> {
-    let code: PairingCode = checked("the hub's code", offer.code.as_str())?;
     let progress = Countdown { shown: session.terminal.progress };
     loop {
         let left = ends_at.saturating_duration_since(Instant::now()).as_secs();
@@ -152,59 +148,20 @@ async fn wait_for_connection(
                 .next("Make a new one with `tandem pair`."));
         }
         progress.show(left);
-        let mut new = Vec::new();
-        let is_idle = read_connected(session, &mut cursor, left.min(5), &mut new).await?;
-        if !new.is_empty() && is_used_up(session, &code).await? {
+        let wait = i64::try_from(left.min(5)).ok();
+        let query = EventsQuery { after: Some(cursor), wait, epoch: None };
+        let page = session.client.events(&query).await?;
+        cursor = page.cursor;
+        let ours = |event: EventView| {
+            let data = event.typed().data;
+            data.connection_id.filter(|_| data.pairing_id.as_ref() == Some(&offer.pairing_id))
+        };
+        if let Some(connection) = page.events.into_iter().find_map(ours) {
             progress.clear();
-            // What connected until the code was found used up, too: it may be what has used it up.
-            while !read_connected(session, &mut cursor, 0, &mut new).await? {}
-            return made_by_code(session, &new).await;
+            let made = session.connections().await?;
+            let made = made.into_iter().find(|one| one.connected.connection_id == connection);
+            return made.ok_or_else(|| Failure::refused("the connection was ended again at once"));
         }
-        if !is_idle {
-            // Do not ask for the next page in a loop without pause.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    }
-}
-
-/// Collects new connections from the next page of events. Returns whether it was empty.
-async fn read_connected(
-    session: &Session,
-    cursor: &mut i64,
-    wait_seconds: u64,
-    new: &mut Vec<ConnectionId>,
-) -> Outcome<bool> {
-    let wait = i64::try_from(wait_seconds).ok();
-    let page = session.client.events(&EventsQuery { after: Some(*cursor), wait }).await?;
-    *cursor = page.cursor;
-    let is_empty = page.events.is_empty();
-    let connected = page.events.into_iter().filter(|event| event.kind == EventKind::AgentConnected.into());
-    new.extend(connected.filter_map(|event| event.typed().data.connection_id));
-    Ok(is_empty)
-}
-
-/// Whether the code no longer works. The hub tells its own agent apart: it refuses an open code as the agent's own, and
-/// does not know one that was redeemed.
-async fn is_used_up(session: &Session, code: &PairingCode) -> Outcome<bool> {
-    match session.client.redeem_pairing_code(&RedeemCode { code: code.clone() }).await {
-        Err(error) if error.is_not_found() => Ok(true),
-        Err(error) if error.code() == Some(Code::Validation) => Ok(false),
-        Err(error) => Err(error.into()),
-        Ok(_) => Err(Failure::refused("the hub let this agent redeem its own code")),
-    }
-}
-
-/// The connection that was made with the code: one of those since the code was last seen open.
-async fn made_by_code(session: &Session, new: &[ConnectionId]) -> Outcome<ConnectionView> {
-    let mut made = session.connections().await?;
-    made.retain(|one| new.contains(&one.connected.connection_id));
-    match (made.pop(), made.is_empty()) {
-        (Some(one), true) => Ok(one),
-        (Some(_), false) => {
-            Err(Failure::refused("the code was redeemed, but several agents connected in the same moment")
-                .next("`tandem connections` shows them. Ask the other owner for the agent's id."))
-        }
-        (None, _) => Err(Failure::refused("the connection was ended again at once")),
     }
 }
 

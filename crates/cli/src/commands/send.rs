@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use tandem_api::tasks::{CreateTask, TaskView};
+use tandem_api::tasks::{CreateTask, PatchTask, TaskView};
 use tandem_client::Trust;
 use tandem_core::Status;
 use tandem_core::tasks::Priority;
@@ -77,7 +77,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             task.description = Some(checked("--text", text_or_stdin(text)?)?);
         }
         task.requires_review = arguments.review.then_some(true);
-        task.draft = arguments.draft.then_some(true);
+        // With files it begins as a draft, so that the receiver never sees it without them.
+        task.draft = (arguments.draft || !arguments.files.is_empty()).then_some(true);
         task.priority = arguments.priority;
         task.ttl_seconds = within("--ttl", arguments.ttl)?;
         task.lease_seconds = within("--lease", arguments.lease)?;
@@ -92,6 +93,17 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             session.client.create_task(&task).await?
         };
         session.remember(&sent.id);
+        let files = upload_all(&session, &sent, &arguments.files).await.map_err(|failure| {
+            let id = &sent.id;
+            failure.next(format!(
+                "Nothing was sent. The draft {id} has the files so far: `tandem file up {id} FILE` adds one, \
+                 `tandem task publish {id}` sends it, `tandem task delete {id}` removes it."
+            ))
+        })?;
+        let sent = match arguments.draft || files.is_empty() {
+            true => sent,
+            false => publish(&session, sent).await?,
+        };
         let trust = own_trust(&sent);
         session.terminal.result(&WithTrust::new(&sent, &trust), |terminal| {
             let to = text::line(sent.target_agent_name.as_str());
@@ -102,12 +114,26 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
                 status_line(terminal, sent.status, None)
             ))
         })?;
-        let files = upload_all(&session, &sent, &arguments.files).await?;
         files.iter().try_for_each(|file| session.terminal.done(&sent_line(file)))?;
         match before {
             Some(cursor) => finish(&session, &sent, cursor, arguments.timeout).await,
             None => Ok(()),
         }
+    })
+}
+
+/// Publishes a draft. The hub's answer has the text of an encrypted task sealed; it is known here.
+async fn publish(session: &Session, draft: TaskView) -> Outcome<TaskView> {
+    let change = PatchTask { status: Some(Status::Submitted), ..PatchTask::default() };
+    let published = session.client.change_task(&draft.id, &change).await?;
+    Ok(TaskView {
+        title: draft.title,
+        description: draft.description,
+        description_keys: draft.description_keys,
+        sender_signature: draft.sender_signature,
+        initiator_agent_name: draft.initiator_agent_name,
+        target_agent_name: draft.target_agent_name,
+        ..published
     })
 }
 

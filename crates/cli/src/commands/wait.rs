@@ -44,14 +44,14 @@ const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     Session::run(common, async |session| {
         let mut state = session.state();
-        let event = next_event(&session, arguments, &mut state).await?;
+        let (event, epoch) = next_event(&session, arguments, &mut state).await?;
         if session.terminal.json {
             session.terminal.json_line(&event_json(&event))?;
         } else {
             session.terminal.line(event_line(&event).trim_start())?;
         }
         // Only now: a command that is killed before it has printed shows the event again.
-        state.set_seen_cursor(event.cursor);
+        state.set_seen((event.cursor, epoch));
         if let Some(task) = &event.task_id {
             state.set_last_task(task);
         }
@@ -61,29 +61,35 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
 }
 
 /// The first event after the last one that was shown.
-async fn next_event(session: &Session, arguments: &Arguments, state: &mut State) -> Outcome<StreamEvent> {
+async fn next_event(
+    session: &Session,
+    arguments: &Arguments,
+    state: &mut State,
+) -> Outcome<(StreamEvent, Option<String>)> {
     let deadline = Instant::now() + arguments.timeout.unwrap_or(FOR_EVER);
-    let after = match state.seen_cursor() {
-        Some(cursor) => cursor,
+    let (after, epoch) = match state.seen() {
+        Some(place) => place,
         None => {
-            let end = session.client.end_of_events().await?;
+            let end = session.client.end_of_log().await?;
             // If this one ends without an event, the next one continues from here.
-            state.set_seen_cursor(end);
+            state.set_seen(end.clone());
             end
         }
     };
-    let mut stream = session.client.follow(Some(after));
+    let mut stream = session.client.follow(Some(after)).in_epoch(epoch);
     loop {
         let followed = timeout_at(deadline, stream.next()).await.map_err(|_| {
             Failure::timed_out("nothing arrived in time").next("`tandem inbox` shows what is already there.")
         })??;
         match followed {
-            Followed::Event(event) if ends(arguments, &event.kind) => return Ok(event),
+            Followed::Event(event) if ends(arguments, &event.kind) => {
+                return Ok((event, stream.epoch().map(Into::into)));
+            }
             Followed::Event(_) => {}
             Followed::Notice(notice) => {
-                // What comes next has numbers that the old cursor would pass over.
-                if let Notice::Rewound { to, .. } = notice {
-                    state.set_seen_cursor(to);
+                // After a restore the old cursor means nothing.
+                if let Notice::Connected { cursor, epoch, .. } = &notice {
+                    state.set_seen((*cursor, epoch.clone()));
                 }
                 session.terminal.note(&notice_line(&notice));
             }

@@ -28,8 +28,9 @@ pub(crate) struct State {
 struct Fields {
     /// The task that `@` means.
     last_task: Option<TaskId>,
-    /// The cursor after the last event that `tandem wait` has shown.
+    /// The cursor after the last event that `tandem wait` has shown, and the epoch of its log.
     seen_cursor: Option<i64>,
+    seen_epoch: Option<String>,
     /// How far each `tandem listen` has come, the newest one at the end.
     forwarded: Vec<Forwarded>,
 }
@@ -42,7 +43,13 @@ struct Forwarded {
     events: Vec<String>,
     /// The cursor after the last event that was forwarded, or was not asked for.
     cursor: i64,
+    /// The epoch of its log.
+    #[serde(default)]
+    epoch: Option<String>,
 }
+
+/// A place in an event log: a cursor, and the epoch to which it belongs, if that is known.
+pub(crate) type LogPlace = (i64, Option<String>);
 
 impl State {
     pub(super) fn at(path: PathBuf) -> Self {
@@ -53,16 +60,16 @@ impl State {
         self.fields.last_task.as_ref()
     }
 
-    pub(crate) fn seen_cursor(&self) -> Option<i64> {
-        self.fields.seen_cursor
+    pub(crate) fn seen(&self) -> Option<LogPlace> {
+        Some((self.fields.seen_cursor?, self.fields.seen_epoch.clone()))
     }
 
     /// How far these events were forwarded to this program. If it never got just these: how far any were, so that one
     /// that is started again with other events misses none in between.
-    pub(crate) fn forwarded_cursor(&self, to: &str, events: &[String]) -> Option<i64> {
+    pub(crate) fn forwarded(&self, to: &str, events: &[String]) -> Option<LogPlace> {
         let mut known = self.fields.forwarded.iter().rev().filter(|known| known.to == to);
         let same = known.clone().find(|known| known.events == events);
-        same.or_else(|| known.next()).map(|known| known.cursor)
+        same.or_else(|| known.next()).map(|known| (known.cursor, known.epoch.clone()))
     }
 
     /// Remembers the task that `@` means.
@@ -71,22 +78,22 @@ impl State {
     }
 
     /// Remembers what `tandem wait` has shown.
-    pub(crate) fn set_seen_cursor(&mut self, cursor: i64) {
-        self.change(|fields| fields.seen_cursor = Some(cursor));
+    pub(crate) fn set_seen(&mut self, (cursor, epoch): LogPlace) {
+        self.change(|fields| (fields.seen_cursor, fields.seen_epoch) = (Some(cursor), epoch));
     }
 
     /// Remembers what `tandem listen` has forwarded.
-    pub(crate) fn set_forwarded_cursor(&mut self, to: &str, events: &[String], cursor: i64) {
+    pub(crate) fn set_forwarded(&mut self, to: &str, events: &[String], (cursor, epoch): LogPlace) {
         self.change(|fields| {
             let is_same = |known: &&mut Forwarded| known.to == to && known.events == events;
             if let Some(known) = fields.forwarded.iter_mut().find(is_same) {
-                known.cursor = cursor;
+                (known.cursor, known.epoch) = (cursor, epoch);
                 return;
             }
             if fields.forwarded.len() >= FORWARDED_MAX {
                 fields.forwarded.remove(0);
             }
-            fields.forwarded.push(Forwarded { to: to.to_owned(), events: events.to_vec(), cursor });
+            fields.forwarded.push(Forwarded { to: to.to_owned(), events: events.to_vec(), cursor, epoch });
         });
     }
 

@@ -53,7 +53,6 @@ async fn declining_cancels_with_the_reason(#[values(Db::Sqlite, Db::Postgres)] d
     let rejected = bob.post(&format!("/approvals/{task}/reject"), body).await.ok(200);
     assert_eq!((&rejected["approvalStatus"], &rejected["status"]), (&json!("rejected"), &json!("cancelled")));
     assert_eq!(rejected["statusReason"], "I do not do scheduling");
-    assert_eq!(ada.get(&format!("/tasks/{task}/messages")).await.ok(200), json!([]));
     let told = ada.last_event().await;
     assert_eq!(
         (&told["data"]["status"], &told["data"]["reason"]),
@@ -125,4 +124,77 @@ async fn publishing_a_draft_asks_the_gate_then(#[values(Db::Sqlite, Db::Postgres
     assert_eq!(bob.last_event().await["data"]["status"], "cancelled");
     assert_eq!(bob.get("/approvals").await.ok(200), json!([]));
     bob.post_empty(&format!("/approvals/{task}/approve")).await.refused(409, "invalid_state");
+}
+
+/// The note is for the target's own agent; neither the sender nor a later target sees it.
+#[rstest]
+#[tokio::test]
+async fn an_approval_can_carry_a_note_for_the_own_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let eve = hub.agent("Eve").await;
+    eve.pair_with(&ada).await;
+    bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    let task = ada.task(&bob).await;
+    assert_eq!(bob.view(&task).await["approvalNote"], Value::Null);
+    let path = format!("/approvals/{task}/approve");
+    bob.post(&path, json!({ "note": "x".repeat(1_001) })).await.refused(400, "validation");
+    bob.post(&path, json!({ "note": 7 })).await.refused(400, "validation");
+    let note = "n".repeat(1_000);
+    let approved = bob.post(&path, json!({ "note": note })).await.ok(200);
+    assert_eq!(approved["approvalNote"], note.as_str());
+    assert_eq!(bob.view(&task).await["approvalNote"], note.as_str());
+    assert_eq!(ada.view(&task).await["approvalNote"], Value::Null);
+    assert!(!format!("{:?}", ada.events().await).contains("nnn"));
+    ada.post(&format!("/tasks/{task}/reassign"), json!({ "targetAgentId": eve.id })).await.ok(200);
+    assert_eq!(eve.view(&task).await["approvalNote"], Value::Null);
+}
+
+/// As the seed has it: the reason is the target's message. The event of the rejection has the same words.
+#[rstest]
+#[tokio::test]
+async fn a_reason_for_a_rejection_is_a_message_too(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(false, true)] reviewed: bool,
+) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    let task = ada.task_with(&bob, json!({ "requiresReview": reviewed })).await;
+    bob.post(&format!("/approvals/{task}/reject"), json!({ "reason": "not before Monday" })).await.ok(200);
+    let thread = ada.get(&format!("/tasks/{task}/messages")).await.ok(200);
+    let first = &thread[0];
+    assert_eq!((&first["content"], &first["kind"]), (&json!("not before Monday"), &json!("message")));
+    assert_eq!(first["senderAgentId"], bob.id.as_str());
+    assert_eq!(thread.as_array().unwrap().len(), if reviewed { 2 } else { 1 });
+    assert_eq!(ada.view(&task).await["unreadCount"], 1);
+    assert_eq!(ada.event_kinds().await.last().unwrap(), "task.updated");
+    assert!(!ada.event_kinds().await.contains(&"message.created".to_owned()));
+    // Without a reason the hub's words stand in statusReason only.
+    let silent = ada.task(&bob).await;
+    bob.post_empty(&format!("/approvals/{silent}/reject")).await.ok(200);
+    let thread = ada.get(&format!("/tasks/{silent}/messages")).await.ok(200);
+    assert_eq!(thread, json!([]));
+    ada.post_empty(&format!("/tasks/{task}/read")).await.ok(200);
+    assert_eq!(ada.view(&task).await["unreadCount"], 0);
+}
+
+/// A line of the history has the name that an agent had then.
+#[rstest]
+#[tokio::test]
+async fn the_history_has_the_names_of_its_time(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let task =
+        ada.task_with(&bob, json!({ "ttlSeconds": 60, "leaseSeconds": 10, "onStall": "expire" })).await;
+    bob.set(&task, "working").await.ok(200);
+    bob.patch("/agents/me", json!({ "name": "Robert" })).await.ok(200);
+    bob.set(&task, "input-required").await.ok(200);
+    bob.set(&task, "working").await.ok(200);
+    hub.advance_ms(11_000);
+    hub.timer_has_looked().await;
+    let log = ada.get(&format!("/tasks/{task}/events")).await.ok(200);
+    let names: Vec<&Value> = log.as_array().unwrap().iter().map(|line| &line["actorName"]).collect();
+    let robert = json!("Robert");
+    assert_eq!(names, [&json!("Ada"), &json!("Bob"), &robert, &robert, &Value::Null]);
 }

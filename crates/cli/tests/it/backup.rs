@@ -405,8 +405,11 @@ async fn only_an_empty_place_is_restored_into(#[values(Db::Sqlite, Db::Postgres)
             let mut entry = entry.unwrap();
             let (name, mut text) = (entry.path().unwrap().to_str().unwrap().to_owned(), Vec::new());
             entry.read_to_end(&mut text).unwrap();
+            // The log of a restored hub has another epoch, by which clients notice it.
+            let mut rows: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+            rows.retain(|row| !row.windows(7).any(|part| part == b"\"epoch\""));
             if !name.starts_with("manifest") {
-                found.push((name, text));
+                found.push((name, rows.concat()));
             }
         }
         found

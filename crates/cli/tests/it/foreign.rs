@@ -76,7 +76,8 @@ async fn foreign_sockets_hear_and_resume(
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
     let mut first = Foreign::connect(client, &bob, "", 3);
-    assert_eq!(first.frame().await, json!({ "type": "connected", "agentId": bob.id, "cursor": 1 }));
+    let greeting = json!({ "type": "connected", "agentId": bob.id, "cursor": 1, "epoch": hub.hub.epoch });
+    assert_eq!(first.frame().await, greeting);
     let task = ada.task(&bob).await;
     let created = first.frame().await;
     assert_eq!(

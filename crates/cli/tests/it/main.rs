@@ -25,6 +25,7 @@ mod credits;
 mod dashboard;
 mod deadlines;
 mod deploy;
+mod drafts;
 mod encryption;
 mod events;
 mod files;

@@ -16,7 +16,7 @@ async fn a_message_reaches_the_other_party(#[values(Db::Sqlite, Db::Postgres)] d
     assert_eq!(
         sent,
         json!({
-            "id": sent["id"], "taskId": task, "senderAgentId": bob.id, "senderAgentName": "Bob", "kind": "message",
+            "id": sent["id"], "taskId": task, "inReplyTo": null, "senderAgentId": bob.id, "senderAgentName": "Bob", "kind": "message",
             "content": "Which \"one\"? 🦀", "contentType": "text", "encryptedKeys": null, "senderSignature": null,
             "readAt": null, "acknowledgedAt": null, "createdAt": sent["createdAt"],
         })
@@ -163,4 +163,52 @@ async fn a_list_that_is_asked_for_wrongly_is_about_its_task(#[values(Db::Sqlite,
             assert!(refused["nextStatuses"].is_array());
         }
     }
+}
+
+/// Shown, never interpreted; but it must be a message of the same task.
+#[rstest]
+#[tokio::test]
+async fn a_message_can_name_the_one_that_it_answers(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let (task, other) = (ada.task(&bob).await, ada.task(&bob).await);
+    let path = format!("/tasks/{task}/messages");
+    let first = ada.post(&path, json!({ "content": "Staging?" })).await.ok(201);
+    assert_eq!(first["inReplyTo"], Value::Null);
+    let elsewhere = ada.post(&format!("/tasks/{other}/messages"), json!({ "content": "x" })).await.ok(201);
+    let id = first["id"].as_str().unwrap();
+    let answer = bob.post(&path, json!({ "content": "Yes", "inReplyTo": id })).await.ok(201);
+    assert_eq!(answer["inReplyTo"], id);
+    for wrong in [elsewhere["id"].clone(), json!("msg_nothing"), json!("not an id"), json!(7)] {
+        let refused =
+            bob.post(&path, json!({ "content": "x", "inReplyTo": wrong })).await.refused(400, "validation");
+        assert!(refused["details"]["inReplyTo"].is_array(), "{refused}");
+    }
+    ada.delete(&format!("{path}/{id}")).await.ok(200);
+    let body = json!({ "agentId": ada.id, "content": "No", "inReplyTo": id });
+    let to_deleted = bob.post("/messages", body).await;
+    // The newest task with Ada is the other one.
+    to_deleted.refused(400, "validation");
+    bob.post(&path, json!({ "content": "No", "inReplyTo": id })).await.ok(201);
+    let thread = ada.get(&path).await.ok(200);
+    let answered: Vec<&Value> = thread.as_array().unwrap().iter().map(|one| &one["inReplyTo"]).collect();
+    assert_eq!(answered, [&Value::Null, &json!(id), &json!(id)]);
+}
+
+/// Clients of PairAI follow no `Link`, so the first page has the whole thread of a usual task.
+#[rstest]
+#[tokio::test]
+async fn a_thread_of_the_usual_length_is_one_page(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start_with(db, |config| config.max_messages_per_minute = 0).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.task_with(&bob, json!({ "maxMessages": 1_002 })).await;
+    let path = format!("/tasks/{task}/messages");
+    for number in 0..1_001 {
+        ada.post(&path, json!({ "content": number.to_string() })).await.ok(201);
+    }
+    let page = bob.get(&path).await;
+    let messages = page.ok(200);
+    assert_eq!((messages[0]["content"].clone(), messages.as_array().unwrap().len()), (json!("1"), 1_000));
+    let older = bob.get(&page.next_link().unwrap()).await.ok(200);
+    assert_eq!(older.as_array().unwrap().len(), 1);
 }

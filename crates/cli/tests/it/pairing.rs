@@ -36,7 +36,7 @@ async fn a_code_connects_two_agents_once(#[values(Db::Sqlite, Db::Postgres)] db:
             event["data"],
             json!({
                 "type": "agent.connected", "connectionId": connected["connectionId"], "withAgentId": other.id,
-                "withAgentName": other.name, "fromAgentName": other.name,
+                "withAgentName": other.name, "pairingId": event["data"]["pairingId"], "fromAgentName": other.name,
             })
         );
     }
@@ -139,4 +139,27 @@ async fn an_agent_has_a_hundred_open_codes_at_most(#[values(Db::Sqlite, Db::Post
     assert!(refused.header("retry-after").is_some());
     hub.advance_ms(600_000);
     ada.post_empty("/pair/generate").await.ok(201);
+}
+
+/// The owner of a code learns from the event that just this code was redeemed.
+#[rstest]
+#[tokio::test]
+async fn a_connection_names_the_offer_that_made_it(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
+    let offers =
+        [ada.post_empty("/pair/generate").await.ok(201), ada.post_empty("/pair/generate").await.ok(201)];
+    assert!(offers[0]["pairingId"].is_string() && offers[0]["pairingId"] != offers[1]["pairingId"]);
+    bob.post("/pair/connect", json!({ "code": offers[1]["code"] })).await.ok(201);
+    for agent in [&ada, &bob] {
+        let told = agent.last_event().await;
+        assert_eq!(
+            (&told["type"], &told["data"]["pairingId"]),
+            (&json!("agent.connected"), &offers[1]["pairingId"])
+        );
+    }
+    let eve = hub.agent("Eve").await;
+    ada.patch("/agents/me", json!({ "autoAccept": true })).await.ok(200);
+    eve.post_empty(&format!("/connect/{}", ada.id)).await.ok(201);
+    assert!(ada.last_event().await["data"].get("pairingId").is_none());
 }

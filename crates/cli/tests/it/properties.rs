@@ -308,13 +308,14 @@ impl Real<'_> {
                     content_type: tandem_core::messages::ContentType::Text,
                     check_in_seconds: None,
                     sealed: None,
+                    in_reply_to: None,
                 };
                 self.write(move |tx, now| messages::send(tx, &agents[by], &task, &new, now).map(drop))
             }
             Act::Approve { task, by } => {
                 let task = self.task(task);
                 self.write(move |tx, now| {
-                    approvals::approve(tx, &agents[by], &task, &Expected::default(), now).map(drop)
+                    approvals::approve(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
                 })
             }
             Act::Reject { task, by } => {
@@ -339,7 +340,7 @@ impl Real<'_> {
                 connections::disconnect(tx, &agents[by], &id, now).map(drop)
             }),
             Act::Pair => self.write(move |tx, now| {
-                let (code, _) = pairing::generate(tx, &agents[0], now)?;
+                let code = pairing::generate(tx, &agents[0], now)?.code;
                 pairing::connect(tx, &agents[1], &code, now).map(drop)
             }),
         }

@@ -14,11 +14,13 @@ async fn a_socket_gets_events_in_their_exact_shapes(#[values(Db::Sqlite, Db::Pos
     let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
     let mut socket = bob.socket("").await;
     let connection = ada.pair_with(&bob).await;
+    let at = "2027-01-15T08:00:00.000Z";
+    let connected = socket.next().await.unwrap();
     assert_eq!(
-        socket.next().await.unwrap(),
+        connected,
         json!({
             "type": "agent.connected", "connectionId": connection, "withAgentId": ada.id, "withAgentName": "Ada",
-            "fromAgentName": "Ada", "cursor": 1,
+            "pairingId": connected["pairingId"], "fromAgentName": "Ada", "cursor": 1, "createdAt": at,
         })
     );
     let task = ada.task_with(&bob, json!({ "sessionKey": "s-1" })).await;
@@ -26,15 +28,15 @@ async fn a_socket_gets_events_in_their_exact_shapes(#[values(Db::Sqlite, Db::Pos
         socket.next().await.unwrap(),
         json!({
             "type": "task.created", "taskId": task, "fromAgentId": ada.id, "fromAgentName": "Ada", "attempt": 1,
-            "initiatorSessionKey": "s-1", "cursor": 2,
+            "initiatorSessionKey": "s-1", "cursor": 2, "createdAt": at,
         })
     );
     let message = ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "hi" })).await.text("id");
     assert_eq!(
         socket.next().await.unwrap(),
         json!({
-            "type": "message.created", "taskId": task, "messageId": message, "fromAgentId": ada.id,
-            "fromAgentName": "Ada", "initiatorSessionKey": "s-1", "cursor": 3,
+            "type": "message.created", "taskId": task, "messageId": message, "fromAgentId": ada.id, "kind": "message",
+            "contentType": "text", "fromAgentName": "Ada", "initiatorSessionKey": "s-1", "cursor": 3, "createdAt": at,
         })
     );
     ada.post(&format!("/tasks/{task}/cancel"), json!({ "reason": "enough" })).await.ok(200);
@@ -42,7 +44,7 @@ async fn a_socket_gets_events_in_their_exact_shapes(#[values(Db::Sqlite, Db::Pos
         socket.next().await.unwrap(),
         json!({
             "type": "task.updated", "taskId": task, "status": "cancelled", "reason": "enough", "fromAgentName": "Ada",
-            "initiatorSessionKey": "s-1", "cursor": 4,
+            "initiatorSessionKey": "s-1", "cursor": 4, "createdAt": at,
         })
     );
     ada.delete(&format!("/connections/{connection}")).await.ok(200);
@@ -50,7 +52,7 @@ async fn a_socket_gets_events_in_their_exact_shapes(#[values(Db::Sqlite, Db::Pos
         socket.next().await.unwrap(),
         json!({
             "type": "agent.disconnected", "connectionId": connection, "byAgentId": ada.id, "fromAgentName": "Ada",
-            "cursor": 5,
+            "cursor": 5, "createdAt": at,
         })
     );
 }
@@ -166,10 +168,12 @@ async fn a_stop_of_the_hub_tells_where_to_resume(#[values(Db::Sqlite, Db::Postgr
         tokio::spawn(async move { ada.get("/events?after=1&wait=60").await.ok(200) })
     };
     eventually(async || hub.reach(&ada.id.parse().unwrap()).map(drop)).await;
+    let epoch = hub.hub.epoch.clone();
     tokio::task::spawn_blocking(move || drop(hub)).await.unwrap();
     assert_eq!(socket.next().await.unwrap_err(), (1012, "the hub restarts; reconnect with ?after=2".into()));
     assert_eq!(stream.rest().await, ": the hub restarts\nretry: 1000");
-    assert_eq!(poll.await.unwrap(), json!({ "events": [], "cursor": 1, "hasMore": false }));
+    let nothing = json!({ "events": [], "cursor": 1, "hasMore": false, "epoch": epoch });
+    assert_eq!(poll.await.unwrap(), nothing);
 }
 
 /// An event stream, line by line.
@@ -262,7 +266,7 @@ async fn a_long_poll_answers_when_there_is_something_to_tell(#[values(Db::Sqlite
     let (ada, bob) = hub.pair().await;
     let started = std::time::Instant::now();
     let empty = bob.get("/events?after=1&wait=1").await.ok(200);
-    assert_eq!(empty, json!({ "events": [], "cursor": 1, "hasMore": false }));
+    assert_eq!(empty, json!({ "events": [], "cursor": 1, "hasMore": false, "epoch": hub.hub.epoch }));
     assert!(started.elapsed() >= std::time::Duration::from_secs(1));
     // What is there already is given at once, however long one would wait.
     assert_eq!(bob.get("/events?after=0&wait=100000").await.ok(200)["events"][0]["id"], 1);
@@ -377,7 +381,8 @@ async fn delivery_tells_the_sender_where_a_task_is(#[values(Db::Sqlite, Db::Post
     }
     let (skipped, polled) = (ada.task(&bob).await, ada.task(&bob).await);
     let id = bob.id.parse().unwrap();
-    let last = hub.hub.db.read(move |tx, _| tandem_app::events::start_cursor(tx, &id, None)).await.unwrap();
+    let last =
+        hub.hub.db.read(move |tx, _| tandem_app::events::start_cursor(tx, &id, None.into())).await.unwrap();
     let page = bob.get(&format!("/events?after={}", last - 1)).await.ok(200);
     assert_eq!(page["events"].as_array().unwrap().len(), 1);
     assert!(delivery(&polled).await["fetchedAt"].is_string());

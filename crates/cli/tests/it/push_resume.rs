@@ -194,3 +194,42 @@ async fn a_slow_reader_is_closed_and_can_resume(#[values(Db::Sqlite)] db: Db) {
         last = again.next().await.unwrap()["cursor"].as_i64().unwrap();
     }
 }
+
+/// A cursor of another epoch means nothing: reading starts at the acknowledged one, and the first frame says so.
+#[rstest]
+#[tokio::test]
+async fn a_cursor_belongs_to_the_epoch_of_its_log(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    hub.fill(&ada, &bob, 4, None).await;
+    let page = bob.get("/events").await.ok(200);
+    let epoch = page["epoch"].as_str().unwrap().to_owned();
+    assert!(!epoch.is_empty());
+    let acknowledged = bob.post("/events/ack", json!({ "cursor": 2 })).await.ok(200);
+    let updates = bob.get("/updates").await.ok(200);
+    let updates_acknowledged = bob.post("/updates/ack", json!({ "cursor": 1 })).await.ok(200);
+    for answer in [acknowledged, updates, updates_acknowledged] {
+        assert_eq!(answer["epoch"], epoch.as_str(), "{answer}");
+    }
+    let first =
+        async |query: String| bob.get(&format!("/events?{query}")).await.ok(200)["events"][0]["id"].clone();
+    assert_eq!(first(format!("after=4&epoch={epoch}")).await, 5);
+    assert_eq!(first("after=4".to_owned()).await, 5);
+    assert_eq!(first("after=4&epoch=other".to_owned()).await, 3);
+
+    let hello = async |query: &str| {
+        let mut socket = Socket::open(&bob.client, &format!("/ws?{query}"), Some(&bob.key)).await.unwrap();
+        (socket.next().await.unwrap(), socket.next().await.unwrap())
+    };
+    let greeting =
+        |cursor: i64| json!({ "type": "connected", "agentId": bob.id, "cursor": cursor, "epoch": epoch });
+    let (same, event) = hello(&format!("after=4&epoch={epoch}")).await;
+    assert_eq!((same, &event["cursor"]), (greeting(4), &json!(5)));
+    let written: tandem_core::Timestamp = serde_json::from_value(event["createdAt"].clone()).unwrap();
+    let logged = bob.events().await.pop().unwrap();
+    assert_eq!(logged["createdAt"], json!(written));
+    let (reset, event) = hello("after=4&epoch=other").await;
+    let mut expected = greeting(2);
+    expected["reset"] = json!(true);
+    assert_eq!((reset, &event["cursor"]), (expected, &json!(3)));
+}

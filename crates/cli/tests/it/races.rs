@@ -47,7 +47,7 @@ impl World {
 
     async fn pair(&self) -> Result<(), Error> {
         let (ada, bob) = (self.ada.clone(), self.bob.clone());
-        let code = self.on(0, move |tx, now| pairing::generate(tx, &ada, now)).await?.0;
+        let code = self.on(0, move |tx, now| pairing::generate(tx, &ada, now)).await?.code;
         self.on(0, move |tx, now| pairing::connect(tx, &bob, &code, now)).await.map(drop)
     }
 
@@ -252,7 +252,7 @@ async fn a_code_is_redeemed_once_and_a_limit_is_a_limit_on_postgres() {
     }
     let ada = world.ada.clone();
     let by = ada.clone();
-    let code = world.on(0, move |tx, now| pairing::generate(tx, &by, now)).await.unwrap().0;
+    let code = world.on(0, move |tx, now| pairing::generate(tx, &by, now)).await.unwrap().code;
     let redeemed = join_all(others.iter().enumerate().map(|(node, other)| {
         let (other, code) = (other.clone(), code.clone());
         world.on(node, move |tx, now| pairing::connect(tx, &other, &code, now).map(drop))

@@ -20,7 +20,10 @@ async fn updates_show_what_waits_and_what_is_new(#[values(Db::Sqlite, Db::Postgr
     let nothing = bob.get("/updates").await.ok(200);
     assert_eq!(
         nothing,
-        json!({ "hasUpdates": false, "pendingTasks": [], "unreadMessages": [], "pendingApprovals": [], "cursor": 1 })
+        json!({
+            "hasUpdates": false, "pendingTasks": [], "unreadMessages": [], "pendingApprovals": [], "cursor": 1,
+            "epoch": hub.hub.epoch,
+        })
     );
     let task = ada.task_with(&bob, json!({ "title": "First" })).await;
     ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "a" })).await.ok(201);

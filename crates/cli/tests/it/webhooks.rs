@@ -160,7 +160,7 @@ async fn events_are_posted_with_both_signatures(#[values(Db::Sqlite, Db::Postgre
                 "event": "task.created", "timestamp": "2027-01-15T08:00:00.000Z", "agentId": bob.id,
                 "data": {
                     "type": "task.created", "taskId": task, "fromAgentId": ada.id, "fromAgentName": "Ada", "attempt": 1,
-                    "cursor": cursor,
+                    "cursor": cursor, "createdAt": "2027-01-15T08:00:00.000Z",
                 },
             })
         );

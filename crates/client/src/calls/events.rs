@@ -17,8 +17,14 @@ impl Client {
 
     /// The cursor at the end of the caller's event log: what happens from now on comes after it.
     pub async fn end_of_events(&self) -> Result<i64, Error> {
+        Ok(self.end_of_log().await?.0)
+    }
+
+    /// The same with the epoch of the log; `None` from an older hub.
+    pub async fn end_of_log(&self) -> Result<(i64, Option<String>), Error> {
         // The hub takes a cursor beyond the end as the end.
-        Ok(self.events(&EventsQuery { after: Some(i64::MAX), wait: None }).await?.cursor)
+        let page = self.events(&EventsQuery { after: Some(i64::MAX), ..EventsQuery::default() }).await?;
+        Ok((page.cursor, Some(page.epoch.as_str().to_owned()).filter(|epoch| !epoch.is_empty())))
     }
 
     /// Acknowledges all events up to a cursor.

@@ -2,8 +2,8 @@
 
 use tandem_api::inbox::InboxView;
 use tandem_api::tasks::{
-    CreateTask, DeletedTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RepliedView, ReplyTask,
-    ReportUsage, RetryTask, TaskLogView, TaskView, TasksQuery, TreeView, UsageView, WithReason,
+    ApproveTask, CreateTask, DeletedTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RepliedView,
+    ReplyTask, ReportUsage, RetryTask, TaskLogView, TaskView, TasksQuery, TreeView, UsageView, WithReason,
 };
 use tandem_core::TaskId;
 
@@ -93,8 +93,8 @@ impl Client {
     }
 
     /// Lets a task in.
-    pub async fn approve(&self, task: &TaskId) -> Result<TaskView, Error> {
-        self.call(&Call::post(format!("/approvals/{task}/approve"))).await
+    pub async fn approve(&self, task: &TaskId, with: &ApproveTask) -> Result<TaskView, Error> {
+        self.call(&Call::post(format!("/approvals/{task}/approve")).json(with)).await
     }
 
     /// Refuses a task.

@@ -1,14 +1,14 @@
-//! Keeps a stream connected: chooses the transport, resumes, and finds out whether the log is still the same.
+//! Keeps a stream connected: chooses the transport, resumes, and notices a log of another epoch.
 
 use std::time::{Duration, Instant};
 
 use http::HeaderValue;
 use tandem_api::error::Code;
 use tandem_api::events::EventsQuery;
+use tandem_core::Timestamp;
 use tokio::sync::mpsc;
 
-use super::event::{Received, from_log};
-use super::seen::{Compared, Seen};
+use super::event::{Start, StreamEvent};
 use super::source::{Interruption, Source};
 use super::{Followed, Notice, Transport};
 use crate::backoff::Backoff;
@@ -43,9 +43,14 @@ impl Plan {
 pub(super) struct Follower {
     client: Client,
     plan: Plan,
-    /// The number of the last event that was passed on or need not be.
-    position: Option<i64>,
-    seen: Seen,
+    /// The last event that was passed on or need not be.
+    position: Option<Start>,
+    /// Whether only new events are wanted.
+    is_live: bool,
+    /// When the last event was written that was passed on.
+    last_at: Option<Timestamp>,
+    /// After a restore of the hub: events up to this time were passed on before.
+    known_until: Option<Timestamp>,
     transport: Transport,
     /// Failed attempts in a row with this transport.
     failures: u32,
@@ -76,6 +81,12 @@ impl From<Interruption> for End {
     }
 }
 
+/// Whether the hub was restored: its log has another epoch, or ends before the last event that was passed on.
+fn is_another_log(before: &Start, now: &Start) -> bool {
+    let is_other = before.epoch.is_some() && now.epoch.is_some() && before.epoch != now.epoch;
+    is_other || now.cursor < before.cursor
+}
+
 /// Whether connecting again can help. A wrong key, a suspended agent or a wrong cursor stays what it is.
 fn lost_or_failed(error: Error) -> End {
     match &error {
@@ -88,14 +99,17 @@ impl Follower {
     pub(super) fn new(
         client: Client,
         plan: Plan,
-        after: Option<i64>,
+        after: Option<Start>,
+        is_live: bool,
         out: mpsc::Sender<Result<Followed, Error>>,
     ) -> Self {
         Self {
             client,
             plan,
             position: after,
-            seen: Seen::default(),
+            is_live,
+            last_at: None,
+            known_until: None,
             transport: plan.only.unwrap_or(Transport::WebSocket),
             failures: 0,
             lesser_since: None,
@@ -158,7 +172,9 @@ impl Follower {
     /// Connects and passes events on until the connection ends.
     async fn connection(&mut self) -> Result<(), End> {
         let key = self.client.key();
-        let (mut source, start) = match Source::open(&self.client, self.transport, self.position).await {
+        let (mut source, start) = match Source::open(&self.client, self.transport, self.position.as_ref())
+            .await
+        {
             Ok(opened) => opened,
             Err(error) if error.code() == Some(Code::Unauthorized) && self.client.renew_key(key.as_ref()) => {
                 return Err(End::Renew);
@@ -166,16 +182,19 @@ impl Follower {
             Err(error) => return Err(self.not_opened(error).await),
         };
         self.failures = 0;
-        if let Some(to) = self.agree(start).await? {
-            let from = self.position.unwrap_or(to);
-            self.position = Some(to);
-            self.notify(Notice::Rewound { from, to }).await?;
-            if to != start {
-                return Ok(());
+        if let Some(before) = self.position.take_if(|before| is_another_log(before, &start)) {
+            self.notify(Notice::Rewound { from: before.cursor, to: start.cursor }).await?;
+            if self.is_live && before.epoch != start.epoch {
+                self.known_until = self.last_at;
+                if self.last_at.is_none() {
+                    // It cannot be told what is new. Connects once more, at the end of the restored log.
+                    return Err(End::Renew);
+                }
             }
         }
+        let (cursor, epoch) = (start.cursor, start.epoch.clone());
         self.position = Some(start);
-        self.notify(Notice::Connected { transport: self.transport, cursor: start }).await?;
+        self.notify(Notice::Connected { transport: self.transport, cursor, epoch }).await?;
         let opened_at = Instant::now();
         loop {
             let next = source.next(&self.client, self.plan.silence_max).await;
@@ -187,93 +206,20 @@ impl Follower {
     }
 
     /// Passes an event on, unless that was done before.
-    async fn pass_on(&mut self, Received { event, hash }: Received) -> Result<(), End> {
+    async fn pass_on(&mut self, event: StreamEvent) -> Result<(), End> {
         let cursor = event.cursor;
-        if self.position.is_some_and(|position| cursor <= position) {
+        if self.position.as_ref().is_some_and(|position| cursor <= position.cursor) {
             return Ok(());
         }
-        if self.seen.compare(cursor, hash) != Compared::Same {
+        let written = event.created_at;
+        if self.known_until.is_none() || written.is_none() || written > self.known_until {
             self.send(Followed::Event(event)).await?;
-            self.seen.remember(cursor, hash);
+            (self.last_at, self.known_until) = (written.or(self.last_at), None);
         }
-        self.position = Some(cursor);
-        Ok(())
-    }
-
-    /// Compares the hub's log with what was passed on. Returns the cursor from which to continue if they differ.
-    ///
-    /// `start` is the cursor after which the hub sends events. It is below ours if that is the end of the log.
-    async fn agree(&mut self, start: i64) -> Result<Option<i64>, End> {
-        let Some(position) = self.position else { return Ok(None) };
-        let is_shorter = start < position;
-        if is_shorter {
-            self.seen.forget_after(start);
-        }
-        let end = start.min(position);
-        if self.seen.is_empty() {
-            // All that is known of the events before is the number of the last one.
-            if !is_shorter && end > 0 {
-                self.remember_one(end).await?;
-            }
-            return Ok(is_shorter.then_some(end));
-        }
-        let Some(recent) = self.seen.compared_from(end) else { return Ok(is_shorter.then_some(end)) };
-        let differs = match self.first_difference(recent, end).await? {
-            // The first difference may be older.
-            Some(found) => match self.seen.oldest() {
-                Some(oldest) if oldest < recent => self.first_difference(oldest, end).await?.or(Some(found)),
-                _ => Some(found),
-            },
-            None => None,
-        };
-        let Some((first, compared)) = differs else { return Ok(is_shorter.then_some(end)) };
-        if compared == Compared::Other {
-            self.seen.forget_after(first - 1);
-        }
-        Ok(Some(first - 1))
-    }
-
-    /// The first event of the log from `from` to `to` that was not passed on.
-    async fn first_difference(&self, from: i64, to: i64) -> Result<Option<(i64, Compared)>, End> {
-        let mut after = from - 1;
-        loop {
-            let (events, has_more) = self.page(after).await?;
-            let before = after;
-            for event in events {
-                if event.event.cursor > to {
-                    return Ok(None);
-                }
-                let compared = self.seen.compare(event.event.cursor, event.hash);
-                if compared != Compared::Same {
-                    return Ok(Some((event.event.cursor, compared)));
-                }
-                after = event.event.cursor;
-            }
-            if !has_more {
-                return Ok(None);
-            }
-            if after <= before {
-                return Err(End::Lost(self.client.not_a_hub("a log whose cursor does not advance")));
-            }
-        }
-    }
-
-    /// Remembers the event with this number, if it still exists.
-    async fn remember_one(&mut self, cursor: i64) -> Result<(), End> {
-        let (events, _) = self.page(cursor - 1).await?;
-        if let Some(found) = events.into_iter().find(|found| found.event.cursor == cursor) {
-            self.seen.remember(cursor, found.hash);
+        if let Some(position) = &mut self.position {
+            position.cursor = cursor;
         }
         Ok(())
-    }
-
-    /// A page of the log, and whether more follows.
-    async fn page(&self, after: i64) -> Result<(Vec<Received>, bool), End> {
-        let query = EventsQuery { after: Some(after.max(0)), wait: None };
-        let page = self.client.events(&query).await.map_err(lost_or_failed)?;
-        let events: Result<Vec<_>, _> = page.events.into_iter().map(from_log).collect();
-        let events = events.map_err(|cause| End::Lost(self.client.not_a_hub(cause.to_string())))?;
-        Ok((events, page.has_more))
     }
 
     /// What to do if no connection could be opened.
@@ -285,9 +231,9 @@ impl Follower {
             return End::Lost(error);
         }
         // A proxy may refuse what the hub would not. So the hub is asked in the plainest way.
-        let asked = self.page(self.position.unwrap_or(i64::MAX)).await;
-        if let Err(end) = asked {
-            return end;
+        let after = Some(self.position.as_ref().map_or(i64::MAX, |position| position.cursor));
+        if let Err(refused) = self.client.events(&EventsQuery { after, ..EventsQuery::default() }).await {
+            return lost_or_failed(refused);
         }
         self.failures += 1;
         let is_refused = matches!(error, Error::Refused(_) | Error::NotAHub { .. });

@@ -6,7 +6,6 @@
 mod event;
 mod follower;
 mod poll;
-mod seen;
 mod socket;
 mod source;
 mod sse;
@@ -18,6 +17,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use event::Start;
 pub use event::StreamEvent;
 
 use crate::{Client, Error};
@@ -69,6 +69,8 @@ pub enum Notice {
         transport: Transport,
         /// The events after this cursor follow.
         cursor: i64,
+        /// The epoch of the log; `None` from an older hub.
+        epoch: Option<String>,
     },
     /// The connection was lost, or none could be made.
     Lost {
@@ -77,8 +79,8 @@ pub enum Notice {
         /// When the stream connects again.
         retry_in: Duration,
     },
-    /// The hub's log is no longer the one that was read: the hub was restored from an older backup. The events that
-    /// were written since then follow, with numbers that may have been used before.
+    /// The hub's log is no longer the one that was read: the hub was restored from a backup. Numbers of events that were
+    /// returned before may be used again.
     Rewound {
         /// The cursor until now.
         from: i64,
@@ -95,16 +97,15 @@ pub enum Notice {
 ///
 /// # A hub that was restored
 ///
-/// A hub that was restored from a backup has forgotten its newest events and gives their numbers out again. The stream
-/// remembers the last 10,000 events that it returned. After every connection it compares the end of that memory with
-/// the hub's log. If they differ, it sends [`Notice::Rewound`] and continues after the last event that both have: an
-/// event that was written after the restore is returned, and one that was returned before is not returned again. A
-/// restore that goes back further than that is followed from the oldest remembered event. An event that is equal in all
-/// its fields to the one that had its number before counts as the same.
+/// A hub that was restored from a backup has forgotten its newest events and gives their numbers out again. Its log has
+/// another epoch then, by which the stream notices it. A stream with a cursor sends [`Notice::Rewound`] and goes on after
+/// the last event that was acknowledged with [`Client::acknowledge_events`]: some events may be returned a second time, and
+/// none is missed. A stream of only new events goes on with those that were written after the last one that it returned;
+/// look at [`Client::inbox`] when it says that it was rewound, because a clock may have been set back.
 ///
-/// The memory ends with the stream. One that starts with a cursor compares the event with that number once it is
-/// connected; one that starts at the end has nothing to compare before its first event, and recognises only a log that
-/// has become shorter.
+/// A program that stores its cursor stores [`epoch`](Self::epoch) with it and starts with
+/// [`in_epoch`](Self::in_epoch); otherwise a restore while it does not run goes unnoticed, unless the log has become
+/// shorter than the cursor.
 ///
 /// Deleted tasks leave gaps in the numbers.
 #[derive(Debug)]
@@ -112,6 +113,8 @@ pub struct EventStream {
     client: Client,
     plan: Plan,
     cursor: Option<i64>,
+    epoch: Option<String>,
+    is_live: bool,
     running: Option<Running>,
 }
 
@@ -149,7 +152,15 @@ impl Client {
     pub fn follow(&self, after: Option<i64>) -> EventStream {
         // The stream repeats what fails, and says so.
         let client = self.clone().with_patience(Duration::ZERO);
-        EventStream { client, plan: Plan::new(SILENCE_MAX), cursor: after, running: None }
+        let is_live = after.is_none();
+        EventStream {
+            client,
+            plan: Plan::new(SILENCE_MAX),
+            cursor: after,
+            epoch: None,
+            is_live,
+            running: None,
+        }
     }
 }
 
@@ -161,7 +172,10 @@ impl EventStream {
         loop {
             let running = match &mut self.running {
                 Some(running) => running,
-                None => self.running.insert(start(&self.client, self.plan, self.cursor)),
+                None => {
+                    let started = self.start();
+                    self.running.insert(started)
+                }
             };
             let Some(item) = running.items.recv().await else {
                 self.running = None;
@@ -169,12 +183,21 @@ impl EventStream {
             };
             match &item {
                 Ok(Followed::Event(event)) => self.cursor = Some(event.cursor),
-                Ok(Followed::Notice(Notice::Connected { cursor, .. })) => self.cursor = Some(*cursor),
+                Ok(Followed::Notice(Notice::Connected { cursor, epoch, .. })) => {
+                    (self.cursor, self.epoch) = (Some(*cursor), epoch.clone());
+                }
                 Ok(Followed::Notice(Notice::Rewound { to, .. })) => self.cursor = Some(*to),
                 Ok(Followed::Notice(Notice::Lost { .. })) | Err(_) => {}
             }
             return item;
         }
+    }
+
+    fn start(&self) -> Running {
+        let (sender, items) = mpsc::channel(BUFFERED);
+        let after = self.cursor.map(|cursor| Start { cursor, epoch: self.epoch.clone() });
+        let follower = Follower::new(self.client.clone(), self.plan, after, self.is_live, sender);
+        Running { items, task: tokio::spawn(follower.run().boxed()) }
     }
 
     /// The next event. Notices are left out.
@@ -193,6 +216,19 @@ impl EventStream {
         self.cursor
     }
 
+    /// The epoch of the log to which the cursor belongs. `None` before the first connection, and from an older hub.
+    #[must_use]
+    pub fn epoch(&self) -> Option<&str> {
+        self.epoch.as_deref()
+    }
+
+    /// Says to which epoch of the log the cursor belongs.
+    #[must_use]
+    pub fn in_epoch(mut self, epoch: Option<String>) -> Self {
+        self.epoch = epoch;
+        self
+    }
+
     /// Uses only this transport, for tests and to find out what a proxy does.
     #[must_use]
     pub fn only(mut self, transport: Transport) -> Self {
@@ -207,10 +243,4 @@ impl EventStream {
         self.plan.silence_max = silence_max;
         self
     }
-}
-
-fn start(client: &Client, plan: Plan, after: Option<i64>) -> Running {
-    let (sender, items) = mpsc::channel(BUFFERED);
-    let follower = Follower::new(client.clone(), plan, after, sender);
-    Running { items, task: tokio::spawn(follower.run().boxed()) }
 }

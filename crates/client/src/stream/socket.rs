@@ -10,6 +10,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
+use super::event::Start;
 use super::source::{greeting, push_path};
 use crate::connection::Stream;
 use crate::{Client, Error};
@@ -30,7 +31,7 @@ impl fmt::Debug for Socket {
 
 impl Socket {
     /// Opens a socket and reads the greeting.
-    pub(super) async fn open(client: &Client, after: Option<i64>) -> Result<(Self, i64), Error> {
+    pub(super) async fn open(client: &Client, after: Option<&Start>) -> Result<(Self, Start), Error> {
         let address = client.hub().socket(&push_path("/ws", after));
         let mut request =
             address.into_client_request().map_err(|cause| client.not_a_hub(cause.to_string()))?;
@@ -50,8 +51,8 @@ impl Socket {
         let mut socket = Self(socket);
         loop {
             if let Some(text) = socket.next(client).await? {
-                let cursor = greeting(client, &text)?;
-                return Ok((socket, cursor));
+                let start = greeting(client, &text)?;
+                return Ok((socket, start));
             }
         }
     }

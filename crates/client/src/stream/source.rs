@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::Transport;
-use super::event::{Frame, Received, parse_frame};
+use super::event::{Frame, Start, StreamEvent, parse_frame};
 use super::poll::Poll;
 use super::socket::Socket;
 use super::sse::ServerSentEvents;
@@ -38,26 +38,26 @@ impl From<Error> for Interruption {
 }
 
 impl Source {
-    /// Opens a connection. Returns also the cursor after which its events follow: the one that was asked for, or the
-    /// end of the log.
+    /// Opens a connection. Returns also where its events start: where it was asked for, at the end of the log, or at the
+    /// acknowledged cursor if the log has another epoch.
     pub(super) async fn open(
         client: &Client,
         transport: Transport,
-        after: Option<i64>,
-    ) -> Result<(Self, i64), Error> {
+        after: Option<&Start>,
+    ) -> Result<(Self, Start), Error> {
         let opening = async {
             Ok(match transport {
                 Transport::WebSocket => {
-                    let (socket, cursor) = Socket::open(client, after).await?;
-                    (Self::Socket(Box::new(socket)), cursor)
+                    let (socket, start) = Socket::open(client, after).await?;
+                    (Self::Socket(Box::new(socket)), start)
                 }
                 Transport::ServerSentEvents => {
-                    let (stream, cursor) = ServerSentEvents::open(client, after).await?;
-                    (Self::Stream(Box::new(stream)), cursor)
+                    let (stream, start) = ServerSentEvents::open(client, after).await?;
+                    (Self::Stream(Box::new(stream)), start)
                 }
                 Transport::LongPoll => {
-                    let (poll, cursor) = Poll::open(client, after).await?;
-                    (Self::Poll(Box::new(poll)), cursor)
+                    let (poll, start) = Poll::open(client, after).await?;
+                    (Self::Poll(Box::new(poll)), start)
                 }
             })
         };
@@ -72,7 +72,7 @@ impl Source {
         &mut self,
         client: &Client,
         silence_max: Duration,
-    ) -> Result<Received, Interruption> {
+    ) -> Result<StreamEvent, Interruption> {
         let silence = || Error::Lost {
             hub: client.hub().to_string(),
             cause: format!("nothing arrived for {} seconds", silence_max.as_secs()),
@@ -89,9 +89,9 @@ impl Source {
             };
             // Without a text it is only a sign of life.
             if let Some(text) = text.map_err(|_| silence())??
-                && let Frame::Event(received) = parse(client, &text)?
+                && let Frame::Event(event) = parse(client, &text)?
             {
-                return Ok(received);
+                return Ok(event);
             }
         }
     }
@@ -101,18 +101,24 @@ fn parse(client: &Client, text: &str) -> Result<Frame, Error> {
     parse_frame(text).map_err(|cause| client.not_a_hub(format!("a pushed event that is none: {cause}")))
 }
 
-/// The cursor of the first message.
-pub(super) fn greeting(client: &Client, text: &str) -> Result<i64, Error> {
+/// The first message.
+pub(super) fn greeting(client: &Client, text: &str) -> Result<Start, Error> {
     match parse(client, text)? {
-        Frame::Greeting { cursor } => Ok(cursor),
+        Frame::Greeting(start) => Ok(start),
         Frame::Event(_) => Err(client.not_a_hub("an event before the greeting")),
     }
 }
 
 /// The path of a push route.
-pub(super) fn push_path(route: &str, after: Option<i64>) -> String {
+pub(super) fn push_path(route: &str, after: Option<&Start>) -> String {
     match after {
-        Some(after) => format!("{route}?after={after}"),
+        // An epoch is a word of the hub's own; one that would need escaping is not sent back.
+        Some(Start { cursor, epoch: Some(epoch) })
+            if epoch.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>
+        {
+            format!("{route}?after={cursor}&epoch={epoch}")
+        }
+        Some(Start { cursor, .. }) => format!("{route}?after={cursor}"),
         None => route.to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
+use super::event::Start;
 use super::source::{greeting, push_path};
 use crate::call::Method;
 use crate::connection::Connection;
@@ -24,15 +25,15 @@ pub(super) struct ServerSentEvents {
 
 impl ServerSentEvents {
     /// Opens a stream and reads the greeting.
-    pub(super) async fn open(client: &Client, after: Option<i64>) -> Result<(Self, i64), Error> {
+    pub(super) async fn open(client: &Client, after: Option<&Start>) -> Result<(Self, Start), Error> {
         let request = client.head(&Method::GET, &push_path("/events/stream", after))?;
         let (response, connection) = client.send(request).await?;
         let mut stream =
             Self { body: response.into_body(), received: Vec::new(), read: 0, _connection: connection };
         loop {
             if let Some(text) = stream.next(client).await? {
-                let cursor = greeting(client, &text)?;
-                return Ok((stream, cursor));
+                let start = greeting(client, &text)?;
+                return Ok((stream, start));
             }
         }
     }

@@ -106,7 +106,7 @@ pub async fn register(
     };
     let (agent, replayed) = match earlier {
         Some(agent) => (agent, true),
-        None => insert(hub, body, key_hash, repeatable).await?,
+        None => insert(hub, body, key_hash, api_key.is_none(), repeatable).await?,
     };
     if let Some(once) = once.filter(|_| replayed) {
         once.note_replayed();
@@ -120,6 +120,7 @@ async fn insert(
     hub: &HubParts,
     body: RegisterAgent,
     key_hash: KeyHash,
+    is_own_key: bool,
     repeatable: Option<Repeatable>,
 ) -> Result<(Agent, bool), Error> {
     if let Some(pem) = &body.public_key {
@@ -138,12 +139,18 @@ async fn insert(
         credits_micro: hub.config.initial_credits_micro(),
     };
     let write = hub.db.write(move |tx, now| {
-        let Some(sent) = &repeatable else { return Ok((agents::register(tx, &new, now)?, false)) };
-        if let Some(agent) = sent.earlier(tx, &key_hash, now)? {
+        if let Some(sent) = &repeatable
+            && let Some(agent) = sent.earlier(tx, &key_hash, now)?
+        {
             return Ok((agent, true));
         }
+        if is_own_key {
+            agents::check_unused(tx, &key_hash)?;
+        }
         let agent = agents::register(tx, &new, now)?;
-        idempotency::keep(tx, &sent.sender, &sent.key, &KeptAgent { id: agent.id.clone() }, now)?;
+        if let Some(sent) = &repeatable {
+            idempotency::keep(tx, &sent.sender, &sent.key, &KeptAgent { id: agent.id.clone() }, now)?;
+        }
         Ok((agent, false))
     });
     Ok(write.await?)
@@ -208,6 +215,7 @@ pub async fn rotate_key(hub: &HubParts, caller: &Caller, body: RotateKey) -> Res
     let (by, old) = (caller.agent.clone(), caller.key_hash);
     let Some(api_key) = api_key else {
         let rotate = move |tx: &mut Tx<'_>, _: &Now| {
+            agents::check_unused(tx, &new)?;
             agents::rotate_key(tx, &by, &old, &new)?;
             Ok(NewKey { api_key: None })
         };

@@ -1,6 +1,6 @@
 //! The approval gate of the target.
 
-use tandem_api::tasks::{PageQuery, TaskView, WithReason};
+use tandem_api::tasks::{ApproveTask, PageQuery, TaskView, WithReason};
 use tandem_app::agents;
 pub use tandem_app::approvals::DECISIONS_COUNTED_MAX;
 use tandem_app::approvals::{self, Sender};
@@ -80,11 +80,11 @@ pub async fn approve(
     hub: &HubParts,
     caller: &Caller,
     task: &TaskId,
-    body: WithReason,
+    body: ApproveTask,
 ) -> Result<TaskView, Error> {
     let (by, id, expected) = (caller.agent.clone(), task.clone(), expected(caller, body.expected_status));
     hub.write_once(caller, move |tx, now| {
-        Ok(TaskView::new(approvals::approve(tx, &by, &id, &expected, now)?, &by))
+        Ok(TaskView::new(approvals::approve(tx, &by, &id, body.note.as_ref(), &expected, now)?, &by))
     })
     .await
 }

@@ -8,7 +8,7 @@ use tandem_api::tasks::PageQuery;
 use tandem_api::text::HubText;
 use tandem_app::connections::{self, Change};
 use tandem_app::limits::{Kind, Limit};
-use tandem_app::pairing;
+use tandem_app::pairing::{self, Offer};
 use tandem_core::agents::Connection;
 use tandem_core::{AgentId, ConnectionId};
 
@@ -19,8 +19,8 @@ use crate::{Caller, Error, HubParts, Listed, paging};
 pub async fn generate_code(hub: &HubParts, caller: &Caller) -> Result<PairingCodeView, Error> {
     let by = caller.agent.clone();
     hub.write_once(caller, move |tx, now| {
-        let (code, expires_at) = pairing::generate(tx, &by, now)?;
-        Ok(PairingCodeView { code: HubText::new(code.as_str()), expires_at })
+        let Offer { id, code, expires_at } = pairing::generate(tx, &by, now)?;
+        Ok(PairingCodeView { pairing_id: id, code: HubText::new(code.as_str()), expires_at })
     })
     .await
 }
@@ -29,7 +29,9 @@ pub async fn generate_code(hub: &HubParts, caller: &Caller) -> Result<PairingCod
 pub async fn newest_code(hub: &HubParts, caller: &Caller) -> Result<Option<PairingCodeView>, Error> {
     let by = caller.agent.clone();
     let found = hub.read(move |tx, now| pairing::newest(tx, &by, now)).await?;
-    Ok(found.map(|(code, expires_at)| PairingCodeView { code: HubText::new(code), expires_at }))
+    let view =
+        |(pairing_id, code, expires_at)| PairingCodeView { pairing_id, code: HubText::new(code), expires_at };
+    Ok(found.map(view))
 }
 
 pub async fn redeem_code(

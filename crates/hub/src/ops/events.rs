@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tandem_api::events::{AckCursor, Acknowledged, EventView, EventsPage, EventsQuery};
+use tandem_api::text::HubText;
 use tandem_app::Invalid;
 pub use tandem_app::events::Newest;
 use tandem_app::events::{self, LogPage};
@@ -11,7 +12,7 @@ use tandem_store::events::Logged;
 use tokio::time::timeout;
 
 use crate::bus::Transport;
-use crate::feed::Feed;
+use crate::feed::{Feed, Start};
 use crate::{Caller, Error, Hub, HubParts, Listed};
 
 /// Maximum duration of a long poll.
@@ -24,10 +25,12 @@ pub async fn read(hub: &Hub, caller: &Caller, query: EventsQuery) -> Result<Even
             return Err(Invalid::field(name, "must not be negative").into());
         }
     }
-    let mut page = read_log(hub, caller, query.after).await?;
+    // A cursor of another epoch means nothing here.
+    let after = query.after.filter(|_| query.epoch.is_none_or(|epoch| epoch == hub.epoch));
+    let mut page = read_log(hub, caller, after).await?;
     let wait = query.wait.unwrap_or(0).min(WAIT_SECONDS_MAX);
     if page.events.is_empty() && wait > 0 {
-        let mut feed = Feed::open(hub, &caller.agent, Some(page.cursor), Transport::Poll).await?;
+        let mut feed = Feed::open(hub, &caller.agent, Start::After(page.cursor), Transport::Poll).await?;
         // A key that ended before the feed was open does not end the wait.
         hub.access.check(caller).await?;
         let waited = timeout(Duration::from_secs(wait.unsigned_abs()), feed.next()).await;
@@ -41,7 +44,7 @@ pub async fn read(hub: &Hub, caller: &Caller, query: EventsQuery) -> Result<Even
         hub.marks.polled(&caller.agent, page.cursor, events::assigned_tasks(&page.events), hub.time());
     }
     let events = page.events.into_iter().map(view).collect();
-    Ok(EventsPage { events, cursor: page.cursor, has_more: page.has_more })
+    Ok(EventsPage { events, cursor: page.cursor, has_more: page.has_more, epoch: HubText::new(&hub.epoch) })
 }
 
 async fn read_log(hub: &HubParts, caller: &Caller, after: Option<i64>) -> Result<LogPage, Error> {
@@ -76,5 +79,5 @@ pub async fn newest(hub: &HubParts, caller: &Caller, wanted: Newest) -> Result<L
 pub async fn acknowledge(hub: &HubParts, caller: &Caller, body: AckCursor) -> Result<Acknowledged, Error> {
     let by = caller.agent.clone();
     let cursor = hub.write(caller, move |tx, _| events::acknowledge(tx, &by, body.cursor)).await?;
-    Ok(Acknowledged { acknowledged: true, cursor })
+    Ok(Acknowledged { acknowledged: true, cursor, epoch: HubText::new(&hub.epoch) })
 }

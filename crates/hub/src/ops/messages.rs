@@ -46,6 +46,7 @@ pub async fn send_to_agent(hub: &HubParts, caller: &Caller, body: SendToAgent) -
         content: body.content,
         content_type: body.content_type,
         check_in_seconds: body.check_in_seconds,
+        in_reply_to: body.in_reply_to,
         encrypted_keys: body.encrypted_keys,
         sender_signature: body.sender_signature,
     };
@@ -64,7 +65,7 @@ pub async fn list(
     task: &TaskId,
     query: PageQuery,
 ) -> Result<Listed<MessageView>, Error> {
-    let page = paging::WHOLE.of(query.limit);
+    let page = paging::MESSAGES.of(query.limit);
     let page = page.and_then(|limit| Ok((limit, paging::number(query.cursor.as_deref())?)));
     let (limit, before) = hub.on_task(caller, task, page).await?;
     let (by, id) = (caller.agent.clone(), task.clone());
@@ -121,7 +122,13 @@ pub(super) async fn checked(
         ContentType::Encrypted => sealed_message(hub, caller, task, &body).await?,
         _ => None,
     };
-    Ok(NewMessage { content: body.content, content_type, check_in_seconds: body.check_in_seconds, sealed })
+    Ok(NewMessage {
+        content: body.content,
+        content_type,
+        check_in_seconds: body.check_in_seconds,
+        sealed,
+        in_reply_to: body.in_reply_to,
+    })
 }
 
 /// Checks keys and signature of an encrypted message; `None` if the task is not encrypted.

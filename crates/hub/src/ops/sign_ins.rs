@@ -151,7 +151,7 @@ pub async fn signed_in(hub: &HubParts, session: &Session) -> Result<Vec<SignedIn
         let mut found = Vec::new();
         for (agent, name) in sign_ins::names(tx, &agents)? {
             let counts = tasks::counts(tx, &agent, since)?;
-            let cursor = events::start_cursor(tx, &agent, None)?;
+            let cursor = events::start_cursor(tx, &agent, events::Start::End)?;
             found.push(SignedIn { agent, name, counts, cursor });
         }
         Ok(found)

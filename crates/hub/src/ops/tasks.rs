@@ -7,7 +7,7 @@ use tandem_api::tasks::{
     RepliedView, ReplyOutcome, ReplyTask, ReportUsage, RetryTask, TaskLogView, TaskView, TasksQuery,
     TreeTask, TreeView, UsageView, WithReason,
 };
-use tandem_api::text::{HubText, PeerText};
+use tandem_api::text::{HubText, PeerName, PeerText};
 use tandem_app::Invalid;
 use tandem_app::sealed::{self, Fields, Sealed};
 use tandem_app::tasks::{self, Change, Expected, HeartbeatInput, NewReply, NewTask, Outcome};
@@ -205,6 +205,7 @@ pub(super) fn log_view(line: LogLine, reader: &AgentId) -> TaskLogView {
         from_status: line.from,
         to_status: line.to,
         detail: line.detail.map(|text| PeerText::new(actor.author(reader), text)),
+        actor_name: line.actor_name.map(|name| PeerName::new(actor.author(reader), name)),
         actor,
         attempt: line.attempt,
         created_at: line.at,
@@ -253,6 +254,7 @@ pub async fn reply(
         content: body.content,
         content_type: body.content_type,
         check_in_seconds: None,
+        in_reply_to: None,
         encrypted_keys: body.encrypted_keys,
         sender_signature: body.sender_signature,
     };

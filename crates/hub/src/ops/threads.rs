@@ -45,6 +45,8 @@ pub struct ThreadPage {
     pub position: Position,
     /// Why no message can be added now, if so.
     pub closed: Option<Refusal>,
+    /// Why no file can be attached now, if so.
+    pub no_file: Option<Refusal>,
     /// Whether it was ever submitted.
     pub was_published: bool,
     /// How many messages count against the budget.
@@ -90,7 +92,8 @@ pub async fn page(
                 keys.push(PartyKey { agent: agent.clone(), pem });
             }
         }
-        let (position, closed) = (task.position(), task.check_open().err());
+        let (position, closed, no_file) =
+            (task.position(), task.check_open().err(), task.check_file(role).err());
         let (was_published, messages_used) = (task.queued_at.is_some(), task.spoken_count);
         let (lease_until, history_total) = (task.lease_until, task.log_count);
         let messages = with_files(tx, &by, messages)?;
@@ -101,6 +104,7 @@ pub async fn page(
             role,
             position,
             closed,
+            no_file,
             was_published,
             messages_used,
             lease_until,

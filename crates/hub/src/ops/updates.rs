@@ -1,7 +1,7 @@
 //! `/updates`: tasks, approvals and messages that wait for the caller.
 
 use tandem_api::events::{AckCursor, Acknowledged};
-use tandem_api::text::{Author, PeerName, PeerText};
+use tandem_api::text::{Author, HubText, PeerName, PeerText};
 use tandem_api::updates::{PendingTask, UnreadThread, UpdatesView};
 use tandem_app::updates::{self, Updates};
 use tandem_store::updates::News;
@@ -34,6 +34,7 @@ pub fn view(hub: &HubParts, caller: &Caller, found: Updates) -> UpdatesView {
             .collect(),
         pending_approvals: found.approvals.into_iter().map(pending).collect(),
         cursor: found.cursor,
+        epoch: HubText::new(&hub.epoch),
     }
 }
 
@@ -51,5 +52,5 @@ fn pending(news: News) -> PendingTask {
 pub async fn acknowledge(hub: &HubParts, caller: &Caller, body: AckCursor) -> Result<Acknowledged, Error> {
     let by = caller.agent.clone();
     let cursor = hub.write(caller, move |tx, _| updates::acknowledge(tx, &by, body.cursor)).await?;
-    Ok(Acknowledged { acknowledged: true, cursor })
+    Ok(Acknowledged { acknowledged: true, cursor, epoch: HubText::new(&hub.epoch) })
 }

@@ -11,7 +11,7 @@ use tandem_core::events::EventKind;
 use tokio::task::JoinHandle;
 
 use tandem_hub::bus::Transport;
-use tandem_hub::feed::{Feed, FeedItem, Logged};
+use tandem_hub::feed::{Feed, FeedItem, Logged, Start};
 use tandem_hub::ops::inbox;
 use tandem_hub::{Error, Hub};
 
@@ -142,7 +142,7 @@ pub(crate) struct InboxFeed {
 
 impl InboxFeed {
     pub(crate) async fn open(hub: &Hub, agent: &AgentId) -> Result<Self, Error> {
-        let feed = Feed::open(hub, agent, None, Transport::Stream).await?;
+        let feed = Feed::open(hub, agent, Start::End, Transport::Stream).await?;
         Ok(Self { feed, waiting: inbox::is_waiting(hub, agent).await? })
     }
 }

@@ -12,10 +12,9 @@ use serde::Deserialize;
 use tandem_app::Invalid;
 use tandem_app::ticket::Ticket;
 use tandem_core::AgentId;
-use tandem_hub::feed::Logged;
 
 use tandem_hub::bus::Transport;
-use tandem_hub::feed::Feed;
+use tandem_hub::feed::{Feed, Start};
 use tandem_hub::ops::tickets;
 use tandem_hub::{Caller, Error, Hub};
 
@@ -30,6 +29,9 @@ use crate::http::{ApiError, Query};
 pub struct PushQuery {
     /// Send the events after this cursor first. Without it, only new events are sent.
     pub after: Option<i64>,
+    /// The epoch to which `after` belongs. If the log has another, the events after the acknowledged cursor are sent, and the
+    /// first frame has `"reset":true`.
+    pub epoch: Option<String>,
     /// For browsers, which cannot send the key: a ticket from `POST /ws/ticket`.
     pub ticket: Option<String>,
 }
@@ -39,6 +41,7 @@ pub struct PushQuery {
 pub struct Subscriber {
     admitted: Admitted,
     after: Option<i64>,
+    epoch: Option<String>,
     /// The slot of the connection. A WebSocket outlives its connection, and keeps the slot.
     slot: Option<Arc<Slot>>,
 }
@@ -62,7 +65,7 @@ impl FromRequestParts<Hub> for Subscriber {
             (Err(_), Some(ticket)) => Admitted::Ticket(tickets::redeem(hub, &ticket).await?),
             (Err(unauthorized), None) => return Err(unauthorized),
         };
-        Ok(Self { admitted, after: query.after, slot: parts.extensions.get().cloned() })
+        Ok(Self { admitted, after: query.after, epoch: query.epoch, slot: parts.extensions.get().cloned() })
     }
 }
 
@@ -76,7 +79,12 @@ impl Subscriber {
 
     /// Begins to listen. A key that ended before that could not end this, so it is checked afterwards.
     async fn listen(&self, hub: &Hub, after: Option<i64>, transport: Transport) -> Result<Feed, Error> {
-        let feed = Feed::open(hub, self.agent(), after, transport).await?;
+        let start = match (after, &self.epoch) {
+            (None, _) => Start::End,
+            (Some(_), Some(epoch)) if *epoch != hub.epoch => Start::Acknowledged,
+            (Some(after), _) => Start::After(after),
+        };
+        let feed = Feed::open(hub, self.agent(), start, transport).await?;
         match &self.admitted {
             Admitted::Key(caller) => hub.access.check(caller).await?,
             Admitted::Ticket(ticket) => tickets::check(hub, ticket).await?,
@@ -85,13 +93,11 @@ impl Subscriber {
     }
 }
 
-/// An event on the wire: its data with its cursor.
-fn frame(event: &Logged) -> String {
-    let fields = event.data.strip_suffix('}').unwrap_or("{\"type\":null");
-    format!("{fields},\"cursor\":{}}}", event.seq)
-}
-
 /// The first message of every push.
-fn greeting(agent: &AgentId, cursor: i64) -> String {
-    format!("{{\"type\":\"connected\",\"agentId\":\"{agent}\",\"cursor\":{cursor}}}")
+fn greeting(agent: &AgentId, feed: &Feed) -> String {
+    let reset = if feed.was_reset() { ",\"reset\":true" } else { "" };
+    let (cursor, epoch) = (feed.cursor(), feed.epoch());
+    format!(
+        "{{\"type\":\"connected\",\"agentId\":\"{agent}\",\"cursor\":{cursor},\"epoch\":\"{epoch}\"{reset}}}"
+    )
 }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 use tracing::{Instrument as _, Span};
 
 use crate::http::{ApiError, error};
-use crate::push::{PushQuery, Subscriber, frame, greeting};
+use crate::push::{PushQuery, Subscriber, greeting};
 use tandem_hub::Hub;
 use tandem_hub::bus::{EndReason, Transport};
 use tandem_hub::feed::{Feed, FeedItem};
@@ -32,7 +32,8 @@ const OUTGOING_BYTES_MAX: usize = 1024 * 1024;
 
 /// Stream your events over a WebSocket.
 ///
-/// The first frame is `{"type":"connected","agentId","cursor"}`; every other frame is an event with its `cursor`.
+/// The first frame is `{"type":"connected","agentId","cursor","epoch"}`; every other frame is an event with its `cursor` and
+/// `createdAt`.
 /// Reconnect with `?after=<cursor>`: no event is lost or repeated. The hub closes a socket that reads too slowly with
 /// 1013, one whose key has ended or that sends more than 50 frames per second with 1008, and at a restart with 1012;
 /// the reason contains the cursor to resume from.
@@ -52,16 +53,12 @@ pub(crate) async fn socket(
         .max_message_size(INCOMING_BYTES_MAX)
         .max_frame_size(INCOMING_BYTES_MAX);
     let (span, slot) = (Span::current(), subscriber.slot.clone());
+    let hello = greeting(subscriber.agent(), &feed);
     let running = move |socket| async move {
-        run(socket, feed, greeting_of(subscriber)).await;
+        run(socket, feed, hello).await;
         drop(slot);
     };
     Ok(upgrade.on_upgrade(move |socket| running(socket).instrument(span)))
-}
-
-/// The greeting, built before the feed takes the subscriber.
-fn greeting_of(subscriber: Subscriber) -> impl FnOnce(i64) -> String + Send {
-    move |cursor| greeting(subscriber.agent(), cursor)
 }
 
 enum Closing {
@@ -71,8 +68,8 @@ enum Closing {
     WithCode(u16, String),
 }
 
-async fn run(mut socket: WebSocket, mut feed: Feed, greet: impl FnOnce(i64) -> String + Send) {
-    let closing = match send(&mut socket, &feed, greet(feed.cursor()), feed.cursor()).await {
+async fn run(mut socket: WebSocket, mut feed: Feed, hello: String) {
+    let closing = match send(&mut socket, &feed, hello, feed.cursor()).await {
         Err(closing) => closing,
         Ok(()) => pump(&mut socket, &mut feed).await,
     };
@@ -98,7 +95,7 @@ async fn pump(socket: &mut WebSocket, feed: &mut Feed) -> Closing {
         match fed {
             Ok(FeedItem::Events(events)) => {
                 for event in &events {
-                    if let Err(closing) = send(socket, feed, frame(event), event.seq - 1).await {
+                    if let Err(closing) = send(socket, feed, event.frame(), event.seq - 1).await {
                         return closing;
                     }
                 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tracing::{Instrument as _, Span};
 
 use crate::http::ApiError;
-use crate::push::{PushQuery, Subscriber, frame, greeting};
+use crate::push::{PushQuery, Subscriber, greeting};
 use tandem_hub::Hub;
 use tandem_hub::bus::{EndReason, Transport};
 use tandem_hub::feed::{Feed, FeedItem};
@@ -33,11 +33,8 @@ pub(crate) async fn stream(
 ) -> Result<Response, ApiError> {
     let after = last_event_id(&headers)?.or(subscriber.after);
     let feed = subscriber.listen(&hub, after, Transport::Stream).await?;
-    let hello = format!(
-        "retry: 2000\nid: {}\ndata: {}\n\n",
-        feed.cursor(),
-        greeting(subscriber.agent(), feed.cursor())
-    );
+    let hello =
+        format!("retry: 2000\nid: {}\ndata: {}\n\n", feed.cursor(), greeting(subscriber.agent(), &feed));
     let span = Span::current();
     let chunks = unfold(Next::Greet(hello, feed), move |state| {
         let advancing = advance(state).instrument(span.clone());
@@ -61,8 +58,10 @@ async fn advance(state: Next) -> Option<(String, Next)> {
     match timeout(KEEP_ALIVE, feed.next()).await {
         Err(_) => Some((": still here\n\n".into(), Next::Feed(feed))),
         Ok(Ok(FeedItem::Events(events))) => {
-            let chunk =
-                events.iter().map(|event| format!("id: {}\ndata: {}\n\n", event.seq, frame(event))).collect();
+            let chunk = events
+                .iter()
+                .map(|event| format!("id: {}\ndata: {}\n\n", event.seq, event.frame()))
+                .collect();
             feed.pushed(&events);
             Some((chunk, Next::Feed(feed)))
         }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use tandem_api::tasks::{PageQuery, TaskView, WithReason};
+use tandem_api::tasks::{ApproveTask, PageQuery, TaskView, WithReason};
 use tandem_hub::ops::approvals;
 use tandem_hub::{Hub, paging};
 
@@ -24,10 +24,13 @@ pub(crate) async fn list(
 
 /// Approve a task.
 ///
-/// The initiator gets `task.updated`, and you get `task.created`.
+/// The initiator gets `task.updated`, and you get `task.created`. A `note` is the owner's word to its own agent.
 #[utoipa::path(post, path = "/approvals/{taskId}/approve", tag = "approvals", params(("taskId" = String, Path)),
-    responses((status = 200, body = TaskView)))]
-pub(crate) async fn approve(State(hub): State<Hub>, input: OnTask<WithReason>) -> Result<Response, ApiError> {
+    request_body = ApproveTask, responses((status = 200, body = TaskView)))]
+pub(crate) async fn approve(
+    State(hub): State<Hub>,
+    input: OnTask<ApproveTask>,
+) -> Result<Response, ApiError> {
     let OnTask { caller, task, body } = input;
     Ok(answer(&caller, StatusCode::OK, &approvals::approve(&hub, &caller, &task, body).await?))
 }
@@ -44,8 +47,8 @@ pub(crate) async fn reject(State(hub): State<Hub>, input: OnTask<WithReason>) ->
 
 /// Approve a task; the same as under `/approvals`.
 #[utoipa::path(post, path = "/tasks/{id}/approve", tag = "approvals", params(("id" = String, Path)),
-    responses((status = 200, body = TaskView)))]
-pub(crate) async fn approve_task(hub: State<Hub>, input: OnTask<WithReason>) -> Result<Response, ApiError> {
+    request_body = ApproveTask, responses((status = 200, body = TaskView)))]
+pub(crate) async fn approve_task(hub: State<Hub>, input: OnTask<ApproveTask>) -> Result<Response, ApiError> {
     approve(hub, input).await
 }
 

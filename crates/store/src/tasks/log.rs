@@ -13,6 +13,8 @@ pub struct LogLine {
     pub to: Status,
     /// Who moved it: an agent's id or `system`.
     pub actor: String,
+    /// The agent's name as it was then; none for the hub, and in histories of older versions.
+    pub actor_name: Option<String>,
     /// What was said about it.
     pub detail: Option<String>,
     pub attempt: i64,
@@ -24,6 +26,7 @@ columns! {
         from: from_status,
         to: to_status,
         actor,
+        actor_name,
         detail,
         attempt,
         at: created_at,

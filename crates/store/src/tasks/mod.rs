@@ -40,6 +40,7 @@ columns! {
         status [STATE],
         status_reason [STATE | LATER],
         approval [STATE],
+        approval_note [STATE | LATER],
         requires_review,
         priority,
         = rank: task.priority.rank(),

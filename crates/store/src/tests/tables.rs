@@ -424,7 +424,7 @@ fn the_small_tables(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     for again in [false, true] {
         place.run(|tx| blocks::insert(tx, &id("ada"), &id("bob"), Timestamp(1)));
         let code = PairingCode::from_random(1);
-        assert_ne!(place.run(|tx| pairing::insert(tx, &code, &id("ada"), Timestamp(2))), again);
+        assert_ne!(place.run(|tx| pairing::insert(tx, &code, &id("offer"), &id("ada"), Timestamp(2))), again);
         assert_ne!(place.run(|tx| pairing::use_challenge(tx, "challenge", Timestamp(3))), again);
         assert_eq!(place.run(|tx| pairing::hub_secret(tx, "name", b"value")), b"value");
         assert_ne!(place.run(|tx| messages::insert_signature(tx, &id("task"), b"signature")), again);
@@ -435,7 +435,12 @@ fn the_small_tables(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         );
         place.expect(
             "pairing_codes",
-            [("code", code.as_str().into()), ("agent_id", "ada".into()), ("expires_at", 2.into())],
+            [
+                ("code", code.as_str().into()),
+                ("agent_id", "ada".into()),
+                ("expires_at", 2.into()),
+                ("pairing_id", "offer".into()),
+            ],
         );
         place.expect("used_challenges", [("challenge", "challenge".into()), ("expires_at", 3.into())]);
         place.expect("hub_secrets", [("name", "name".into()), ("value", b"value".as_slice().into())]);

@@ -30,6 +30,7 @@ pub(super) fn new_task() -> Task {
         status: Status::Submitted,
         status_reason: None,
         approval: Some(Approval::Pending),
+        approval_note: None,
         requires_review: false,
         priority: Priority::Low,
         attempt: 11,
@@ -80,6 +81,7 @@ fn changed_task() -> Task {
     task.status = Status::Working;
     task.status_reason = text("reason");
     task.approval = Some(Approval::Approved);
+    task.approval_note = text("note");
     task.requires_review = true;
     task.priority = Priority::High;
     task.attempt = 111;
@@ -141,6 +143,7 @@ fn expect_task(place: &mut Place, first: &Task, now: &Task, search_title: &str, 
             ("status", now.status.into()),
             ("status_reason", now.status_reason.as_ref().into()),
             ("approval", now.approval.into()),
+            ("approval_note", now.approval_note.as_deref().into()),
             ("requires_review", first.requires_review.into()),
             ("priority", first.priority.into()),
             ("rank", first.priority.rank().into()),
@@ -371,6 +374,7 @@ fn a_line_of_the_history(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         from: Some(Status::Submitted),
         to: Status::Working,
         actor: "bob".into(),
+        actor_name: text("Bob"),
         detail: text("detail"),
         attempt: 3,
         at: Timestamp(4),
@@ -384,6 +388,7 @@ fn a_line_of_the_history(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
             ("from_status", "submitted".into()),
             ("to_status", "working".into()),
             ("actor", "bob".into()),
+            ("actor_name", "Bob".into()),
             ("detail", "detail".into()),
             ("attempt", 3.into()),
             ("created_at", 4.into()),
@@ -398,6 +403,7 @@ fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let message = Message {
         id: id("message"),
         task: id("task"),
+        in_reply_to: Some(id("other")),
         number: 1,
         sender: Some(id("bob")),
         sender_name: text("Bob"),
@@ -416,6 +422,7 @@ fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         [
             ("id", "message".into()),
             ("task_id", "task".into()),
+            ("in_reply_to", "other".into()),
             ("number", 1.into()),
             ("sender_id", "bob".into()),
             ("kind", "reply".into()),

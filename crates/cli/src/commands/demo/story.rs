@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use tandem_api::files::{UploadFile, UploadedFile};
 use tandem_api::messages::SendMessage;
-use tandem_api::tasks::{CreateTask, PageQuery, PatchTask, ReplyTask, TaskView};
+use tandem_api::tasks::{ApproveTask, CreateTask, PageQuery, PatchTask, ReplyTask, TaskView};
 use tandem_client::{Client, Error, Followed, HubUrl, Notice};
 use tandem_core::events::EventKind;
 use tandem_core::text::Unfit;
@@ -140,7 +140,7 @@ async fn send_task(cast: &Cast, stage: &mut Stage<'_>) -> Outcome<TaskId> {
 async fn approve(cast: &Cast, stage: &mut Stage<'_>, task: &TaskId) -> Outcome {
     stage.step("the hub", "holds the task until Bob's owner has decided").await?;
     let bob = cast.bob.client.clone();
-    stage.told(&cast.bob, EventKind::TaskCreated, bob.approve(task)).await?;
+    stage.told(&cast.bob, EventKind::TaskCreated, bob.approve(task, &ApproveTask::default())).await?;
     stage.step("Bob's owner", "approves: the task comes in").await?;
     let file = upload(&cast.ada.client, task, "costs.csv", COSTS);
     stage.told(&cast.bob, EventKind::MessageCreated, file).await?;

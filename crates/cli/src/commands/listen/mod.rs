@@ -2,7 +2,6 @@
 //! public address.
 
 mod target;
-mod times;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,8 +9,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 use tandem_client::{Followed, Notice, StreamEvent};
+use tandem_core::AgentId;
 use tandem_core::webhooks::wants;
-use tandem_core::{AgentId, Timestamp};
 use tandem_seal::webhooks::{body, data};
 
 use super::events::notice_line;
@@ -20,14 +19,11 @@ use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::{text, time};
 use target::{Answer, Delivery, Target};
-use times::Times;
 
 /// Pauses before an event is sent again. Together they are time enough to start the program.
 const PAUSES_SECONDS: [u64; 5] = [1, 2, 4, 8, 15];
 /// How often an event is sent to a program that answers, but not with success.
 const ANSWERED_TRIES: usize = 3;
-/// How long an unreachable hub is waited for when the time of an event is asked for.
-const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
 
 /// Arguments of `tandem listen`.
 #[derive(Debug, Args)]
@@ -91,15 +87,15 @@ async fn forward(session: &Session, arguments: &Arguments, target: &Target, secr
     let (to, mut events) = (target.to_string(), arguments.events.clone());
     events.sort();
     events.dedup();
-    let mut times = Times::new(session.client.clone().with_patience(PATIENCE));
     let agent = session.client.profile().await?.id;
     let mut state = session.state();
-    let start = match arguments.after.or(state.forwarded_cursor(&to, &events)) {
-        Some(cursor) => cursor,
-        None => session.client.end_of_events().await?,
+    let asked = arguments.after.map(|cursor| (cursor, None));
+    let (start, epoch) = match asked.or(state.forwarded(&to, &events)) {
+        Some(place) => place,
+        None => session.client.end_of_log().await?,
     };
-    state.set_forwarded_cursor(&to, &events, start);
-    let mut stream = session.client.follow(Some(start));
+    state.set_forwarded(&to, &events, (start, epoch.clone()));
+    let mut stream = session.client.follow(Some(start)).in_epoch(epoch);
     session.terminal.note(&format!("Forwarding events of {agent} to {target}. Ctrl-C ends it."));
     loop {
         // The next event is taken when this one is done with. Until then the stream stops reading, and the hub keeps
@@ -107,16 +103,15 @@ async fn forward(session: &Session, arguments: &Arguments, target: &Target, secr
         match stream.next().await? {
             Followed::Event(event) => {
                 if wants(&filter, event.kind.as_str()) {
-                    let delivery = delivery(&agent, &event, times.of(&event).await?);
+                    let delivery = delivery(&agent, &event);
                     send(session, target, secret, &event, &delivery).await?;
                 }
-                state.set_forwarded_cursor(&to, &events, event.cursor);
+                state.set_forwarded(&to, &events, (event.cursor, stream.epoch().map(Into::into)));
             }
             Followed::Notice(notice) => {
-                if let Notice::Rewound { to: rewound, .. } = notice {
-                    times.forget();
-                    // The hub gives out the numbers after this one again, also while this command does not run.
-                    state.set_forwarded_cursor(&to, &events, rewound);
+                if let Notice::Connected { cursor, epoch, .. } = &notice {
+                    // After a restore the hub gives out its numbers again, also while this command does not run.
+                    state.set_forwarded(&to, &events, (*cursor, epoch.clone()));
                 }
                 session.terminal.note(&notice_line(&notice));
             }
@@ -124,16 +119,14 @@ async fn forward(session: &Session, arguments: &Arguments, target: &Target, secr
     }
 }
 
-fn delivery(agent: &AgentId, event: &StreamEvent, written: Option<Timestamp>) -> Delivery {
+fn delivery(agent: &AgentId, event: &StreamEvent) -> Delivery {
+    let written = event.created_at.unwrap_or_else(time::now);
     let kind = event.kind.as_str();
     // The same at every attempt, also after a restart: the program can drop repetitions. With the time, because a restored
     // hub gives out the same numbers again.
-    let id = match written {
-        Some(written) => format!("listen_{agent}_{}_{}", event.cursor, written.0),
-        None => format!("listen_{agent}_{}", event.cursor),
-    };
-    let data = data(kind, event.data.get(), event.cursor);
-    Delivery { id, body: body(agent.as_str(), kind, written.unwrap_or_else(time::now), data) }
+    let id = format!("listen_{agent}_{}_{}", event.cursor, written.0);
+    let data = data(kind, event.data.get(), event.cursor, written);
+    Delivery { id, body: body(agent.as_str(), kind, written, data) }
 }
 
 /// Sends one event until the program takes it. A program that is not there ends the command, so that no event is lost; one

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use tandem_api::messages::SendMessage;
 use tandem_api::tasks::{
-    Heartbeat, PatchTask, ReassignTask, ReplyOutcome, ReplyTask, RetryTask, TaskView, WithReason,
+    ApproveTask, Heartbeat, PatchTask, ReassignTask, ReplyOutcome, ReplyTask, RetryTask, TaskView, WithReason,
 };
 use tandem_core::{Approval, Status};
 
@@ -23,6 +23,21 @@ pub(crate) struct Named {
     /// The task: id, beginning of an id, or @
     #[arg(value_name = "TASK", add = tasks())]
     task: String,
+}
+
+/// A task to let in.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tandem task approve @
+  tandem task approve 01k2 --note \"only the public API, not the tests\"")]
+pub(crate) struct Approve {
+    /// The task: id, beginning of an id, or @
+    #[arg(value_name = "TASK", add = tasks())]
+    task: String,
+    /// Your words for your own agent, which reads them with the task; the sender does not see them
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
 }
 
 /// A task and a reason.
@@ -234,9 +249,11 @@ pub(super) async fn progress(session: &Session, arguments: &ProgressReport) -> O
     changed(session, task).await
 }
 
-pub(super) async fn approve(session: &Session, arguments: &Named) -> Outcome {
+pub(super) async fn approve(session: &Session, arguments: &Approve) -> Outcome {
     let task = find(session, &arguments.task).await?;
-    changed(session, session.client.approve(&task.id).await?).await
+    let note = arguments.note.as_ref().map(|note| checked("NOTE", note)).transpose()?;
+    let with = ApproveTask { note, expected_status: None };
+    changed(session, session.client.approve(&task.id, &with).await?).await
 }
 
 /// At the gate this refuses the task; later it declines it.

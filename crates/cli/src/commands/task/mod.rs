@@ -42,8 +42,7 @@ enum TaskCommand {
     /// Report progress while you work
     Progress(change::ProgressReport),
     /// Let a task in that waits for your approval
-    #[command(after_help = "Examples:\n  tandem task approve @")]
-    Approve(change::Named),
+    Approve(change::Approve),
     /// Refuse a task
     #[command(after_help = "Examples:\n  tandem task reject 01k2 --reason \"not before Monday\"")]
     Reject(change::WithReasonArguments),

@@ -35,7 +35,11 @@ fn profile() -> Answer {
 
 /// An answer to a pairing code.
 fn paired() -> Answer {
-    json_answer("200 OK", "", json!({ "code": "BLUE-TIGER-4231", "expiresAt": "2030-01-01T00:00:00.000Z" }))
+    json_answer(
+        "200 OK",
+        "",
+        json!({ "pairingId": "pair_1", "code": "BLUE-TIGER-4231", "expiresAt": "2030-01-01T00:00:00.000Z" }),
+    )
 }
 
 #[rstest]

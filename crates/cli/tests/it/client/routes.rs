@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tandem_api::agents::{RegisterAgent, ReportReach};
-use tandem_api::tasks::{CreateTask, PageQuery};
+use tandem_api::tasks::{ApproveTask, CreateTask, PageQuery};
 use tandem_client::{ApiKey, Client, DownloadOptions, Method, Transport, Upload};
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId};
@@ -187,7 +187,7 @@ async fn approvals(walk: &Walk) {
     bob.change_connection(&connection.connected.id, &wire(held)).await.unwrap();
     let (first, second) = (walk.task(json!({})).await, walk.task(json!({})).await);
     assert_eq!(bob.approvals(&PageQuery::default()).await.unwrap().items.len(), 2);
-    bob.approve(&first).await.unwrap();
+    bob.approve(&first, &ApproveTask::default()).await.unwrap();
     bob.reject(&second, &wire(json!({ "reason": "no" }))).await.unwrap();
 }
 

@@ -28,6 +28,11 @@ pub async fn event(stream: &mut EventStream, notices: &mut Vec<Notice>) -> Strea
     }
 }
 
+/// Whether the only notice says that the stream is connected like this.
+pub fn is_connected(notices: &[Notice], by: Transport, after: i64) -> bool {
+    matches!(notices, [Notice::Connected { transport, cursor, .. }] if *transport == by && *cursor == after)
+}
+
 /// Waits for a notice; an event before it is a failure.
 pub async fn notice(stream: &mut EventStream, wanted: impl Fn(&Notice) -> bool) -> Notice {
     loop {
@@ -75,7 +80,7 @@ async fn each_event_arrives_once_and_in_order(
             hub.fill(&ada, &bob, 500, None).await;
         }
     }
-    assert_eq!(notices, [Notice::Connected { transport, cursor: 0 }]);
+    assert!(is_connected(&notices, transport, 0), "{notices:?}");
     assert_eq!(stream.cursor(), Some(1_001));
     is_quiet(&mut stream).await;
     for (event, logged) in received.iter().zip(bob.events().await) {
@@ -98,7 +103,7 @@ async fn a_stream_without_a_cursor_begins_at_the_end(
     let mut stream = client_of(&bob).follow(None).only(transport);
     assert_eq!(stream.cursor(), None);
     let connected = notice(&mut stream, |_| true).await;
-    assert_eq!(connected, Notice::Connected { transport, cursor: 2 });
+    assert!(is_connected(&[connected], transport, 2));
     assert_eq!(stream.cursor(), Some(2));
     let task = ada.task(&bob).await;
     let event = event(&mut stream, &mut Vec::new()).await;
@@ -192,7 +197,7 @@ async fn a_hundred_thousand_events_arrive_once_and_in_order() {
         for expected in 1..=EVENTS {
             assert_eq!(event(&mut stream, &mut notices).await.cursor, expected);
         }
-        assert_eq!(notices, [Notice::Connected { transport: Transport::WebSocket, cursor: 0 }]);
+        assert!(is_connected(&notices, Transport::WebSocket, 0), "{notices:?}");
     };
     let writing = async {
         for _ in 0..50 {

@@ -22,10 +22,12 @@ struct Restored {
     bob: Agent,
 }
 
+const ACKNOWLEDGED: i64 = 30;
 const IN_BACKUP: i64 = 51;
 const READ: i64 = 101;
 
-/// Reads 101 events of which 51 are in the backup, and starts the hub from the backup. The network is still out.
+/// Reads 101 events of which 51 are in the backup and 30 acknowledged, and starts the hub from the backup. The network is
+/// still out.
 async fn restored(db: Db, transport: Transport, outage: Mode) -> Restored {
     let (shelf, place) = (Shelf::new(), Arc::new(Place::new(db)));
     let start = async |place: &Arc<Place>, now| {
@@ -36,6 +38,7 @@ async fn restored(db: Db, transport: Transport, outage: Mode) -> Restored {
     let relay = Relay::start(hub.client.address).await;
     let mut stream = client_at(relay.address, &bob.key).follow(Some(0)).only(transport);
     hub.fill(&ada, &bob, 50, None).await;
+    bob.post("/events/ack", json!({ "cursor": ACKNOWLEDGED })).await.ok(200);
     let archive = shelf.file("hub.tar");
     let made = tandem(&place, &["backup", archive.to_str().unwrap()]).await;
     assert!(made.status.success(), "{made:?}");
@@ -65,17 +68,17 @@ async fn events_after_a_restore_arrive_once(
     hub.fill(&ada, &bob, usize::try_from(new).unwrap(), None).await;
     relay.set(Mode::Pass);
     let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
-    assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
-    assert_eq!(stream.cursor(), Some(IN_BACKUP));
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: ACKNOWLEDGED });
+    assert_eq!(stream.cursor(), Some(ACKNOWLEDGED));
     let mut received = Vec::new();
-    while received.len() < usize::try_from(new).unwrap() {
+    while received.len() < usize::try_from(IN_BACKUP - ACKNOWLEDGED + new).unwrap() {
         match next(&mut stream).await {
             Followed::Event(event) => received.push((json!(event.cursor), json!(event.task_id))),
             Followed::Notice(notice) => assert!(matches!(notice, Notice::Connected { .. }), "{notice:?}"),
         }
     }
     let log = bob.events().await;
-    let expected = log.iter().skip(usize::try_from(IN_BACKUP).unwrap());
+    let expected = log.iter().skip(usize::try_from(ACKNOWLEDGED).unwrap());
     let expected: Vec<_> = expected.map(|event| (event["id"].clone(), event["taskId"].clone())).collect();
     assert_eq!(received, expected);
     // Then as ever, over another cut.
@@ -97,8 +100,9 @@ async fn a_restore_is_reported_before_anything_new_happens(
         restored(Db::Sqlite, transport, Mode::Down).await;
     relay.set(Mode::Pass);
     let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
-    assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
-    notice(&mut stream, |notice| matches!(notice, Notice::Connected { cursor: IN_BACKUP, .. })).await;
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: ACKNOWLEDGED });
+    notice(&mut stream, |notice| matches!(notice, Notice::Connected { cursor: ACKNOWLEDGED, .. })).await;
+    cursors_to(&mut stream, IN_BACKUP, &mut Vec::new()).await;
     is_quiet(&mut stream).await;
     ada.task(&bob).await;
     assert_eq!(super::stream::event(&mut stream, &mut Vec::new()).await.cursor, IN_BACKUP + 1);
@@ -115,23 +119,48 @@ async fn a_late_answer_of_the_old_hub_hides_nothing(
     hub.fill(&ada, &bob, new, None).await;
     relay.set(Mode::Pass);
     let rewound = notice(&mut stream, |notice| matches!(notice, Notice::Rewound { .. })).await;
-    assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: ACKNOWLEDGED });
     ada.task(&bob).await;
     let last = IN_BACKUP + i64::try_from(new).unwrap() + 1;
     let cursors = cursors_to(&mut stream, last, &mut Vec::new()).await;
-    assert_eq!(cursors, (IN_BACKUP + 1..=last).collect::<Vec<_>>());
+    assert_eq!(cursors, (ACKNOWLEDGED + 1..=last).collect::<Vec<_>>());
     is_quiet(&mut stream).await;
 }
 
-/// A stream that begins with a cursor has read nothing itself, and still notices.
+/// A program that stored its cursor with the epoch notices a restore that happened while it did not run, also when the new
+/// log is longer than the old one. Without the epoch it notices only a shorter one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stored_cursor_is_compared_too() {
-    let Restored { relay, hub, ada, bob, .. } = restored(Db::Sqlite, Transport::WebSocket, Mode::Down).await;
+async fn a_stored_cursor_belongs_to_its_epoch() {
+    let Restored { relay, stream, hub, ada, bob } =
+        restored(Db::Sqlite, Transport::WebSocket, Mode::Down).await;
     relay.set(Mode::Pass);
-    // Beyond the end of the log.
-    let mut stream = client_at(relay.address, &bob.key).follow(Some(READ));
-    let rewound = notice(&mut stream, |_| true).await;
+    let epoch = stream.epoch().map(ToOwned::to_owned);
+    assert!(epoch.is_some());
+    drop(stream);
+    let follow = |after| client_at(relay.address, &bob.key).follow(Some(after));
+    let rewound = notice(&mut follow(READ), |_| true).await;
     assert_eq!(rewound, Notice::Rewound { from: READ, to: IN_BACKUP });
-    hub.fill(&ada, &bob, 3, None).await;
-    assert_eq!(cursors_to(&mut stream, IN_BACKUP + 3, &mut Vec::new()).await, [52, 53, 54]);
+    hub.fill(&ada, &bob, 120, None).await;
+    let mut stream = follow(READ).in_epoch(epoch.clone());
+    let rewound = notice(&mut stream, |_| true).await;
+    assert_eq!(rewound, Notice::Rewound { from: READ, to: ACKNOWLEDGED });
+    notice(&mut stream, |notice| matches!(notice, Notice::Connected { .. })).await;
+    assert_ne!(stream.epoch().map(ToOwned::to_owned), epoch);
+}
+
+/// A stream of new events goes on with what is new: old ones would wake a model again.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_live_stream_stays_live(
+    #[values(Transport::WebSocket, Transport::ServerSentEvents, Transport::LongPoll)] transport: Transport,
+) {
+    let Restored { relay, stream, hub: _hub, ada, bob } = restored(Db::Sqlite, transport, Mode::Down).await;
+    let epoch = stream.epoch().map(ToOwned::to_owned);
+    drop(stream);
+    relay.set(Mode::Pass);
+    let mut stream = client_at(relay.address, &bob.key).follow(None).only(transport);
+    notice(&mut stream, |notice| matches!(notice, Notice::Connected { cursor: IN_BACKUP, .. })).await;
+    assert_ne!(stream.epoch().map(ToOwned::to_owned), epoch);
+    ada.task(&bob).await;
+    assert_eq!(super::stream::event(&mut stream, &mut Vec::new()).await.cursor, IN_BACKUP + 1);
 }

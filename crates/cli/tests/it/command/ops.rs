@@ -301,6 +301,7 @@ async fn events_are_forwarded_signed_and_resumed() {
     let event = bob.events().await.into_iter().find(|event| event["type"] == "task.created").unwrap();
     let mut data = event["data"].clone();
     data["cursor"] = event["id"].clone();
+    data["createdAt"] = event["createdAt"].clone();
     let whole =
         json!({ "event": "task.created", "timestamp": event["createdAt"], "agentId": bob.id, "data": data });
     assert_eq!(got.json(), whole);

@@ -223,6 +223,7 @@ impl World<'_> {
             content_type: tandem_core::messages::ContentType::Text,
             check_in_seconds: None,
             sealed: None,
+            in_reply_to: None,
         };
         match *act {
             Act::Create { by, to, terms, stall } => {
@@ -287,7 +288,7 @@ impl World<'_> {
             Act::Approve { task, by } => {
                 let task = id(task);
                 self.run(move |tx, now| {
-                    approvals::approve(tx, &agents[by], &task, &Expected::default(), now).map(drop)
+                    approvals::approve(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
                 })
             }
             Act::Reject { task, by } => {
@@ -351,7 +352,7 @@ fn people(world: &mut World<'_>) {
     for (one, other) in [(0, 1), (1, 2), (2, 0)] {
         let (one, other) = (world.agents[one].clone(), world.agents[other].clone());
         let paired = world.run(move |tx, now| {
-            let (code, _) = pairing::generate(tx, &one, now)?;
+            let code = pairing::generate(tx, &one, now)?.code;
             pairing::connect(tx, &other, &code, now).map(drop)
         });
         paired.unwrap();

@@ -20,12 +20,15 @@ pub(super) fn entries() -> Vec<Entry> {
         )
         .input::<Page>()
         .output_list::<TaskView>("tasks"),
-        task(Entry::new(
-            "approve_task",
-            ToolKind::Update,
-            "Approve a task that needs your approval. Use it when you are willing to do the work.",
-            approve_task,
-        ))
+        task(
+            Entry::new(
+                "approve_task",
+                ToolKind::Update,
+                "Approve a task that needs your approval. Use it when you are willing to do the work.",
+                approve_task,
+            )
+            .field("note", json!({"type": "string", "maxLength": 1000}), false),
+        )
         .output_task()
         .core(),
         task(

@@ -10,7 +10,7 @@ use tandem_app::Invalid;
 use tandem_core::wake::Rung;
 use tandem_hub::Error;
 use tandem_hub::bus::Transport;
-use tandem_hub::feed::{Feed, FeedItem};
+use tandem_hub::feed::{Feed, FeedItem, Start};
 use tandem_hub::ops::news::{self, News};
 use tandem_hub::ops::{updates, wake};
 use tokio::time::{Instant, timeout_at};
@@ -99,7 +99,7 @@ async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
     };
     // Nothing of the request is needed while it waits.
     drop(args);
-    let mut feed = Feed::open(&call.hub, call.me(), Some(after), Transport::Poll).await?;
+    let mut feed = Feed::open(&call.hub, call.me(), Start::After(after), Transport::Poll).await?;
     // A key that ended before the feed was open does not end the wait.
     call.hub.access.check(&call.caller).await?;
     let until = Instant::now() + Duration::from_secs(seconds.unsigned_abs());

@@ -30,7 +30,7 @@ pub(crate) async fn stream(
     Query(query): Query<PushQuery>,
 ) -> Page {
     let after = last_event_id(&headers)?.or(query.after.filter(|after| *after >= 0));
-    let feed = Feed::open(&hub, &viewer.caller.agent, after, Transport::Page).await?;
+    let feed = Feed::open(&hub, &viewer.caller.agent, after.into(), Transport::Page).await?;
     // A key that ended before the feed was open does not end it.
     hub.access.check(&viewer.caller).await?;
     let hello = format!("retry: 2000\nid: {}\nevent: start\ndata: {{}}\n\n", feed.cursor());

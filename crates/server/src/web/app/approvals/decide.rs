@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use tandem_api::connections::PatchConnection;
 use tandem_api::error::Code;
-use tandem_api::tasks::WithReason;
+use tandem_api::tasks::{ApproveTask, WithReason};
 use tandem_core::text::Reason;
 use tandem_core::{Approval, ConnectionId, Rule, Status, TaskId, Timestamp};
 use tandem_hub::ops::{approvals, connections, parse_id, tasks};
@@ -29,6 +29,8 @@ pub(super) struct Late {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Decision {
     reason: Option<Reason>,
+    /// The owner's words for its own agent.
+    note: Option<Reason>,
     /// The version of the task that the person saw. If its terms have changed since, the decision is not theirs.
     seen: Option<i64>,
 }
@@ -70,12 +72,14 @@ async fn decide(hub: &Hub, task: &str, form: Form<Viewer, Decision>, is_approval
     let task: TaskId = parse_id(task, "task")?;
     let (viewer, sent) = (&form.by, &form.sent);
     let decided = match form.fields {
-        Ok(Decision { reason, seen }) => {
+        Ok(Decision { reason, note, seen }) => {
             let caller = Caller { if_match: seen.map(|version| vec![version]), ..viewer.caller.clone() };
-            let body = WithReason { reason, expected_status: None };
-            match is_approval {
-                true => approvals::approve(hub, &caller, &task, body).await.map(|_| "approved"),
-                false => approvals::reject(hub, &caller, &task, body).await.map(|_| "rejected"),
+            if is_approval {
+                let body = ApproveTask { note, expected_status: None };
+                approvals::approve(hub, &caller, &task, body).await.map(|_| "approved")
+            } else {
+                let body = WithReason { reason, expected_status: None };
+                approvals::reject(hub, &caller, &task, body).await.map(|_| "rejected")
             }
         }
         Err(error) => Err(error),

@@ -6,7 +6,9 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use tandem_api::error::Code;
 use tandem_api::messages::SendMessage;
-use tandem_api::tasks::{PatchTask, ReassignTask, ReplyOutcome, ReplyTask, RetryTask, WithReason};
+use tandem_api::tasks::{
+    ApproveTask, PatchTask, ReassignTask, ReplyOutcome, ReplyTask, RetryTask, WithReason,
+};
 use tandem_app::Invalid;
 use tandem_core::tasks::MaxMessages;
 use tandem_core::text::{Alias, Body, Reason};
@@ -31,6 +33,7 @@ pub(super) struct Fields {
     outcome: Option<ReplyOutcome>,
     status: Option<Status>,
     reason: Option<Reason>,
+    note: Option<Reason>,
     expected_status: Option<Status>,
     target_agent_id: Option<Alias>,
     max_messages: Option<MaxMessages>,
@@ -117,7 +120,7 @@ async fn act(
             tasks::cancel(hub, caller, task, body).await.map(|_| "cancelled")
         }
         "approve" => {
-            let body = WithReason { reason: None, expected_status };
+            let body = ApproveTask { note: fields.note, expected_status };
             approvals::approve(hub, caller, task, body).await.map(|_| "approved")
         }
         "reject" => {

@@ -77,6 +77,8 @@ pub(crate) struct Actions {
     pub(crate) refused_statuses: Vec<Refused>,
     /// Why nothing can be written, if so.
     pub(crate) no_message: Option<String>,
+    /// Why no file can be attached, if so.
+    pub(crate) no_file: Option<String>,
     /// Why no result can be delivered; none if it can. Only the target has this form.
     pub(crate) no_reply: Option<String>,
     pub(crate) expected: Status,
@@ -119,6 +121,7 @@ impl Actions {
             more,
             refused,
             refused_statuses,
+            no_file: thread.no_file.map(|refusal| why(refusal, thread, "message")).or_else(|| sealed.clone()),
             no_message: closed.clone().or_else(|| sealed.clone()),
             no_reply: no_reply.or(closed).or(sealed),
             expected: thread.task.status,
