@@ -139,14 +139,15 @@ async fn insert(
         credits_micro: hub.config.initial_credits_micro(),
     };
     let write = hub.db.write(move |tx, now| {
-        if let Some(sent) = &repeatable
+        // Read before the earlier answer: the same request may be committed between the two on another connection.
+        let unused = if is_own_key { agents::check_unused(tx, &key_hash) } else { Ok(()) };
+        if matches!(unused, Ok(()) | Err(AppError::KeyTaken))
+            && let Some(sent) = &repeatable
             && let Some(agent) = sent.earlier(tx, &key_hash, now)?
         {
             return Ok((agent, true));
         }
-        if is_own_key {
-            agents::check_unused(tx, &key_hash)?;
-        }
+        unused?;
         let agent = agents::register(tx, &new, now)?;
         if let Some(sent) = &repeatable {
             idempotency::keep(tx, &sent.sender, &sent.key, &KeptAgent { id: agent.id.clone() }, now)?;
