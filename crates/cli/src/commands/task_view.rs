@@ -18,15 +18,15 @@ use crate::terminal::{Terminal, text, time};
 /// Ids of files are shorter than this, encrypted texts are not.
 const FILE_ID_CHARS_MAX: usize = 30;
 
-/// A view for `--json` with what is known about its content.
+/// A view for other programs, by `--json` or on the standard input of a worker, with what is known about its content.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WithTrust<'a, T> {
     #[serde(flatten)]
     view: &'a T,
-    /// `clear`, `verified`, `sealed` or `unopened`.
+    /// One of the words of [`Trust::as_str`].
     trust: &'static str,
-    /// Why it is unopened.
+    /// Why it is unreadable.
     #[serde(skip_serializing_if = "Option::is_none")]
     trust_reason: Option<&'a str>,
 }

@@ -51,14 +51,14 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// A word for programs: `clear`, `verified`, `sealed` for a file that is opened later, or `unopened`.
+    /// A word for programs: `plain`, `verified`, `unopened` (a file that is opened when it is downloaded) or `unreadable`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Plain => "clear",
+            Self::Plain => "plain",
             Self::Verified => "verified",
-            Self::Unopened => "sealed",
-            Self::Unreadable(_) => "unopened",
+            Self::Unopened => "unopened",
+            Self::Unreadable(_) => "unreadable",
         }
     }
 

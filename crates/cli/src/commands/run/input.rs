@@ -3,9 +3,10 @@
 use serde::Serialize;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
-use tandem_client::{Client, Error, Opened, Trust, each_page};
+use tandem_client::{Client, Error, Opened, each_page};
 use tandem_core::MessageId;
 
+use super::super::task_view::WithTrust;
 use super::folder::FileIn;
 
 /// Messages that a worker is given, the newest ones.
@@ -49,27 +50,10 @@ impl Thread {
 #[serde(rename_all = "camelCase")]
 struct Input<'a> {
     task: &'a TaskView,
-    /// What is known about title and description: `plain`, `verified`, `unopened` or `unreadable`.
+    /// What is known about title and description.
     trust: &'static str,
-    messages: Vec<MessageIn<'a>>,
+    messages: Vec<WithTrust<'a, MessageView>>,
     files: Vec<FileIn>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct MessageIn<'a> {
-    #[serde(flatten)]
-    message: &'a MessageView,
-    trust: &'static str,
-}
-
-fn word(trust: &Trust) -> &'static str {
-    match trust {
-        Trust::Plain => "plain",
-        Trust::Verified => "verified",
-        Trust::Unopened => "unopened",
-        Trust::Unreadable(_) => "unreadable",
-    }
 }
 
 /// The task as JSON, in one line.
@@ -78,10 +62,9 @@ pub(super) fn json(
     messages: &[Opened<MessageView>],
     files: Vec<FileIn>,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let messages =
-        messages.iter().map(|one| MessageIn { message: &one.view, trust: word(&one.trust) }).collect();
+    let messages = messages.iter().map(WithTrust::of).collect();
     let mut json =
-        serde_json::to_vec(&Input { task: &task.view, trust: word(&task.trust), messages, files })?;
+        serde_json::to_vec(&Input { task: &task.view, trust: task.trust.as_str(), messages, files })?;
     json.push(b'\n');
     Ok(json)
 }

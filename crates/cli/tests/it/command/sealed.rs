@@ -60,7 +60,7 @@ async fn a_result_of_the_hubs_own_is_not_shown() {
         assert!(!ended.stdout.contains(LIE), "{ended:?}");
         if json {
             let last = ended.json_lines().pop().unwrap();
-            assert_eq!((&last["trust"], &last["result"]), (&json!("unopened"), &Value::Null), "{last}");
+            assert_eq!((&last["trust"], &last["result"]), (&json!("unreadable"), &Value::Null), "{last}");
             assert!(last["trustReason"].as_str().is_some_and(|why| !why.is_empty()), "{last}");
         } else {
             assert!(ended.stdout.contains("! NOT SHOWN"), "{ended:?}");
@@ -98,7 +98,7 @@ async fn a_lying_hub_puts_no_words_into_a_peers_mouth() {
     assert!(!ran.stdout.contains(LIE), "{ran:?}");
     let ran = cli.run(&["task", "show", &task, "--json"]).await;
     let shown = ran.json();
-    assert_eq!((ran.code, &shown["messages"][0]["trust"]), (1, &json!("unopened")), "{shown}");
+    assert_eq!((ran.code, &shown["messages"][0]["trust"]), (1, &json!("unreadable")), "{shown}");
     assert!(!shown.to_string().contains(LIE), "{shown}");
 
     // The task as a plain one, with a title of the hub's.
@@ -112,7 +112,7 @@ async fn a_lying_hub_puts_no_words_into_a_peers_mouth() {
         }
     }
     let changed = cli.run(&["task", "progress", &task, "50", "--agent", "bob", "--json"]).await.json();
-    assert_eq!((&changed["trust"], &changed["title"]), (&json!("unopened"), &json!("Encrypted Task")));
+    assert_eq!((&changed["trust"], &changed["title"]), (&json!("unreadable"), &json!("Encrypted Task")));
     assert!(!changed.to_string().contains(LIE), "{changed}");
 }
 
@@ -139,7 +139,7 @@ async fn a_file_of_the_last_task_is_verified_whatever_the_hub_calls_it() {
     let ran = cli.ok(&["file", "down", &file, "-o", "stored"]).await;
     assert!(ran.stderr.contains("--task TASK"), "{ran:?}");
     let got = cli.json(&["file", "down", &file, "-o", "stored", "--overwrite"]).await;
-    assert_eq!(got["trust"], "clear");
+    assert_eq!(got["trust"], "plain");
 }
 
 #[tokio::test]
