@@ -191,6 +191,19 @@ impl Error {
         matches!(self, Self::Lost { .. } | Self::TimedOut { .. }) || self.code() == Some(Code::Unavailable)
     }
 
+    /// Whether the same call may succeed later. A refused key counts: if it was just replaced, the hub knows the new one a
+    /// moment before the caller does.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => matches!(refusal.status, 401 | 429 | 500..),
+            Self::Unreachable { .. } | Self::Lost { .. } | Self::TimedOut { .. } | Self::NotAHub { .. } => {
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the hub answered that it does not exist, or that the caller may not see it.
     #[must_use]
     pub fn is_not_found(&self) -> bool {

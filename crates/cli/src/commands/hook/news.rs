@@ -9,7 +9,7 @@ use tandem_core::messages::Kind;
 use tandem_core::{AgentId, TaskId};
 use tandem_server::mcp::fence;
 
-use crate::commands::courtesies::is_looping;
+use crate::commands::loop_detection::is_looping;
 use crate::terminal::text;
 
 /// Items of the inbox that are looked at. Those beyond come up when these are gone.

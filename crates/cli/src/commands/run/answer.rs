@@ -13,9 +13,8 @@ use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::text::{Body, Reason};
 
 use super::super::media_type::mime_type_of;
-use super::is_passing;
 use super::journal::{Entry, Phase, ResultKind, WorkResult};
-use super::leavings::open_listed;
+use super::out_folder::open_listed;
 use super::output::{OUTPUT_FILE, said};
 use super::task::{Next, Runner};
 use crate::exit::{Failure, Outcome};
@@ -55,7 +54,7 @@ impl Runner {
             ResultKind::Completed | ResultKind::Failed => Ok(()),
         };
         match sent {
-            Err(error) if is_passing(&error) => Err(error.into()),
+            Err(error) if error.is_temporary() => Err(error.into()),
             Err(error) if error.code() != Some(Code::IdempotencyConflict) => self.refused(view, &error).await,
             _ => self.delivered(view, &entry, result),
         }
@@ -70,7 +69,7 @@ impl Runner {
         for (key, file, name) in left.chain(output) {
             let client = self.client.clone().with_idempotency_key(format!("{}-{key}", entry.key));
             match send_file(&client, view, file, name).await {
-                Err(error) if is_passing(&error) => return Err(error.into()),
+                Err(error) if error.is_temporary() => return Err(error.into()),
                 Err(error) if error.code() != Some(Code::IdempotencyConflict) => {
                     let why = text::line(&error.to_string());
                     self.session.terminal.warn(&format!("{}: {why}", view.id));

@@ -13,7 +13,7 @@ use tandem_core::{AgentId, FileId};
 use super::super::file::plain_name;
 use super::super::instruction_files::is_read_as_instructions;
 use super::super::task_view::file_of;
-use super::leavings::OUT;
+use super::out_folder::OUT;
 use super::task::new_key;
 use crate::exit::Outcome;
 use crate::profiles::create_private;
@@ -67,9 +67,7 @@ impl Folder {
             files.push(match fetched {
                 Ok(name) => FileIn { id, path: Some(format!("in/{name}")), error: None },
                 // A file can be deleted by its sender. The worker decides whether it can do without it.
-                Err(why) if !super::is_passing(&why) => {
-                    FileIn { id, path: None, error: Some(why.to_string()) }
-                }
+                Err(why) if !why.is_temporary() => FileIn { id, path: None, error: Some(why.to_string()) },
                 Err(why) => return Err(why.into()),
             });
         }

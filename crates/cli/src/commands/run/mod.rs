@@ -8,8 +8,8 @@ mod folder;
 mod input;
 mod install;
 mod journal;
-mod leavings;
 mod listing;
+mod out_folder;
 mod output;
 mod processes;
 mod queue;
@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use tandem_client::Error;
 
 use super::session::block_on;
 use super::setup::detect::is_program;
@@ -142,18 +141,6 @@ enum Stop {
     /// The task has ended, or belongs to somebody else now.
     Ended,
     Shutdown,
-}
-
-/// Whether a call may succeed later without any change of the runner's. The key may just be being replaced: the hub knows
-/// the new one a moment before the profile does.
-pub(super) fn is_passing(error: &Error) -> bool {
-    match error {
-        Error::Refused(refusal) => matches!(refusal.status, 401 | 429 | 500..),
-        Error::Unreachable { .. } | Error::Lost { .. } | Error::TimedOut { .. } | Error::NotAHub { .. } => {
-            true
-        }
-        _ => false,
-    }
 }
 
 /// Runs `tandem run`.

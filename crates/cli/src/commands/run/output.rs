@@ -7,7 +7,7 @@ use tandem_client::whole_files::replace;
 use tandem_core::text::{BODY_BYTES_MAX, json_bytes};
 
 use super::journal::{ResultKind, WorkResult};
-use super::leavings;
+use super::out_folder;
 use super::task::Runner;
 use crate::profiles::create_private;
 use crate::terminal::{text, time};
@@ -32,7 +32,7 @@ impl Runner {
     ) -> WorkResult {
         let text = String::from_utf8_lossy(stdout).replace('\0', "\u{fffd}");
         let text = if text.trim_end().is_empty() { "(no output)" } else { text.trim_end() };
-        let (files, left_out) = leavings::list(folder);
+        let (files, left_out) = out_folder::list(folder);
         let note = left_out_note(&left_out);
         let leaves_files = !left_out.is_empty();
         let result =

@@ -83,9 +83,9 @@ impl Runner {
                 Err(failure) => failure,
             };
             // If no new key comes, the stream of events ends, and with it the runner.
-            let is_passing =
+            let is_temporary =
                 matches!(failure.exit, Exit::Unreachable | Exit::TimedOut) || failure.is_about_api_key();
-            if !is_passing {
+            if !is_temporary {
                 failures += 1;
                 self.session.terminal.warn(&format!("{task}: {}", text::line(failure.what())));
                 if failures == FAILURES_MAX {
@@ -157,7 +157,7 @@ impl Runner {
                 self.session.terminal.note(&format!("{}: taken from {from}.", taken.id));
                 Box::pin(self.go_on(taken, Some(entry), control)).await
             }
-            Err(error) if super::is_passing(&error) => Err(error.into()),
+            Err(error) if error.is_temporary() => Err(error.into()),
             // Somebody else was faster, or it is gone.
             Err(_) => {
                 self.journal.forget(&view.id);

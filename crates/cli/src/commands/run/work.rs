@@ -174,7 +174,7 @@ impl Runner {
             };
             let is_refused = match client.heartbeat(&view.id, &heartbeat).await {
                 Ok(_) => false,
-                Err(error) => !super::is_passing(&error),
+                Err(error) => !error.is_temporary(),
             };
             if is_refused && !self.is_still_wanted(view).await {
                 control.stop.send_if_modified(end);

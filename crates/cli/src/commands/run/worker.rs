@@ -68,17 +68,17 @@ pub(super) struct Progress {
     pub(super) note: Option<String>,
 }
 
-/// Something that goes on beside a worker. It ends when this is dropped: a process that nobody found can hold a pipe open
-/// for ever.
-struct Beside(JoinHandle<()>);
+/// A task that reads or writes a pipe of a worker. It ends when this is dropped: a process that nobody found can hold a pipe
+/// open for ever.
+struct PipeTask(JoinHandle<()>);
 
-impl Beside {
+impl PipeTask {
     fn start(work: impl Future<Output = ()> + 'static) -> Self {
         Self(tokio::task::spawn_local(work.boxed_local()))
     }
 }
 
-impl Drop for Beside {
+impl Drop for PipeTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -97,7 +97,7 @@ pub(super) async fn run(
     started(group.id());
     let Job { input, marks, output_max, .. } = job;
     let stdin = child.stdin.take();
-    let _input = Beside::start(async move {
+    let _input = PipeTask::start(async move {
         if let Some(mut stdin) = stdin {
             // A worker that does not read its input has closed it.
             let _ = stdin.write_all(&input).await;
@@ -105,8 +105,8 @@ pub(super) async fn run(
     });
     // What was read is there even if the reading does not end.
     let (stdout, lines) = (Rc::<RefCell<Vec<u8>>>::default(), Rc::<RefCell<VecDeque<String>>>::default());
-    let mut output = Beside::start(read_output(child.stdout.take(), output_max, Rc::clone(&stdout)));
-    let mut errors = Beside::start(read_errors(child.stderr.take(), progress, Rc::clone(&lines)));
+    let mut output = PipeTask::start(read_output(child.stdout.take(), output_max, Rc::clone(&stdout)));
+    let mut errors = PipeTask::start(read_errors(child.stderr.take(), progress, Rc::clone(&lines)));
     let mut is_read = false;
     let end = loop {
         let end = tokio::select! {

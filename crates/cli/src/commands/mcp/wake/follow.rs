@@ -17,8 +17,7 @@ use tokio::time::Instant;
 use super::Wakes;
 use super::announce::until;
 use super::pending::{Kind, NEWS_MAX, News};
-use crate::commands::courtesies::is_looping;
-use crate::commands::run::is_passing;
+use crate::commands::loop_detection::is_looping;
 
 /// Pause after an error that a new connection does not cure, such as a key that is no longer valid.
 const PAUSE: Duration = Duration::from_secs(20);
@@ -150,7 +149,7 @@ impl Wakes {
         let client = self.hub.client().with_patience(Duration::ZERO);
         let page = match client.messages(task, &query).await {
             Ok(page) => page,
-            Err(error) if is_passing(&error) => return Err(error),
+            Err(error) if error.is_temporary() => return Err(error),
             Err(_) => return Ok(false),
         };
         let message = page.items.iter().find(|message| message.id == id);
