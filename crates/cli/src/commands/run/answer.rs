@@ -55,7 +55,9 @@ impl Runner {
         };
         match sent {
             Err(error) if error.is_temporary() => Err(error.into()),
-            Err(error) if error.code() != Some(Code::IdempotencyConflict) => self.refused(view, &error).await,
+            Err(error) if error.code() != Some(Code::IdempotencyConflict) => {
+                self.refused(view, &entry, &error).await
+            }
             _ => self.delivered(view, &entry, result),
         }
     }
@@ -101,7 +103,7 @@ impl Runner {
             ResultKind::Question => false,
         };
         if is_over {
-            return Ok(self.finish_and(&view.id, entry.keeps_folder));
+            return Ok(self.finish_with(entry));
         }
         self.journal.save(&Entry { phase: Phase::Waiting, ..entry.clone() })?;
         // There may be an answer already.
@@ -109,13 +111,13 @@ impl Runner {
     }
 
     /// The hub did not take a result.
-    async fn refused(&self, view: &TaskView, error: &Error) -> Outcome<Next> {
+    async fn refused(&self, view: &TaskView, entry: &Entry, error: &Error) -> Outcome<Next> {
         let now = match self.client.task(&view.id).await {
-            Err(error) if error.is_not_found() => return Ok(self.finish(&view.id)),
+            Err(error) if error.is_not_found() => return Ok(self.finish_with(entry)),
             now => now?,
         };
         if now.status.is_terminal() {
-            return Ok(self.finish(&view.id));
+            return Ok(self.finish_with(entry));
         }
         if now.status != view.status || now.attempt != view.attempt || !self.is_ours(&now) {
             return Ok(Next::Again);

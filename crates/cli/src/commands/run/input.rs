@@ -54,6 +54,8 @@ struct Input<'a> {
     trust: &'static str,
     messages: Vec<WithTrust<'a, MessageView>>,
     files: Vec<FileIn>,
+    /// The number of this run of the attempt.
+    run: u32,
 }
 
 /// The task as JSON, in one line.
@@ -61,10 +63,11 @@ pub(super) fn json(
     task: &Opened<TaskView>,
     messages: &[Opened<MessageView>],
     files: Vec<FileIn>,
+    run: u32,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let messages = messages.iter().map(WithTrust::of).collect();
-    let mut json =
-        serde_json::to_vec(&Input { task: &task.view, trust: task.trust.as_str(), messages, files })?;
+    let input = Input { task: &task.view, trust: task.trust.as_str(), messages, files, run };
+    let mut json = serde_json::to_vec(&input)?;
     json.push(b'\n');
     Ok(json)
 }

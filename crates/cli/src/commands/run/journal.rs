@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tandem_core::{MessageId, TaskId};
 
+use super::processes::ProcessId;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::write_secret;
 
@@ -24,6 +25,12 @@ pub(super) struct Entry {
     /// How often a runner was killed while a worker ran, since it last needed one.
     #[serde(default)]
     pub(super) interruptions: u32,
+    /// How often a worker was started for this attempt in all.
+    #[serde(default)]
+    pub(super) runs: u32,
+    /// How often in a row a worker could not be started.
+    #[serde(default)]
+    pub(super) failed_starts: u32,
     /// The idempotency key of what the present run delivers.
     pub(super) key: String,
     /// The newest message that the worker was given.
@@ -44,7 +51,7 @@ pub(super) enum Phase {
     /// A worker was started.
     Started {
         /// The worker, as soon as it is known.
-        worker: Option<WorkerId>,
+        worker: Option<ProcessId>,
     },
     /// The worker has ended; what it said is still to be delivered.
     Ready {
@@ -53,17 +60,6 @@ pub(super) enum Phase {
     },
     /// The initiator was asked, or given a result to look at.
     Waiting,
-}
-
-/// A process, told from a later one with the same number by the time at which it started.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct WorkerId {
-    pub(super) pid: i32,
-    /// In clock ticks since the machine started; none where the system does not say.
-    pub(super) started: Option<u64>,
-    /// Which start of the machine that was.
-    #[serde(default)]
-    pub(super) boot: Option<String>,
 }
 
 /// What a worker has to say.
@@ -107,6 +103,17 @@ impl Entry {
     /// The entry of a task that needs a worker anew.
     pub(super) fn anew(self) -> Self {
         Self { tries: 0, interruptions: 0, phase: Phase::Taken, ..self }
+    }
+
+    /// The entry of a run that is about to be started.
+    pub(super) fn starting(self, key: String, seen: Option<MessageId>) -> Self {
+        let (tries, runs) = (self.tries + 1, self.runs + 1);
+        Self { tries, runs, key, seen, keeps_folder: false, phase: Phase::Started { worker: None }, ..self }
+    }
+
+    /// The entry of a task whose worker could not be started.
+    pub(super) fn not_started(self) -> Self {
+        Self { failed_starts: self.failed_starts.saturating_add(1), phase: Phase::Taken, ..self }
     }
 }
 

@@ -9,6 +9,7 @@ mod input;
 mod install;
 mod journal;
 mod listing;
+mod lock;
 mod out_folder;
 mod output;
 mod processes;

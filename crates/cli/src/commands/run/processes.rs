@@ -1,24 +1,58 @@
 //! Workers as processes: their group is ended as a whole, also by the next runner if this one was killed.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use serde::{Deserialize, Serialize};
 use tandem_core::text::SessionKey;
 use tokio::process::Child;
 use tokio::time::{sleep, timeout};
-
-use super::journal::WorkerId;
 
 /// The variable by which a worker is known as one of a runner.
 pub(super) const RUNNER: &str = "TANDEM_RUNNER";
 /// Time to end after SIGTERM, before SIGKILL.
 const TERM_GRACE: Duration = Duration::from_secs(5);
-/// How often strays are looked for, and the pause in between: one may start another while it is killed.
-const PASSES_MAX: usize = 50;
+/// How long strays of a worker that has ended are looked for, and the pause in between: one may start another while it is
+/// killed.
+pub(super) const STRAYS_MAX: Duration = Duration::from_secs(1);
 const PASS_PAUSE: Duration = Duration::from_millis(20);
+/// How long a runner waits for the end of what an earlier one left behind.
+pub(super) const LEFT_OVERS_MAX: Duration = Duration::from_secs(10);
 /// More parents than any process has.
 const PARENTS_MAX: usize = 1_000;
+
+/// A process, told from a later one with the same number by the time at which it started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ProcessId {
+    pub(super) pid: i32,
+    /// In clock ticks since the machine started; none where the system does not say.
+    started: Option<u64>,
+    /// Which start of the machine that was.
+    #[serde(default)]
+    boot: Option<String>,
+}
+
+impl ProcessId {
+    pub(super) fn of(pid: i32) -> Self {
+        Self { pid, started: started(pid), boot: boot() }
+    }
+
+    /// Whether the process can be told from a later one.
+    fn is_known(&self) -> bool {
+        self.started.is_some() && self.boot.is_some()
+    }
+}
+
+/// Whether a process has not ended. One that is not known well counts as running if there is one with its number.
+pub(super) fn is_running(process: &ProcessId) -> bool {
+    if !process.is_known() {
+        return Pid::from_raw(process.pid).is_some_and(|pid| test_kill_process(pid).is_ok());
+    }
+    // A zombie has ended, even if nobody asks how.
+    let has_ended = field::<char>(process.pid, 0).is_none_or(|state| matches!(state, 'Z' | 'X'));
+    !has_ended && ProcessId::of(process.pid) == *process
+}
 
 /// The process group of a worker. When it is dropped, what is left of the group is killed.
 #[derive(Debug)]
@@ -47,9 +81,8 @@ impl Group {
     }
 
     /// The worker, for the journal.
-    pub(super) fn id(&self) -> Option<WorkerId> {
-        let pid = self.0?.as_raw_nonzero().get();
-        Some(WorkerId { pid, started: started(pid), boot: boot() })
+    pub(super) fn id(&self) -> Option<ProcessId> {
+        Some(ProcessId::of(self.0?.as_raw_nonzero().get()))
     }
 }
 
@@ -59,13 +92,21 @@ impl Drop for Group {
     }
 }
 
-/// Kills the group of a worker that a runner left behind, if it is still the same process.
-pub(super) fn end_left_over(worker: &WorkerId) {
-    let is_known = worker.started.is_some() && worker.boot.is_some();
-    let is_same = is_known && started(worker.pid) == worker.started && boot() == worker.boot;
-    if let Some(group) = Pid::from_raw(worker.pid).filter(|_| is_same) {
+/// Kills the group of a worker that a runner left behind, if it is still the same process. Returns whether it has ended: a
+/// process that waits for a disk can outlive its kill.
+pub(super) async fn end_left_over(worker: &ProcessId) -> bool {
+    if !worker.is_known() || !is_running(worker) {
+        return true;
+    }
+    if let Some(group) = Pid::from_raw(worker.pid) {
         let _ = kill_process_group(group, Signal::KILL);
     }
+    let ended = async {
+        while is_running(worker) {
+            sleep(PASS_PAUSE).await;
+        }
+    };
+    timeout(LEFT_OVERS_MAX, ended).await.is_ok()
 }
 
 /// Whether this process has inherited the variable of the runner's workers: a worker started it, or it comes from a shell
@@ -80,19 +121,21 @@ pub(super) fn mark(runner: &SessionKey) -> String {
 }
 
 /// Kills the processes that have all these variables (`NAME=value`) in the environment with which they were started:
-/// workers that a runner had no time to write down, and processes that left the group of their worker. Returns when they
+/// workers that a runner had no time to write down, and processes that left the group of their worker. Returns whether they
 /// are gone.
 ///
 /// This process and its parents are never killed: a worker may have started them.
-pub(super) async fn end_strays(marks: &[String]) {
-    for _ in 0..PASSES_MAX {
+pub(super) async fn end_strays(marks: &[String], max: Duration) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < max {
         let marks = marks.to_vec();
         let killed = tokio::task::spawn_blocking(move || kill_marked(&marks)).await;
         if killed.unwrap_or_default() == 0 {
-            return;
+            return true;
         }
         sleep(PASS_PAUSE).await;
     }
+    false
 }
 
 /// Kills what is marked, and says how many processes that were.
@@ -142,4 +185,31 @@ fn field<T: std::str::FromStr>(pid: i32, number: usize) -> Option<T> {
 fn boot() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It has no variable by which it could be found.
+    #[tokio::test]
+    async fn what_a_runner_left_behind_has_ended_before_the_next_one_goes_on() {
+        let mut child = tokio::process::Command::new("sh")
+            .args(["-c", "trap '' TERM; sleep 600"])
+            .env_clear()
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let worker = Group::of(&child).id().unwrap();
+        assert!(is_running(&worker));
+        assert!(end_left_over(&worker).await);
+        assert!(!is_running(&worker), "a zombie does not run");
+        child.wait().await.unwrap();
+        let other =
+            ProcessId { started: Some(1), ..ProcessId::of(i32::try_from(std::process::id()).unwrap()) };
+        assert!(
+            !is_running(&other) && end_left_over(&other).await,
+            "another process with its number is left alone"
+        );
+    }
 }

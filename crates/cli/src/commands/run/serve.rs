@@ -22,10 +22,10 @@ use super::journal::{Entry, Journal, Phase};
 use super::listing::list;
 use super::queue::Queue;
 use super::sources::Sources;
-use super::task::{Control, Runner, new_key};
-use super::{Arguments, CommandLine, Options, Stop, folder, processes};
+use super::task::{Control, FAILED_PAUSE, Runner, new_key};
+use super::{Arguments, CommandLine, Options, Stop, folder, lock, processes};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::profiles::{create_private, try_lock, write_secret};
+use crate::profiles::{create_private, write_secret};
 use crate::signals::Signals;
 use crate::terminal::text;
 
@@ -35,9 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_secs(2);
 /// How long a key that the hub refuses is looked for in the profile: `tandem rotate` or `tandem login` writes it there.
 const KEY_MAX: Duration = Duration::from_secs(60);
-/// When a task that failed too often in a row is tried again, and how many such tasks are remembered.
-const FAILED_PAUSE: Duration = Duration::from_secs(60);
-const FAILED_MAX: usize = 1_000;
+/// How many tasks are remembered that are to be looked at again after a pause.
+const PAUSED_MAX: usize = 1_000;
 /// Time for workers to end when the runner is stopped: that of SIGTERM and a little more.
 const LAST_MAX: Duration = Duration::from_secs(8);
 /// Time for the last words to the hub.
@@ -50,7 +49,7 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Comman
             .next("Log in with `tandem login`, then give --agent NAME."));
     };
     let state = session.profiles.state_folder(&profile.name).join("run");
-    let Some(_lock) = try_lock(&state.join("lock"))? else {
+    let Some(_lock) = lock::take(&state.join("lock")).await? else {
         return Err(Failure::refused(format!("another runner works for {} on this machine", profile.name)));
     };
     let mut stopping = Signals::new()?;
@@ -75,7 +74,7 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Comman
         outputs: state.join("outputs"),
         session,
     });
-    end_left_overs(&runner).await;
+    end_left_overs(&runner).await?;
     let mut shift = Shift::new(runner);
     let outcome = shift.serve(&mut stopping).await;
     shift.stop(&mut stopping).await;
@@ -110,13 +109,15 @@ fn runner_id(file: &std::path::Path) -> Outcome<SessionKey> {
 }
 
 /// Ends the workers of a runner that was killed, so that none works beside its successor.
-async fn end_left_overs(runner: &Runner) {
+async fn end_left_overs(runner: &Runner) -> Outcome {
     runner.journal.tidy();
     let all = runner.journal.all().into_iter();
     let started: Vec<Entry> = all.filter(|entry| matches!(entry.phase, Phase::Started { .. })).collect();
     for entry in &started {
         if let Phase::Started { worker: Some(worker) } = &entry.phase {
-            processes::end_left_over(worker);
+            if !processes::end_left_over(worker).await {
+                return Err(not_ending(&format!("process {}", worker.pid)));
+            }
         }
     }
     if processes::is_marked(&runner.id) {
@@ -124,12 +125,22 @@ async fn end_left_overs(runner: &Runner) {
             "TANDEM_RUNNER is set here, so processes that earlier workers left behind are not looked for.";
         runner.session.terminal.warn(what);
     } else {
-        processes::end_strays(&[processes::mark(&runner.id)]).await;
+        let mark = processes::mark(&runner.id);
+        if !processes::end_strays(std::slice::from_ref(&mark), processes::LEFT_OVERS_MAX).await {
+            return Err(not_ending(&format!("with {mark} in its environment")));
+        }
     }
     for entry in started {
         // One that cannot be written down costs a try.
         let _ = runner.journal.save(&entry.interrupted());
     }
+    Ok(())
+}
+
+/// A worker of an earlier runner cannot be killed; a new one must not work beside it.
+fn not_ending(which: &str) -> Failure {
+    Failure::refused(format!("a worker of an earlier runner does not end: {which}"))
+        .next("Start the runner again when it has ended.")
 }
 
 impl Options {
@@ -151,12 +162,12 @@ impl Options {
 struct Shift {
     runner: Arc<Runner>,
     queue: Queue,
-    /// Returns whether nothing is to be done for now.
-    jobs: JoinSet<bool>,
+    /// Each returns after which pause its task is to be looked at again, if at all.
+    jobs: JoinSet<Option<Duration>>,
     /// The tasks of the jobs.
     tasks: HashMap<tokio::task::Id, TaskId>,
-    /// Tasks that failed too often in a row, until they are tried again.
-    failed: JoinSet<TaskId>,
+    /// Tasks that are looked at again after a pause.
+    paused: JoinSet<TaskId>,
     listing: Option<JoinHandle<Outcome<Vec<TaskId>>>>,
     reporting: Option<JoinHandle<()>>,
     /// Since when the hub refuses the key.
@@ -173,7 +184,7 @@ impl Shift {
             queue: Queue::default(),
             jobs: JoinSet::new(),
             tasks: HashMap::new(),
-            failed: JoinSet::new(),
+            paused: JoinSet::new(),
             listing: None,
             reporting: None,
             refused_since: None,
@@ -205,7 +216,7 @@ impl Shift {
                         self.refused(error.into())?;
                     }
                 },
-                Some(Ok(task)) = self.failed.join_next() => self.queue.add(task),
+                Some(Ok(task)) = self.paused.join_next() => self.queue.add(task),
                 Some(ended) = self.jobs.join_next_with_id() => {
                     self.ended(ended);
                     if self.queue.wants_more() {
@@ -242,16 +253,16 @@ impl Shift {
         }
     }
 
-    fn ended(&mut self, ended: Result<(tokio::task::Id, bool), tokio::task::JoinError>) {
+    fn ended(&mut self, ended: Result<(tokio::task::Id, Option<Duration>), tokio::task::JoinError>) {
         // A job that panicked has failed.
-        let (id, is_done) = ended.unwrap_or_else(|panicked| (panicked.id(), false));
+        let (id, pause) = ended.unwrap_or_else(|panicked| (panicked.id(), Some(FAILED_PAUSE)));
         let Some(task) = self.tasks.remove(&id) else { return };
         self.queue.ended(&task);
         // More than that are found when the tasks are listed.
-        if !is_done && self.failed.len() < FAILED_MAX {
-            self.failed.spawn_local(
+        if let Some(pause) = pause.filter(|_| self.paused.len() < PAUSED_MAX) {
+            self.paused.spawn_local(
                 async move {
-                    sleep(FAILED_PAUSE).await;
+                    sleep(pause).await;
                     task
                 }
                 .boxed_local(),

@@ -30,6 +30,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 /// Failures in a row that are not the network's, after which other tasks come first.
 const FAILURES_MAX: u32 = 5;
+/// When such a task is tried again.
+pub(super) const FAILED_PAUSE: Duration = Duration::from_secs(60);
 /// The result of a task that was taken before its sender was taken off the owner's list. It could not be given back, so it
 /// would otherwise stay at work for ever.
 const NO_LONGER: &str = "The owner of this agent no longer lets it work on tasks of your agent.";
@@ -67,11 +69,14 @@ pub(super) enum Next {
     Again,
     /// Nothing is to be done until something happens.
     Done,
+    /// Look at the task again after this time, and at others meanwhile.
+    Later(Duration),
 }
 
 impl Runner {
-    /// Works on a task until nothing is to be done for now. Returns false if it failed too often in a row.
-    pub(super) async fn work(&self, task: &TaskId, control: &Control) -> bool {
+    /// Works on a task until nothing is to be done for now. Returns after which time it is to be looked at again, if nothing
+    /// happens to it before.
+    pub(super) async fn work(&self, task: &TaskId, control: &Control) -> Option<Duration> {
         let (mut pause, mut failures) = (FIRST_PAUSE, 0);
         while *control.stop.borrow() != Stop::Shutdown {
             let failure = match Box::pin(self.step(task, control)).await {
@@ -79,7 +84,8 @@ impl Runner {
                     (pause, failures) = (FIRST_PAUSE, 0);
                     continue;
                 }
-                Ok(Next::Done) => return true,
+                Ok(Next::Done) => return None,
+                Ok(Next::Later(pause)) => return Some(pause),
                 Err(failure) => failure,
             };
             // If no new key comes, the stream of events ends, and with it the runner.
@@ -89,14 +95,14 @@ impl Runner {
                 failures += 1;
                 self.session.terminal.warn(&format!("{task}: {}", text::line(failure.what())));
                 if failures == FAILURES_MAX {
-                    return false;
+                    return Some(FAILED_PAUSE);
                 }
             }
             let mut stop = control.stop.subscribe();
             let _ = tokio::time::timeout(pause, stop.wait_for(|stop| *stop == Stop::Shutdown)).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        true
+        None
     }
 
     async fn step(&self, id: &TaskId, control: &Control) -> Outcome<Next> {
@@ -191,10 +197,20 @@ impl Runner {
 
     /// Ends a task of a sender that the owner has taken off the list.
     async fn turn_away(&self, view: &TaskView, entry: Entry) -> Outcome<Next> {
+        self.fail_without_run(view, entry, NO_LONGER).await
+    }
+
+    /// Ends a task without another run.
+    pub(super) async fn fail_without_run(
+        &self,
+        view: &TaskView,
+        entry: Entry,
+        why: impl Into<String>,
+    ) -> Outcome<Next> {
         // Its key may be that of a question, and an earlier result may be in the thread.
         let seen = Thread::read(&self.client, view).await?.newest();
         let entry = Entry { key: new_key()?, seen, ..entry };
-        self.ready(view, entry, WorkResult::failed(NO_LONGER)).await
+        self.ready(view, entry, WorkResult::failed(why)).await
     }
 
     /// Writes a result down and delivers it. One that cannot be written down is delivered all the same: without it the
@@ -266,19 +282,17 @@ impl Runner {
         Ok(messages.iter().any(|one| one.view.content.as_str().trim() == question.trim()))
     }
 
-    /// Forgets a task that has ended, or that is another agent's now. One that is forgotten already keeps the folder that
-    /// was left for its owner.
-    pub(super) fn finish(&self, task: &TaskId) -> Next {
-        match self.journal.find(task) {
-            Some(entry) => self.finish_and(task, entry.keeps_folder),
-            None => Next::Done,
-        }
+    /// Forgets a task that has ended, or that is another agent's now. Only what the journal knows is forgotten: of a task
+    /// that is forgotten already, the folder may have been left for the owner.
+    fn finish(&self, task: &TaskId) -> Next {
+        self.journal.find(task).map_or(Next::Done, |entry| self.finish_with(&entry))
     }
 
-    /// Forgets a task. Its folder stays if it has files that were not sent: they are nowhere else.
-    pub(super) fn finish_and(&self, task: &TaskId, keeps_folder: bool) -> Next {
+    /// Forgets a task by its entry. Its folder stays if it has files that were not sent: they are nowhere else.
+    pub(super) fn finish_with(&self, entry: &Entry) -> Next {
+        let task = &entry.task;
         let folder = self.base.join(task.as_str());
-        if keeps_folder {
+        if entry.keeps_folder {
             self.journal.forget(task);
             let place = folder.display();
             self.session.terminal.warn(&format!("{task}: {place} stays, with files that were not sent."));
@@ -306,6 +320,8 @@ impl Entry {
             attempt: view.attempt,
             tries: 0,
             interruptions: 0,
+            runs: 0,
+            failed_starts: 0,
             key: new_key()?,
             seen: None,
             keeps_folder: false,

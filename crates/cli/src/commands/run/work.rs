@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use rustix::io::Errno;
 use tandem_api::agents::ReportReach;
 use tandem_api::tasks::{Heartbeat, TaskView};
 use tandem_client::{Trust, is_encrypted};
@@ -16,10 +17,10 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::folder::Folder;
 use super::input::{self, Thread};
 use super::journal::{Entry, Phase, ResultKind, WorkResult};
-use super::task::{Control, Next, Runner, new_key};
+use super::task::{Control, FAILED_PAUSE, Next, Runner, new_key};
 use super::worker::{self, End, Ended, Job, Progress};
 use super::{Stop, processes, recipe};
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::terminal::{text, time};
 
 /// Exit code of a worker that asks a question.
@@ -27,6 +28,10 @@ const QUESTION: i32 = 10;
 /// Time between heartbeats of a task without a lease.
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(30);
 const HEARTBEAT_MIN: Duration = Duration::from_millis(300);
+/// Failed starts in a row after which a task fails, if nothing but the owner can change that: after two minutes.
+const STARTS_MAX: u32 = 8;
+/// The pause after the first of them. It doubles.
+const START_PAUSE: Duration = Duration::from_secs(1);
 /// Pause before a report of progress, so that many lines become one report.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(500);
 
@@ -62,17 +67,14 @@ impl Runner {
         control: &Control,
         progress: watch::Sender<Progress>,
     ) -> Outcome<Next> {
-        let command = self.options.command.current()?;
+        let command = match self.options.command.current() {
+            Ok(command) => command,
+            Err(failure) => return self.not_started(view, entry, StartError::lasting(failure.what())).await,
+        };
         let folder = Folder::prepare(self.base.join(view.id.as_str()))?;
         let thread = Thread::read(&self.client, view).await?;
-        let mut entry = Entry {
-            tries: entry.tries + 1,
-            key: new_key()?,
-            seen: thread.newest(),
-            keeps_folder: false,
-            phase: Phase::Started { worker: None },
-            ..entry
-        };
+        let before = Entry { keeps_folder: false, ..entry };
+        let mut entry = before.clone().starting(new_key()?, thread.newest());
         let task = self.client.open_task(view.clone()).await;
         if let Trust::Unreadable(why) = &task.trust {
             let why = format!("The task cannot be opened: {}", text::line(why));
@@ -80,10 +82,11 @@ impl Runner {
         }
         let files = folder.fetch(&self.client, &self.me, view, &thread.messages).await?;
         let messages = self.client.open_messages(view, thread.messages).await;
-        let json = input::json(&task, &messages, files).map_err(std::io::Error::from)?;
+        let json = input::json(&task, &messages, files, entry.runs).map_err(std::io::Error::from)?;
         self.journal.save(&entry)?;
-        let job = self.job(view, command, task.view.title.as_str(), &folder, json);
+        let job = self.job(view, command, task.view.title.as_str(), entry.runs, &folder, json);
         let started = |worker| {
+            entry.failed_starts = 0;
             entry.phase = Phase::Started { worker };
             // Without it the worker is found by its variables.
             let _ = self.journal.save(&entry);
@@ -91,13 +94,24 @@ impl Runner {
         };
         match worker::run(job, started, progress, control.stop.subscribe()).await {
             Ok(ended) => self.ended(view, entry, &folder, ended, control).await,
-            Err(cause) => {
-                // Not the task's fault: it is tried again later, however often that takes.
-                let tries = entry.tries.saturating_sub(1);
-                self.journal.save(&Entry { tries, phase: Phase::Taken, ..entry })?;
-                Err(Failure::refused(format!("the worker cannot be started: {cause}")))
-            }
+            Err(cause) => self.not_started(view, before, StartError::from(&cause)).await,
         }
+    }
+
+    /// A worker could not be started. That is not the task's fault, so it is tried again, and other tasks come first; but
+    /// not for ever, if nothing changes unless the owner changes it.
+    async fn not_started(&self, view: &TaskView, entry: Entry, error: StartError) -> Outcome<Next> {
+        let entry = entry.not_started();
+        let what = format!("the worker cannot be started: {}", text::line(&error.why));
+        self.session.terminal.warn(&format!("{}: {what}", view.id));
+        if error.is_lasting && entry.failed_starts >= STARTS_MAX {
+            let shared = if self.options.share_errors { format!("\n\n{}", error.why) } else { String::new() };
+            let why = format!("The worker could not be started.{shared}");
+            return self.fail_without_run(view, entry, why).await;
+        }
+        let pause = start_pause(entry.failed_starts);
+        self.journal.save(&entry)?;
+        Ok(Next::Later(pause))
     }
 
     /// What is started for a task.
@@ -106,6 +120,7 @@ impl Runner {
         view: &TaskView,
         command: Vec<OsString>,
         title: &str,
+        run: u32,
         folder: &Folder,
         json: Vec<u8>,
     ) -> Job {
@@ -118,6 +133,7 @@ impl Runner {
                 ("TANDEM_FROM_AGENT_ID", view.initiator_agent_id.to_string()),
                 ("TANDEM_FROM_AGENT_NAME", view.initiator_agent_name.as_str().to_owned()),
                 ("TANDEM_ATTEMPT", view.attempt.to_string()),
+                ("TANDEM_RUN", run.to_string()),
                 ("TANDEM_FOLDER", folder.0.display().to_string()),
             ],
             marks: vec![processes::mark(&self.id), format!("TANDEM_TASK_ID={}", view.id)],
@@ -247,6 +263,36 @@ impl Runner {
     }
 }
 
+/// Why a worker could not be started.
+struct StartError {
+    why: String,
+    /// Whether it stays so until the owner changes something: the program is missing, or its environment is too large.
+    is_lasting: bool,
+}
+
+impl StartError {
+    fn lasting(why: &str) -> Self {
+        Self { why: why.to_owned(), is_lasting: true }
+    }
+}
+
+impl From<&std::io::Error> for StartError {
+    fn from(cause: &std::io::Error) -> Self {
+        // Too many processes or open files, too little memory, or a program that is being written.
+        let is_temporary = matches!(
+            Errno::from_io_error(cause),
+            Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE | Errno::TXTBSY | Errno::INTR)
+        );
+        Self { why: cause.to_string(), is_lasting: !is_temporary }
+    }
+}
+
+/// The pause after so many failed starts in a row.
+fn start_pause(failed_starts: u32) -> Duration {
+    let factor = 2_u32.saturating_pow(failed_starts.saturating_sub(1));
+    START_PAUSE.saturating_mul(factor).min(FAILED_PAUSE)
+}
+
 /// Ends a worker, unless the runner is ending anyway.
 fn end(stop: &mut Stop) -> bool {
     let is_running = *stop == Stop::No;
@@ -254,4 +300,19 @@ fn end(stop: &mut Stop) -> bool {
         *stop = Stop::Ended;
     }
     is_running
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_that_cannot_succeed_is_not_repeated_for_ever() {
+        let of = |errno: Errno| StartError::from(&std::io::Error::from(errno)).is_lasting;
+        assert!(of(Errno::TOOBIG) && of(Errno::NOENT) && of(Errno::ACCESS) && of(Errno::NOEXEC));
+        assert!(!of(Errno::AGAIN) && !of(Errno::TXTBSY) && !of(Errno::MFILE));
+        let whole: Duration = (1..STARTS_MAX).map(start_pause).sum();
+        assert_eq!(whole, Duration::from_secs(1 + 2 + 4 + 8 + 16 + 32 + 60));
+        assert_eq!(start_pause(u32::MAX), FAILED_PAUSE);
+    }
 }

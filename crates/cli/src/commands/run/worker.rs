@@ -17,12 +17,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Stop;
-use super::journal::WorkerId;
-use super::processes::{Group, end_strays};
+use super::processes::{Group, ProcessId, STRAYS_MAX, end_strays};
 
 /// Lines of standard error that are kept, and bytes of each.
 const LINES_MAX: usize = 20;
 const LINE_BYTES_MAX: u64 = 4_096;
+/// Bytes of a variable. No plain title and no name of an agent is longer.
+const VARIABLE_BYTES_MAX: usize = 4_096;
 /// Bytes of output that are read at once.
 const PIECE_BYTES: usize = 16 * 1024;
 /// Time for the rest of the output after the worker has ended. All that it wrote is in the pipes by then; more time
@@ -87,7 +88,7 @@ impl Drop for PipeTask {
 /// Runs a worker to its end. `started` gets its process before anything else happens.
 pub(super) async fn run(
     job: Job,
-    started: impl FnOnce(Option<WorkerId>),
+    started: impl FnOnce(Option<ProcessId>),
     progress: watch::Sender<Progress>,
     mut stop: watch::Receiver<Stop>,
 ) -> std::io::Result<Ended> {
@@ -126,7 +127,7 @@ pub(super) async fn run(
     };
     // What it left behind would keep the pipes open, and work beside the next run.
     drop(group);
-    end_strays(&marks).await;
+    end_strays(&marks, STRAYS_MAX).await;
     let rest = async {
         if !is_read {
             let _ = (&mut output.0).await;
@@ -157,9 +158,14 @@ fn command(job: &Job) -> std::io::Result<Command> {
             command.env_remove(name);
         }
     }
-    // A variable cannot contain NUL.
-    command.envs(job.variables.iter().map(|(name, value)| (name, value.replace('\0', "\u{fffd}"))));
+    command.envs(job.variables.iter().map(|(name, value)| (name, variable(value))));
     Ok(command)
+}
+
+/// What a variable can hold. It cannot contain NUL, and the system starts no program with a longer one than 128 KiB; an
+/// encrypted title can be longer. The whole is on standard input.
+fn variable(value: &str) -> String {
+    value[..value.floor_char_boundary(VARIABLE_BYTES_MAX)].replace('\0', "\u{fffd}")
 }
 
 fn exited(status: std::process::ExitStatus) -> End {
@@ -227,4 +233,40 @@ fn parse_progress(said: &str) -> Progress {
     let note = if percent.is_some() { rest } else { said }.trim();
     let note: String = note.chars().filter(|c| !c.is_control()).take(200).collect();
     Progress { percent, note: (!note.is_empty()).then_some(note) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(command: &[&str], title: String) -> Job {
+        Job {
+            command: command.iter().map(OsString::from).collect(),
+            variables: vec![("TANDEM_TASK_TITLE", title)],
+            marks: vec!["TANDEM_RUNNER=of-this-test-alone".into()],
+            folder: std::env::temp_dir(),
+            input: Vec::new(),
+            time_max: Duration::from_secs(20),
+            output_max: 100_000,
+        }
+    }
+
+    async fn run_job(job: Job) -> std::io::Result<Ended> {
+        let (_stop, stopping) = watch::channel(Stop::No);
+        let local = tokio::task::LocalSet::new();
+        let progress = watch::Sender::new(Progress::default());
+        local.run_until(Box::pin(run(job, |_| {}, progress, stopping))).await
+    }
+
+    #[tokio::test]
+    async fn a_title_that_no_variable_can_hold_is_cut() {
+        let print = ["sh", "-c", "printf %s \"$TANDEM_TASK_TITLE\""];
+        let ended = run_job(job(&print, "ü".repeat(140_000))).await.unwrap();
+        assert_eq!(
+            (ended.end, String::from_utf8(ended.stdout).unwrap()),
+            (End::Exited(0), "ü".repeat(2_048))
+        );
+        let ended = run_job(job(&print, format!("a\0b{}", "x".repeat(4_000)))).await.unwrap();
+        assert_eq!(String::from_utf8(ended.stdout).unwrap(), format!("a\u{fffd}b{}", "x".repeat(4_000)));
+    }
 }

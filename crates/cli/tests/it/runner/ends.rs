@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use super::{Runner, lines, until, until_lines, view};
+use super::{Runner, journal, lines, until, until_lines, view};
 use crate::command::Cli;
 use crate::harness::{Db, Harness, eventually};
 
@@ -135,7 +135,7 @@ async fn a_hang_up_stops_the_runner_and_its_worker(#[values(Db::Sqlite)] db: Db)
 
 #[rstest]
 #[tokio::test]
-async fn a_command_that_cannot_be_started_fails_no_task(#[values(Db::Sqlite)] db: Db) {
+async fn a_command_that_cannot_be_started_is_tried_again_but_not_for_ever(#[values(Db::Sqlite)] db: Db) {
     use std::os::unix::fs::PermissionsExt as _;
     let hub = Harness::start(db).await;
     let cli = Cli::pair(&hub).await;
@@ -162,4 +162,17 @@ async fn a_command_that_cannot_be_started_fails_no_task(#[values(Db::Sqlite)] db
     assert_eq!(view(&cli, &task).await["status"], "submitted");
     write("#!/bin/sh\necho fine\n");
     until(&cli, &task, "completed").await;
+    // It is not tried for ever, and not only by one runner.
+    write("#!/no/such/interpreter\n");
+    let task = cli.task(&[]).await;
+    let entry = journal(&cli, &task);
+    let tried =
+        async || std::fs::read_to_string(&entry).ok().filter(|entry| !entry.contains("\"failedStarts\":0"));
+    eventually(tried).await;
+    runner.kill().await;
+    let mut last: serde_json::Value = serde_json::from_slice(&std::fs::read(&entry).unwrap()).unwrap();
+    last["failedStarts"] = 7.into();
+    std::fs::write(&entry, last.to_string()).unwrap();
+    let _runner = Runner::with(&cli, &["--from", "ada", "--", script.to_str().unwrap()]);
+    assert_eq!(until(&cli, &task, "failed").await["result"], "The worker could not be started.");
 }

@@ -33,6 +33,7 @@ async fn output_is_the_result() {
     let input: serde_json::Value = serde_json::from_str(&lines(&cli, "input").join("\n")).unwrap();
     assert_eq!((&input["task"]["id"], &input["task"]["title"]), (&json!(task), &json!(title)));
     assert_eq!((&input["task"]["description"], &input["trust"]), (&json!("with words"), &json!("plain")));
+    assert_eq!(input["run"], 1);
     let environment = lines(&cli, "environment");
     for expected in [
         format!("TANDEM_TASK_ID={task}"),
@@ -40,6 +41,7 @@ async fn output_is_the_result() {
         format!("TANDEM_FROM_AGENT_ID={}", done["initiatorAgentId"].as_str().unwrap()),
         "TANDEM_FROM_AGENT_NAME=ada".into(),
         "TANDEM_ATTEMPT=1".into(),
+        "TANDEM_RUN=1".into(),
         "ANTHROPIC_API_KEY=kept".into(),
     ] {
         assert!(environment.contains(&expected), "no {expected} in {environment:?}");
@@ -49,7 +51,7 @@ async fn output_is_the_result() {
     let mut ours: Vec<&str> = names.filter(|name| name.to_ascii_uppercase().starts_with("TANDEM_")).collect();
     ours.sort_unstable();
     let documented =
-        ["ATTEMPT", "FOLDER", "FROM_AGENT_ID", "FROM_AGENT_NAME", "RUNNER", "TASK_ID", "TASK_TITLE"];
+        ["ATTEMPT", "FOLDER", "FROM_AGENT_ID", "FROM_AGENT_NAME", "RUN", "RUNNER", "TASK_ID", "TASK_TITLE"];
     assert_eq!(ours, documented.map(|name| format!("TANDEM_{name}")));
     assert_eq!(environment.iter().find(|line| line.contains("tdm_")), None);
     let folder = lines(&cli, "folder");

@@ -30,7 +30,9 @@ async fn a_killed_runner_leaves_no_worker_and_no_task_behind() {
     let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     // The worker leaves its group, too.
-    let script = format!("setsid sh -c 'echo $$ >> $HOME/strays; exec sleep 600' & {SCRIPT}");
+    let script = format!(
+        "echo $TANDEM_RUN >> $HOME/runs; setsid sh -c 'echo $$ >> $HOME/strays; exec sleep 600' & {SCRIPT}"
+    );
     let runner = Runner::start(&cli, &[], &script);
     let task = cli.task(&[]).await;
     let pid = until_lines(&cli, "pids", 1).await.remove(0);
@@ -40,6 +42,7 @@ async fn a_killed_runner_leaves_no_worker_and_no_task_behind() {
     let _runner = Runner::start(&cli, &[], &script);
     until_lines(&cli, "pids", 2).await;
     assert!(!is_alive(&pid) && !is_alive(&stray), "before the new one starts");
+    assert_eq!(lines(&cli, "runs"), ["1", "2"], "the second run can be told from the first");
     std::fs::write(cli.home.join("go"), "").unwrap();
     let done = until(&cli, &task, "completed").await;
     assert_eq!((lines(&cli, "pids").len(), done["messages"].as_array().unwrap().len()), (2, 1));

@@ -166,6 +166,10 @@ async fn files_that_the_hub_does_not_take_are_named_and_stay(#[values(Db::Sqlite
     eventually(async || stays().then_some(())).await;
     assert!(folder(&task).join("out/b.zip").exists());
     assert!(!super::journal(&cli, &task).exists());
+    // Nothing that happens to the task later takes them away: its end is an event, which the runner sees before the next
+    // task.
+    until(&cli, &cli.task(&[]).await, "completed").await;
+    assert!(folder(&task).join("out/b.zip").exists());
     runner.kill().await;
     // Nor are those that it does not send.
     let _runner = Runner::start(&cli, &[], "mkdir out/inner; echo x > out/inner/y; echo done");
