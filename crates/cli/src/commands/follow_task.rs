@@ -28,6 +28,9 @@ const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// How long to wait for the events of an end that the task already shows.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
+/// How often the task is read without an event: the hub tells an agent nothing of what it does itself, as in another shell.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
 #[derive(Debug)]
 pub(crate) struct Ending {
     /// The task as it is now, in the clear.
@@ -39,8 +42,18 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// A failure if a text of the task or of a message could not be opened.
-    pub(crate) fn all_opened(&self) -> Outcome {
+    /// The outcome of a command that waited for the task: a failure if it ended in another way than completed, or if a text
+    /// of it could not be opened.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let task = &self.task.view;
+        if task.status.is_terminal() && task.status != Status::Completed {
+            let why = task.status_reason.as_ref();
+            let why = why
+                .map_or(String::new(), |why| format!(": {}{}", text::line(why.as_str()), in_the_clear(task)));
+            let what = format!("the task was not completed; it is {}{why}", task.status.as_str());
+            return Err(Failure::refused(what)
+                .next("`tandem task show @` has the details, `tandem task retry @` starts it again."));
+        }
         if self.has_unopened || self.task.trust.why_unreadable().is_some() {
             return Err(unopened("a text of this encrypted task"));
         }
@@ -67,10 +80,16 @@ pub(crate) async fn follow_task(
         if is_over && is_told {
             break;
         }
-        let limit = if is_over { deadline.min(Instant::now() + LAST_EVENTS) } else { deadline };
+        let pause = if is_over { LAST_EVENTS } else { LOOK_EVERY };
+        let limit = deadline.min(Instant::now() + pause);
         let Ok(followed) = timeout_at(limit, stream.next()).await else {
             if is_over {
                 break;
+            }
+            if limit < deadline {
+                // A hub that cannot be reached now is reached by the stream later.
+                task = session.client.task(id).await.unwrap_or(task);
+                continue;
             }
             return Err(Failure::timed_out(format!("the task is still {}", task.status.as_str()))
                 .next(format!("Go on with `tandem task watch {id}`.")));

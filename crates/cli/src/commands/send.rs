@@ -14,7 +14,7 @@ use super::complete::connected_agents;
 use super::file::{check_files, check_types, sent_line, upload_all};
 use super::follow_task::{Until, follow_task};
 use super::input::{checked, text_or_stdin};
-use super::task_view::{WithTrust, in_the_clear, own_trust, print_quoted, print_unopened, status_line};
+use super::task_view::{WithTrust, own_trust, print_quoted, print_unopened, status_line};
 use super::{Common, Session};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::{text, time};
@@ -22,6 +22,9 @@ use crate::terminal::{text, time};
 /// Arguments of `tandem send`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Exit codes with --wait: 0 it is completed, or needs you · 1 it failed, or was rejected or cancelled, or has expired
+                        5 neither within --timeout
+
 Examples:
   tandem send bob \"Summarise the sales report\" --file sales.csv --wait
   tandem send bob \"Review the API\" --text \"Only breaking changes\" --review --ttl 1h
@@ -163,21 +166,9 @@ async fn finish(session: &Session, sent: &TaskView, cursor: i64, limit: Option<D
         }
         _ => Ok(()),
     })?;
-    match task.status {
-        Status::Completed => ending.all_opened(),
-        Status::InputRequired | Status::AuthRequired => {
-            terminal.note(
-                "It waits for you: `tandem message @ \"…\"` answers, `tandem task accept @` completes it.",
-            );
-            ending.all_opened()
-        }
-        ended => {
-            let why = task
-                .status_reason
-                .as_ref()
-                .map_or(String::new(), |why| format!(": {}{}", text::line(why.as_str()), in_the_clear(task)));
-            Err(Failure::refused(format!("the task was not completed; it is {}{why}", ended.as_str()))
-                .next("`tandem task show @` has the details, `tandem task retry @` starts it again."))
-        }
+    if matches!(task.status, Status::InputRequired | Status::AuthRequired) {
+        terminal
+            .note("It waits for you: `tandem message @ \"…\"` answers, `tandem task accept @` completes it.");
     }
+    ending.outcome()
 }

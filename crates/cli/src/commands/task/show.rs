@@ -41,6 +41,8 @@ pub(crate) struct Arguments {
 /// Arguments of `tandem task watch`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Exit codes: 0 it is completed · 1 it failed, or was rejected or cancelled, or has expired · 5 neither within --timeout
+
 Examples:
   tandem task watch @
   tandem task watch 01k2 --timeout 10m")]
@@ -141,5 +143,5 @@ pub(super) async fn watch(session: &Session, arguments: &WatchArguments) -> Outc
             None => Ok(()),
         }
     })?;
-    ending.all_opened()
+    ending.outcome()
 }

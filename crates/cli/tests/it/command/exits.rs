@@ -5,7 +5,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::{Cli, Ran};
-use crate::harness::{Db, Harness};
+use crate::harness::{Db, Harness, eventually};
+use crate::runner::agent_of;
 
 /// The error of a command with `--json`: one line on standard error, and nothing on standard output.
 #[track_caller]
@@ -122,6 +123,46 @@ async fn what_does_not_happen_in_time() {
     sent.failed(5, "still submitted");
     assert!(sent.stderr.contains("tandem task watch"), "{sent:?}");
     fails(&cli, &["task", "watch", "@", "--timeout", "0s"], 5, "timed_out", "still submitted").await;
+}
+
+/// However a task ends, its end is printed, and the exit code says whether it was completed.
+#[tokio::test]
+async fn a_task_that_was_waited_for_and_not_completed() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let cli = Cli::pair(&hub).await;
+    let ada = agent_of(&cli, &hub.client, "ada");
+    for (status, code, steps) in [
+        ("completed", 0, ["bob task accept", "bob task reply words"].as_slice()),
+        ("failed", 1, &["bob task accept", "bob task reply words --failed"]),
+        ("rejected", 1, &["bob task status rejected"]),
+        ("cancelled", 1, &["ada task cancel"]),
+        ("expired", 1, &[]),
+    ] {
+        let ending = async {
+            let task = eventually(async || {
+                let found = ada.get("/tasks?status=submitted").await.ok(200);
+                Some(found[0]["id"].as_str()?.to_owned())
+            })
+            .await;
+            for step in steps {
+                let words: Vec<&str> = step.split(' ').collect();
+                cli.ok(&[&words[1..3], &[&task], &words[3..], &["--agent", words[0]]].concat()).await;
+            }
+            if steps.is_empty() {
+                hub.advance_ms(61_000);
+            }
+            task
+        };
+        let waiting = cli.run(&["send", "bob", "x", "--ttl", "60s", "--wait", "--json"]);
+        let (sent, task) = tokio::join!(waiting, ending);
+        let watched = cli.run(&["task", "watch", &task, "--json"]).await;
+        for ran in [sent, watched] {
+            let last: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+            assert_eq!((ran.code, last["status"].as_str()), (code, Some(status)), "{ran:?}");
+            let result = matches!(status, "completed" | "failed").then_some("words");
+            assert_eq!(last["result"].as_str(), result, "{ran:?}");
+        }
+    }
 }
 
 #[tokio::test]
