@@ -12,6 +12,7 @@ use tandem_client::{DownloadOptions, NewFile, Trust, Upload, has_sealed_id, is_e
 use tandem_core::FileId;
 use tandem_core::messages::ContentType;
 
+use super::autoloaded_files::is_autoloaded;
 use super::complete::tasks;
 use super::media_type::mime_type;
 use super::pages::Extent;
@@ -331,6 +332,12 @@ fn is_encrypted_file(down: &Down) -> Failure {
 
 /// Where a file goes: a place that is free, unless it may be overwritten.
 fn target(down: &Down, own_name: &str) -> Outcome<PathBuf> {
+    // The other agent has chosen this name. A person may choose it too.
+    if down.output.is_none() && is_autoloaded(own_name) {
+        let name = text::line(own_name);
+        return Err(Failure::refused(format!("{name} is a name because of which tools read or run a file"))
+            .next("Give another name with -o PATH, or the same one if you know what is in it."));
+    }
     let path = down.output.clone().unwrap_or_else(|| PathBuf::from(own_name));
     if path.symlink_metadata().is_ok() && !down.overwrite {
         return Err(Failure::refused(format!("{} exists already", path.display()))

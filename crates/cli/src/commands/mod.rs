@@ -3,6 +3,7 @@
 mod account;
 mod admin;
 mod agent_names;
+mod autoloaded_files;
 mod block;
 mod complete;
 mod connections;
@@ -16,7 +17,6 @@ mod follow_task;
 mod hook;
 mod inbox;
 mod input;
-mod instruction_files;
 mod listen;
 mod login;
 mod logout;

@@ -16,7 +16,7 @@ use tandem_hub::Error;
 use tandem_server::mcp::shared::invalid;
 
 use super::new_file::Target;
-use crate::commands::instruction_files::is_read_as_instructions;
+use crate::commands::autoloaded_files::is_autoloaded;
 use crate::exit::{Failure, Outcome};
 
 /// A folder, with all links resolved when it was opened.
@@ -62,10 +62,10 @@ impl Folder {
     pub(super) fn target(&self, given: &str, overwrite: bool) -> Result<Target, Error> {
         let path = self.below(given)?;
         let (parent, name) = self.parent_of(&path)?;
-        if is_read_as_instructions(&name.to_string_lossy()) {
+        if is_autoloaded(&name.to_string_lossy()) {
             return Err(invalid(
                 "path",
-                "names a file that AI tools read as instructions or settings of their owner; choose another name",
+                "names a file that AI tools or build tools read or run because of its name; choose another name",
             ));
         }
         match statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -10,8 +10,8 @@ use tandem_api::tasks::TaskView;
 use tandem_client::{Client, DownloadOptions, Error, is_encrypted};
 use tandem_core::{AgentId, FileId};
 
+use super::super::autoloaded_files::is_autoloaded;
 use super::super::file::plain_name;
-use super::super::instruction_files::is_read_as_instructions;
 use super::super::task_view::file_of;
 use super::out_folder::OUT;
 use super::task::new_key;
@@ -104,7 +104,7 @@ impl Folder {
     fn free_name(&self, given: Option<&str>, id: &FileId) -> String {
         let name = given.and_then(plain_name).unwrap_or_else(|| id.to_string());
         let is_free = self.0.join("in").join(&name).symlink_metadata().is_err();
-        if is_free && !is_read_as_instructions(&name) { name } else { format!("{id}-{name}") }
+        if is_free && !is_autoloaded(&name) { name } else { format!("{id}-{name}") }
     }
 }
 

@@ -124,14 +124,16 @@ async fn files_that_steer_ai_tools_are_not_written() {
         "rust.instructions.md",
         "opencode.json",
         "mcp.json",
+        "conftest.py",
+        "sub/Makefile",
         work.join("QWEN.md").to_str().unwrap(),
     ] {
         let why = tool.refused("download_file", down(path)).await;
-        assert!(why.contains("AI tools read as instructions"), "{path}: {why}");
+        assert!(why.contains("read or run because of its name"), "{path}: {why}");
     }
     assert_eq!(std::fs::read_to_string(work.join("AGENTS.md")).unwrap(), "mine");
     assert_eq!(std::fs::read_dir(&work).unwrap().count(), 2);
-    for path in ["agents.csv", "claude-notes.md", "my-agents.md", "sub/report.md", "package.json"] {
+    for path in ["agents.csv", "claude-notes.md", "my-agents.md", "sub/report.md", "data.json"] {
         assert_eq!(tool.call("download_file", down(path)).await["path"], path);
     }
 }

@@ -165,6 +165,18 @@ async fn a_file_name_chooses_no_place() {
         cli.run(&["file", "down", "file_1", "--hub", &hub]).await.failed(1, "exists already");
         std::fs::remove_file(cli.home.join(expected)).unwrap();
     }
+    // Tools would obey these. A person can still want one.
+    for name in ["CLAUDE.md", ".claude/CLAUDE.md", "conftest.py", "makefile", ".mcp.json"] {
+        let hub = serving_file(name).await;
+        for more in [&[][..], &["--overwrite"]] {
+            let ran = cli.run(&[&["file", "down", "file_1", "--hub", &hub], more].concat()).await;
+            ran.failed(1, "-o PATH");
+        }
+        assert!(!cli.home.join(name).exists());
+    }
+    let hub = serving_file("conftest.py").await;
+    cli.ok(&["file", "down", "file_1", "-o", "conftest.py", "--hub", &hub]).await;
+    std::fs::remove_file(cli.home.join("conftest.py")).unwrap();
     cli.variables.clear();
     // With the hub as it is: up and down again, and not over something that exists.
     let content = json!({ "filename": "../../.bashrc", "mimeType": "text/plain", "base64Content": "aGk=" });
