@@ -20,6 +20,7 @@ mod sources;
 mod task;
 mod work;
 mod worker;
+mod worker_home;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -22,6 +22,15 @@ pub(super) enum Recipe {
 }
 
 impl Recipe {
+    /// The name of the tool, which is that of its program.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+
     /// The command. It reads its prompt from standard input, uses no tool that needs a permission, and prints its answer. It
     /// starts none of the owner's MCP servers: a worker has no need of the bridge, and sees only its own task.
     pub(super) fn command(self) -> Outcome<Vec<OsString>> {

@@ -71,6 +71,7 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Comman
         sources,
         journal: Journal::at(state.join("journal")),
         base,
+        homes: state.join("home"),
         outputs: state.join("outputs"),
         session,
     });
@@ -114,10 +115,10 @@ async fn end_left_overs(runner: &Runner) -> Outcome {
     let all = runner.journal.all().into_iter();
     let started: Vec<Entry> = all.filter(|entry| matches!(entry.phase, Phase::Started { .. })).collect();
     for entry in &started {
-        if let Phase::Started { worker: Some(worker) } = &entry.phase {
-            if !processes::end_left_over(worker).await {
-                return Err(not_ending(&format!("process {}", worker.pid)));
-            }
+        if let Phase::Started { worker: Some(worker) } = &entry.phase
+            && !processes::end_left_over(worker).await
+        {
+            return Err(not_ending(&format!("process {}", worker.pid)));
         }
     }
     if processes::is_marked(&runner.id) {

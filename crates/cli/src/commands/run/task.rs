@@ -50,6 +50,8 @@ pub(super) struct Runner {
     pub(super) journal: Journal,
     /// Where the folders of tasks are.
     pub(super) base: PathBuf,
+    /// Where the homes of recipes' workers are.
+    pub(super) homes: PathBuf,
     /// Where output is kept that is too long for a message. No worker is told of it.
     pub(super) outputs: PathBuf,
 }

@@ -17,9 +17,11 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::folder::Folder;
 use super::input::{self, Thread};
 use super::journal::{Entry, Phase, ResultKind, WorkResult};
+use super::recipe::{self, Recipe};
 use super::task::{Control, FAILED_PAUSE, Next, Runner, new_key};
 use super::worker::{self, End, Ended, Job, Progress};
-use super::{Stop, processes, recipe};
+use super::worker_home::{OwnerHome, WorkerHome};
+use super::{Stop, processes};
 use crate::exit::Outcome;
 use crate::terminal::{text, time};
 
@@ -67,8 +69,8 @@ impl Runner {
         control: &Control,
         progress: watch::Sender<Progress>,
     ) -> Outcome<Next> {
-        let command = match self.options.command.current() {
-            Ok(command) => command,
+        let program = match self.program() {
+            Ok(program) => program,
             Err(failure) => return self.not_started(view, entry, StartError::lasting(failure.what())).await,
         };
         let folder = Folder::prepare(self.base.join(view.id.as_str()))?;
@@ -84,7 +86,7 @@ impl Runner {
         let messages = self.client.open_messages(view, thread.messages).await;
         let json = input::json(&task, &messages, files, entry.runs).map_err(std::io::Error::from)?;
         self.journal.save(&entry)?;
-        let job = self.job(view, command, task.view.title.as_str(), entry.runs, &folder, json);
+        let job = self.job(view, program, task.view.title.as_str(), entry.runs, &folder, json);
         let started = |worker| {
             entry.failed_starts = 0;
             entry.phase = Phase::Started { worker };
@@ -114,18 +116,28 @@ impl Runner {
         Ok(Next::Later(pause))
     }
 
+    /// What is started for each task now, and the home in which it is started.
+    fn program(&self) -> Outcome<Program> {
+        let prepare = |recipe: Recipe| -> Outcome<WorkerHome> {
+            Ok(OwnerHome::of_user()?.prepare(recipe, &self.homes.join(recipe.name()))?)
+        };
+        let line = &self.options.command;
+        Ok(Program { command: line.current()?, home: line.recipe.map(prepare).transpose()? })
+    }
+
     /// What is started for a task.
     fn job(
         &self,
         view: &TaskView,
-        command: Vec<OsString>,
+        program: Program,
         title: &str,
         run: u32,
         folder: &Folder,
         json: Vec<u8>,
     ) -> Job {
         Job {
-            command,
+            command: program.command,
+            home: program.home,
             variables: vec![
                 (processes::RUNNER, self.id.to_string()),
                 ("TANDEM_TASK_ID", view.id.to_string()),
@@ -261,6 +273,12 @@ impl Runner {
         }
         format!("{what}\n\n{}", ended.errors.join("\n").replace('\0', "\u{fffd}"))
     }
+}
+
+/// What is started for a task.
+struct Program {
+    command: Vec<OsString>,
+    home: Option<WorkerHome>,
 }
 
 /// Why a worker could not be started.

@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Stop;
 use super::processes::{Group, ProcessId, STRAYS_MAX, end_strays};
+use super::worker_home::{REMOVED, WorkerHome};
 
 /// Lines of standard error that are kept, and bytes of each.
 const LINES_MAX: usize = 20;
@@ -35,6 +36,8 @@ const REST_MAX: Duration = Duration::from_secs(5);
 pub(super) struct Job {
     pub(super) command: Vec<OsString>,
     pub(super) variables: Vec<(&'static str, String)>,
+    /// The home of the worker, if it has one of its own.
+    pub(super) home: Option<WorkerHome>,
     /// Variables by which the processes of this run are recognised, as `NAME=value`.
     pub(super) marks: Vec<String>,
     pub(super) folder: PathBuf,
@@ -159,6 +162,12 @@ fn command(job: &Job) -> std::io::Result<Command> {
         }
     }
     command.envs(job.variables.iter().map(|(name, value)| (name, variable(value))));
+    if let Some(home) = &job.home {
+        for name in REMOVED {
+            command.env_remove(name);
+        }
+        command.envs(home.variables.iter().map(|(name, value)| (name, value)));
+    }
     Ok(command)
 }
 
@@ -243,6 +252,7 @@ mod tests {
         Job {
             command: command.iter().map(OsString::from).collect(),
             variables: vec![("TANDEM_TASK_TITLE", title)],
+            home: None,
             marks: vec!["TANDEM_RUNNER=of-this-test-alone".into()],
             folder: std::env::temp_dir(),
             input: Vec::new(),

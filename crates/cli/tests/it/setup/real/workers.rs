@@ -54,3 +54,20 @@ async fn a_gemini_worker_starts_no_bridge() {
     assert!(sent.stdout.contains("Nothing to do."), "{sent:?}");
     assert!(!lock.exists(), "a bridge has run");
 }
+
+/// Claude Code finds its own files by the links in the home of the worker, and writes to them.
+#[tokio::test]
+async fn a_claude_worker_uses_the_files_of_its_owner_and_starts_no_bridge() {
+    let offline = Offline::start().await;
+    let file = offline.cli.home.join(".claude.json");
+    write(&file, &json!({ "hasCompletedOnboarding": true }).to_string());
+    offline.connect("claude", &[]).await;
+    let _model = offline.model("claude-model.mjs", "4400");
+    let variables = [("ANTHROPIC_BASE_URL", "http://127.0.0.1:4400"), ("ANTHROPIC_API_KEY", "x")];
+    let _runner = offline.runner("claude", &[], &variables);
+    let sent = offline.ok(&["send", "ada-claude", "Anything?", "--wait", "--agent", "bob"]).await;
+    assert!(sent.stdout.contains("Nothing to do."), "there is no tool of the bridge: {sent:?}");
+    let home = offline.cli.home.join(".local/state/tandem/ada-claude.d/run/home/claude");
+    assert_eq!(std::fs::read_link(home.join(".claude.json")).unwrap(), file, "the link is still there");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("firstStartTime"), "the tool has written to it");
+}
