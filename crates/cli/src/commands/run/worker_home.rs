@@ -20,6 +20,9 @@ pub(super) const REMOVED: [&str; 4] =
 const CODEX_FILES: [&str; 7] =
     ["auth.json", "auth.lock", "config.toml", "hooks.json", "AGENTS.md", "rules", ".env"];
 
+/// Files that tools write themselves.
+const LOGINS: [&str; 2] = ["auth.json", ".claude.json"];
+
 /// A home with the variables that lead to it.
 #[derive(Debug)]
 pub(super) struct WorkerHome {
@@ -80,19 +83,31 @@ impl OwnerHome {
     }
 }
 
-/// Lets a place lead to a file or folder of the owner, if there is one.
+/// Lets a place lead to a file or folder of the owner, if there is one. Settings that are the owner's come from the owner
+/// only, so a file that a worker has left in their place is removed.
 fn link(owners: &Path, place: &Path) -> io::Result<()> {
-    let is_link = std::fs::read_link(place).is_ok_and(|to| to == owners);
-    if is_link || !owners.try_exists()? {
+    if std::fs::read_link(place).is_ok_and(|to| to == owners) {
         return Ok(());
     }
+    let owners_at = owners.metadata().and_then(|found| found.modified()).ok();
     if let Ok(found) = place.symlink_metadata() {
-        // A tool that replaces a file as a whole puts its own in place of the link, such as a login that it has renewed. It
-        // stays until the owner's is newer.
-        if found.is_file() && found.modified()? > owners.metadata()?.modified()? {
+        // A tool may replace a login that it has renewed as a whole. That stays until the owner's is newer.
+        let is_login = LOGINS.iter().any(|name| place.ends_with(name));
+        if is_login
+            && found.is_file()
+            && owners_at.is_none_or(|at| found.modified().is_ok_and(|own| own > at))
+        {
             return Ok(());
         }
-        if found.is_dir() { std::fs::remove_dir_all(place)? } else { std::fs::remove_file(place)? }
+        match found.is_dir() {
+            // Another worker may be using it.
+            true if owners_at.is_none() => return Ok(()),
+            true => std::fs::remove_dir_all(place)?,
+            false => std::fs::remove_file(place)?,
+        }
+    }
+    if owners_at.is_none() {
+        return Ok(());
     }
     match symlink(owners, place) {
         // Another worker was faster.
@@ -138,6 +153,10 @@ mod tests {
         // What the tool writes into it is the owner's.
         std::fs::write(own.join(".codex/auth.json"), "renewed").unwrap();
         assert_eq!(std::fs::read_to_string(home.join(".codex/auth.json")).unwrap(), "renewed");
+        // What a worker puts in the place of a setting has no effect on the next one.
+        std::fs::write(own.join(".codex/config.toml"), "[mcp_servers.x]").unwrap();
+        owner.prepare(Recipe::Codex, &own).unwrap();
+        assert_eq!(names(&own.join(".codex")), ["auth.json"]);
         // The folder is elsewhere now.
         write(base.join("elsewhere/auth.json"), "other");
         let owner = OwnerHome { codex: Some(base.join("elsewhere")), ..owner };
