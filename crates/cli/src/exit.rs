@@ -208,14 +208,18 @@ fn advice(error: &Error) -> Option<String> {
             Some("If it changes something, that may have happened. Look first: `tandem task list`.".into())
         }
         Error::KeyChanged { agent, .. } => Some(format!(
-            "If its owner confirms the new words: `tandem trust {agent} --accept`. If not, send nothing."
+            "If its owner confirms the new words: `tandem trust {agent} --accept WORDS`. If not, send nothing."
+        )),
+        Error::AnotherAgent(other) if other.found.is_none() => Some(format!(
+            "It has no key to compare. If you mean it all the same: give its id, {}, or `tandem connections alias {} NAME`.",
+            other.agent, other.agent
         )),
         Error::AnotherAgent(other) => Some(format!(
-            "If the owner confirms the new words: `tandem trust {} --accept`. If not, send nothing.",
+            "If the owner confirms the new words: `tandem trust {} --accept WORDS`. If not, send nothing.",
             other.agent
         )),
         Error::NotPinned { agent, .. } => {
-            Some(format!("Compare the words with its owner, then: `tandem trust {agent} --accept`."))
+            Some(format!("Compare the words with its owner, then: `tandem trust {agent} --accept WORDS`."))
         }
         Error::NoKey => Some(
             "Give this profile its key with `tandem login --hub URL --as PROFILE --private-key FILE`, or register a \

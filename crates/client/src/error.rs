@@ -89,10 +89,10 @@ pub enum Error {
     },
     /// The hub presents another agent under the name of a pinned one.
     #[error(
-        "another agent has the name of {}, whose key is pinned; it may belong to someone else\n  \
+        "another agent has the name or alias of {}, whose key is pinned; it may belong to someone else\n  \
          pinned: {} ({})\n  now:    {} ({})\n\
          Compare the words with the owner of {} over another channel before you accept it",
-        .0.name, .0.pinned.words(), .0.pinned_agent, .0.found.words(), .0.agent, .0.name
+        .0.name, .0.pinned.words(), .0.pinned_agent, .0.found_words(), .0.agent, .0.name
     )]
     AnotherAgent(Box<AnotherAgent>),
     /// The hub presents an encrypted task as one with another agent than before.
@@ -154,12 +154,20 @@ pub struct AnotherAgent {
     pub agent: AgentId,
     /// The name of the pinned agent.
     pub name: String,
-    /// The fingerprint of the key that the hub presents.
-    pub found: Fingerprint,
+    /// The fingerprint of the key that the hub presents, if it presents one.
+    pub found: Option<Fingerprint>,
     /// The agent that is pinned.
     pub pinned_agent: AgentId,
     /// The fingerprint of its key.
     pub pinned: Fingerprint,
+}
+
+impl AnotherAgent {
+    /// The words of the key that the hub presents.
+    #[must_use]
+    pub fn found_words(&self) -> String {
+        self.found.map_or_else(|| "no key".to_owned(), |found| found.words())
+    }
 }
 
 /// An error answer of the hub.

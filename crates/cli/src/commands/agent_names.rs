@@ -1,51 +1,119 @@
-//! Which connected agent a word means. Every command, the runner and the bridge look here; they differ in how much of a
-//! name is enough.
+//! Which connected agent a word means, for every command, the runner and the bridge.
+//!
+//! An id is an id. Then come the owner's aliases, then the names that agents have chosen themselves. A name counts as a whole
+//! only: with the beginning of one, a task would go to `bobby` as soon as `bob` has left.
 
 use tandem_api::connections::ConnectionView;
+use tandem_client::{Error, Pins, folded_name};
+use tandem_seal::PublicKey;
 
-/// What may name an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Naming {
-    /// Its id or the caller's alias, as the hub reads them.
-    Exact,
-    /// Also its own name. For what lasts: a beginning could mean another agent tomorrow.
-    Name,
-    /// Also the beginning of any of them.
-    Beginning,
+use crate::exit::Failure;
+use crate::terminal::text;
+
+/// Agents that are listed in an error.
+const LISTED_MAX: usize = 5;
+
+/// Why it is not clear whom a word means.
+#[derive(Debug)]
+pub(crate) enum Unclear {
+    /// Nobody is called so. These names begin so.
+    Nobody(Vec<ConnectionView>),
+    Several(Vec<ConnectionView>),
+    /// The hub presents another agent under it than before, or the pins cannot be read.
+    Refused(Error),
 }
 
-type Test<'a> = &'a dyn Fn(&ConnectionView) -> bool;
-
-/// The agents that a word means: one, or several if it is not clear. An id comes first, then the alias, which nobody else
-/// can choose. An agent chooses its own name, so a name never wins over them: not over the beginning of an alias either.
-pub(crate) fn find<'a>(
-    connections: &'a [ConnectionView],
+/// The agent that a word means. If its id is not given, no other agent may be pinned under the word: the hub says which agent
+/// has an alias, and agents choose their names.
+pub(crate) fn resolve(
+    connections: &[ConnectionView],
     named: &str,
-    naming: Naming,
-) -> Vec<&'a ConnectionView> {
-    let alias = |one: &ConnectionView| one.alias.as_ref().map(|alias| alias.as_str().to_owned());
-    let id = |one: &ConnectionView| one.connected.agent_id.to_string();
+    pins: Option<&Pins>,
+) -> Result<ConnectionView, Unclear> {
+    let one = match find(connections, named).as_slice() {
+        [one] => (*one).clone(),
+        [] => return Err(Unclear::Nobody(beginning_with(connections, named))),
+        several => return Err(Unclear::Several(several.iter().map(|one| (*one).clone()).collect())),
+    };
+    let connected = &one.connected;
+    if let Some(pins) = pins.filter(|_| connected.agent_id.as_str() != named) {
+        let pem = connected.public_key.as_ref().map(|key| key.as_str());
+        let key = pem.and_then(|pem| PublicKey::from_pem(pem).ok());
+        pins.check_named(named, &connected.agent_id, key.as_ref()).map_err(Unclear::Refused)?;
+    }
+    Ok(one)
+}
+
+/// The agents that a word means: one, or several if it is not clear.
+fn find<'a>(connections: &'a [ConnectionView], named: &str) -> Vec<&'a ConnectionView> {
+    let folded = folded_name(named);
+    let id = |one: &&ConnectionView| one.connected.agent_id.as_str() == named;
+    let alias = |one: &&ConnectionView| one.alias.as_ref().is_some_and(|alias| alias.as_str() == named);
+    let folded_alias =
+        |one: &&ConnectionView| one.alias.as_ref().is_some_and(|alias| folded_name(alias.as_str()) == folded);
     // An agent may choose a name that looks like the id of another.
-    let small = named.to_lowercase();
-    let is_id = small.starts_with("agent_");
-    let name = |one: &ConnectionView| (!is_id).then(|| one.connected.agent_name.as_str().to_owned());
-    // Only ASCII: other letters have look-alikes that become the same small letter.
-    let is_same = |text: String| text.eq_ignore_ascii_case(named);
-    let begins = |text: String| !small.is_empty() && text.to_lowercase().starts_with(&small);
-    let steps: [(Naming, Test<'_>); 5] = [
-        (Naming::Exact, &|one| id(one) == named),
-        (Naming::Exact, &|one| alias(one).as_deref() == Some(named)),
-        (Naming::Name, &|one| alias(one).is_some_and(is_same)),
-        (Naming::Name, &|one| {
-            name(one).is_some_and(is_same) || (naming == Naming::Beginning && alias(one).is_some_and(begins))
-        }),
-        (Naming::Beginning, &|one| [alias(one), Some(id(one)), name(one)].into_iter().flatten().any(begins)),
-    ];
-    let mut found = steps
-        .iter()
-        .filter(|(needs, _)| *needs <= naming)
-        .map(|(_, is_it)| connections.iter().filter(|one| is_it(one)).collect::<Vec<_>>());
-    found.find(|found| !found.is_empty()).unwrap_or_default()
+    let name = |one: &&ConnectionView| {
+        !looks_like_id(named) && folded_name(one.connected.agent_name.as_str()) == folded
+    };
+    let steps: [&dyn Fn(&&'a ConnectionView) -> bool; 4] = [&id, &alias, &folded_alias, &name];
+    let found = steps.iter().map(|is_it| connections.iter().filter(|one| is_it(one)).collect::<Vec<_>>());
+    found.into_iter().find(|found| !found.is_empty() && !folded.is_empty()).unwrap_or_default()
+}
+
+/// Whether a word can only be the id of an agent.
+pub(crate) fn looks_like_id(word: &str) -> bool {
+    folded_name(word).starts_with("agent_")
+}
+
+/// The agents with an alias, a name or an id that begins so. A person may have meant one of them.
+fn beginning_with(connections: &[ConnectionView], named: &str) -> Vec<ConnectionView> {
+    let folded = folded_name(named);
+    let begins = |text: &str| !folded.is_empty() && folded_name(text).starts_with(&folded);
+    let is_it = |one: &&ConnectionView| {
+        let name = one.connected.agent_name.as_str();
+        one.alias.as_ref().is_some_and(|alias| begins(alias.as_str()))
+            || begins(one.connected.agent_id.as_str())
+            || (!looks_like_id(named) && begins(name))
+    };
+    connections.iter().filter(is_it).cloned().collect()
+}
+
+/// An agent with its name, its alias and its id.
+pub(crate) fn described(one: &ConnectionView) -> String {
+    let connected = &one.connected;
+    let alias = one.alias.as_ref().map_or(String::new(), |alias| format!("{}, ", text::line(alias.as_str())));
+    format!("{alias}{} ({})", text::line(connected.agent_name.as_str()), connected.agent_id)
+}
+
+fn listed(agents: &[ConnectionView]) -> String {
+    let mut words: Vec<String> = agents.iter().take(LISTED_MAX).map(described).collect();
+    if agents.len() > LISTED_MAX {
+        words.push(format!("{} more", agents.len() - LISTED_MAX));
+    }
+    words.join(" or ")
+}
+
+impl Unclear {
+    /// The failure of a command in which this word was typed.
+    pub(crate) fn failure(self, named: &str) -> Failure {
+        let named = text::line(named);
+        match self {
+            Self::Nobody(similar) if similar.is_empty() => Failure::not_found(format!(
+                "you have no connection to {named:?}"
+            ))
+            .next("`tandem connections` shows whom you can reach; `tandem pair` connects another agent."),
+            Self::Nobody(similar) => {
+                let what = format!(
+                    "you have no connection to {named:?}; {named:?} is the beginning of {}",
+                    listed(&similar)
+                );
+                Failure::not_found(what).next("Give the whole name, the alias or the id.")
+            }
+            Self::Several(several) => Failure::usage(format!("{named:?} can mean {}", listed(&several)))
+                .next("Give the id, or set an alias: `tandem connections alias ID NAME`."),
+            Self::Refused(error) => error.into(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -65,42 +133,83 @@ mod tests {
     }
 
     /// The ids that a word means.
-    fn found(word: &str, naming: Naming) -> Vec<String> {
-        let connections = [
-            connection("agent_1", "Bob", Some("reviewer")),
-            connection("agent_2", "Reviewer", None),
-            connection("agent_3", "agent_1", None),
-            connection("agent_4", "bob", None),
-            connection("agent_5", "\u{212a}ate", None),
-        ];
-        find(&connections, word, naming).iter().map(|one| one.connected.agent_id.to_string()).collect()
+    fn found(connections: &[ConnectionView], word: &str) -> Vec<String> {
+        find(connections, word).iter().map(|one| one.connected.agent_id.to_string()).collect()
     }
 
     #[test]
     fn nobody_takes_the_place_of_another_by_its_name() {
-        for naming in [Naming::Exact, Naming::Name, Naming::Beginning] {
-            assert_eq!(found("reviewer", naming), ["agent_1"]);
-            assert_eq!(found("agent_1", naming), ["agent_1"]);
+        let connections = [
+            connection("agent_1", "Bob", Some("reviewer")),
+            connection("agent_2", "Reviewer", None),
+            connection("agent_3", "agent_1", None),
+            connection("agent_4", " agent_9", None),
+        ];
+        for word in ["reviewer", "Reviewer ", "agent_1", "bob", " BOB"] {
+            assert_eq!(found(&connections, word), ["agent_1"], "{word:?}");
         }
-        assert_eq!(found("AGENT_1", Naming::Beginning), ["agent_1"]);
-        assert_eq!(found("BOB", Naming::Name), ["agent_1", "agent_4"]);
-        assert!(found("kate", Naming::Name).is_empty());
+        // Somebody who calls itself like an agent that has left does not get its tasks.
+        for word in ["agent_9", " agent_9", "Agent_9", "AGENT_1"] {
+            assert!(found(&connections, word).is_empty(), "{word:?}");
+        }
     }
 
     #[test]
-    fn nobody_takes_the_beginning_of_an_alias_by_its_name() {
+    fn names_that_look_the_same_are_the_same() {
+        let connections = [
+            connection("agent_1", "Kate M", None),
+            connection("agent_2", "\u{212a}ate\u{a0} m", None),
+            connection("agent_3", "ka\u{200b}te m\u{200d}", None),
+            connection("agent_4", "Ame\u{301}lie", None),
+            connection("agent_5", "\u{202e}Am\u{e9}lie ", None),
+        ];
+        assert_eq!(found(&connections, "Kate M"), ["agent_1", "agent_2", "agent_3"]);
+        assert_eq!(found(&connections, "amélie"), ["agent_4", "agent_5"]);
+        let unclear = resolve(&connections, "amélie", None).unwrap_err().failure("amélie");
+        assert!(unclear.what().contains("agent_4") && unclear.what().contains("agent_5"), "{unclear}");
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_is_no_name() {
         let connections =
-            [connection("agent_1", "Bob", Some("reviewer")), connection("agent_2", "rev", None)];
-        assert_eq!(find(&connections, "rev", Naming::Beginning).len(), 2, "it is not clear");
-        assert_eq!(find(&connections, "rev", Naming::Name).len(), 1);
+            [connection("agent_1", "bobby", None), connection("agent_2", "x", Some("Reviewer"))];
+        for (word, similar) in [("bob", 1), ("rev", 1), ("agent_", 2), ("", 0), (" ", 0), ("carol", 0)] {
+            match resolve(&connections, word, None) {
+                Err(Unclear::Nobody(found)) => assert_eq!(found.len(), similar, "{word:?}"),
+                other => panic!("{word:?}: {other:?}"),
+            }
+        }
+        assert_eq!(found(&connections, "bobby"), ["agent_1"]);
     }
 
+    /// A hub that gives the alias or name of a pinned agent to another one, with or without a key.
     #[test]
-    fn a_beginning_is_enough_only_where_it_is_said() {
-        assert!(found("Bob", Naming::Exact).is_empty());
-        assert!(found("rev", Naming::Name).is_empty());
-        assert_eq!(found("rev", Naming::Beginning), ["agent_1"]);
-        assert_eq!(found("AGENT_4", Naming::Beginning), ["agent_4"]);
-        assert!(found("", Naming::Beginning).is_empty());
+    fn a_moved_alias_is_refused_until_the_owner_moves_it() {
+        let pins = Pins::in_memory();
+        let key = |name: &str| {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../seal/tests/vectors/keys.json");
+            let keys: serde_json::Value =
+                serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+            PublicKey::from_pem(keys["keys"][name]["public"].as_str().unwrap()).unwrap()
+        };
+        let (bob, eve) = ("agent_bob".parse().unwrap(), "agent_eve".parse().unwrap());
+        pins.check(&bob, &tandem_client::PeerKey::new("bob", None, key("bob"))).unwrap();
+        pins.set_alias(&bob, None, Some("Reviewer")).unwrap();
+        let moved = |alias: Option<&str>, name: &str| [connection("agent_eve", name, alias)];
+        for (connections, word) in [(moved(Some("reviewer"), "eve"), "REVIEWER"), (moved(None, "bob"), "Bob")]
+        {
+            let refused = resolve(&connections, word, Some(&pins)).unwrap_err();
+            assert!(matches!(refused, Unclear::Refused(Error::AnotherAgent(_))), "{word}: {refused:?}");
+            resolve(&connections, "agent_eve", Some(&pins)).unwrap();
+        }
+        pins.set_alias(&eve, None, Some("reviewer")).unwrap();
+        resolve(&moved(Some("reviewer"), "eve"), "reviewer", Some(&pins)).unwrap();
+        // Also by comparing words.
+        pins.set_alias(&bob, None, Some("reviewer")).unwrap();
+        pins.accept(&eve, &tandem_client::PeerKey::new("eve", Some("reviewer"), key("cyd"))).unwrap();
+        resolve(&moved(Some("reviewer"), "eve"), "reviewer", Some(&pins)).unwrap();
+        let back = [connection("agent_bob", "bob", Some("reviewer"))];
+        let refused = resolve(&back, "reviewer", Some(&pins)).unwrap_err();
+        assert!(matches!(refused, Unclear::Refused(Error::AnotherAgent(_))), "{refused:?}");
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn tasks() -> ArgValueCandidates {
                 let help = format!(
                     "{} {}",
                     task.status.as_str(),
-                    text::cut(&text::line(listed_title(&task.id, &task.title)), 60)
+                    text::cut(&text::line(listed_title(&client, &task.id, &task.title)), 60)
                 );
                 CompletionCandidate::new(task.id.as_str().to_owned()).help(Some(help.into()))
             };

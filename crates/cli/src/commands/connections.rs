@@ -170,6 +170,12 @@ fn rule_words(rule: Option<Rule>) -> &'static str {
 async fn change_connection(session: &Session, agent: &str, change: &PatchConnection) -> Outcome {
     let connection = session.agent(agent).await?;
     let changed = session.client.change_connection(&connection.connected.connection_id, change).await?;
+    if let (Some(alias), Some(pins)) = (&change.alias, session.pins()?) {
+        // If the hub gives it to another agent later, that is noticed.
+        let old = connection.alias.as_ref().map(|alias| alias.as_str());
+        let new = alias.as_ref().map(|alias| alias.as_str());
+        pins.set_alias(&connection.connected.agent_id, old, new)?;
+    }
     session.terminal.result(&changed, |terminal: &Terminal| {
         let name = text::line(&display_name(&changed));
         terminal.done(&format!("{name}: tasks {}", rule_words(changed.approval)))

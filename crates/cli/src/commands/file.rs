@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use tandem_api::files::UploadedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::{DownloadOptions, NewFile, Trust, Upload, has_sealed_id, is_encrypted};
+use tandem_client::{DownloadOptions, NewFile, Trust, Upload};
 use tandem_core::FileId;
 use tandem_core::messages::ContentType;
 
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             check_files(files)?;
             let task = session.client.task(&session.task_id(task).await?).await?;
             session.remember(&task.id);
-            check_types(files, is_encrypted(&task)?)?;
+            check_types(files, session.client.is_encrypted(&task)?)?;
             for uploaded in upload_all(&session, &task, files).await? {
                 session.terminal.result(&uploaded, |terminal| terminal.line(&sent_line(&uploaded)))?;
             }
@@ -163,7 +163,7 @@ pub(crate) async fn upload_all(
     for path in files {
         let name = file_name(path)?;
         let mime_type = mime_type(path);
-        if is_encrypted(task)? {
+        if session.client.is_encrypted(task)? {
             let mut bytes = Vec::new();
             // It may have grown since it was checked.
             File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
@@ -213,7 +213,7 @@ async fn list(session: &Session, named: &str) -> Outcome {
         return files.iter().try_for_each(|message| session.terminal.json_line(message));
     }
     let infos = file_infos(&session.client, &files, usize::MAX).await;
-    let is_sealed_task = is_sealed(&task);
+    let is_sealed_task = is_sealed(&session.client, &task);
     let mut table = Table::new(&["file", "name", "type", "size", "from", "sent"], 1);
     for (message, info) in files.iter().zip(&infos) {
         let name = info.as_ref().and_then(|info| info.filename.as_deref());
@@ -240,7 +240,7 @@ async fn list(session: &Session, named: &str) -> Outcome {
 async fn download(session: &Session, down: &Down) -> Outcome {
     let Some(named) = &down.task else { return download_of_any_task(session, down).await };
     let task = session.client.task(&session.task_id(named).await?).await?;
-    if !is_sealed(&task) {
+    if !is_sealed(&session.client, &task) {
         return download_plain(session, down).await;
     }
     let message = find_announcement(session, &task, &down.file).await?.ok_or_else(|| {
@@ -271,7 +271,8 @@ async fn download_sealed(session: &Session, down: &Down, task: &TaskView, messag
 async fn download_of_any_task(session: &Session, down: &Down) -> Outcome {
     if let Some(last) = session.state().last_task() {
         let task = session.client.task(last).await.ok();
-        let may_be_sealed = has_sealed_id(last) || task.as_ref().is_some_and(is_sealed);
+        let may_be_sealed = session.client.is_known_encrypted(last)?
+            || task.as_ref().is_some_and(|task| is_sealed(&session.client, task));
         let message = match &task {
             Some(task) => find_announcement(session, task, &down.file).await.ok().flatten(),
             None => None,

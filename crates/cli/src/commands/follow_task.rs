@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::{PageQuery, TaskView};
-use tandem_client::{Followed, Notice, Opened, StreamEvent};
+use tandem_client::{Client, Followed, Notice, Opened, StreamEvent};
 use tandem_core::events::EventKind;
 use tandem_core::{MessageId, Status, TaskId};
 use tokio::time::{Instant, timeout_at};
@@ -44,12 +44,12 @@ pub(crate) struct Ending {
 impl Ending {
     /// The outcome of a command that waited for the task: a failure if it ended in another way than completed, or if a text
     /// of it could not be opened.
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self, client: &Client) -> Outcome {
         let task = &self.task.view;
         if task.status.is_terminal() && task.status != Status::Completed {
             let why = task.status_reason.as_ref();
             let why = why
-                .map_or(String::new(), |why| format!(": {}{}", text::line(why.as_str()), in_the_clear(task)));
+                .map_or(String::new(), |why| format!(": {}{}", text::line(why.as_str()), in_the_clear(client, task)));
             let what = format!("the task was not completed; it is {}{why}", task.status.as_str());
             return Err(Failure::refused(what)
                 .next("`tandem task show @` has the details, `tandem task retry @` starts it again."));
@@ -142,7 +142,7 @@ async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) ->
         let files = file_infos(&session.client, opened.iter().map(|message| &message.view), 1).await;
         let mut printed = Printed::Other;
         for (message, file) in opened.iter().zip(&files) {
-            print_message(terminal, task, message, file.as_ref())?;
+            print_message(session, task, message, file.as_ref())?;
             printed = match message.trust.why_unreadable() {
                 Some(_) => Printed::Unopened,
                 None => Printed::Text(message.view.content.as_str().to_owned()),
@@ -151,7 +151,7 @@ async fn print_event(session: &Session, task: &TaskView, event: &StreamEvent) ->
         return Ok(printed);
     }
     if let Some(status) = fields.status {
-        let clear = in_the_clear(task);
+        let clear = in_the_clear(&session.client, task);
         let reason = fields.reason.as_ref().map(|reason| format!("{}{clear}", text::line(reason.as_str())));
         terminal.line(&status_line(terminal, status, reason.as_deref()))?;
     } else if event.kind == EventKind::TaskStalled.into() {

@@ -56,7 +56,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             table.row([
                 what(item).as_str(),
                 item.from_agent_name.as_str(),
-                item.task_id.as_ref().map_or(item.title.as_str(), |task| listed_title(task, &item.title)),
+                item.task_id
+                    .as_ref()
+                    .map_or(item.title.as_str(), |task| listed_title(&session.client, task, &item.title)),
                 item.task_id.as_ref().map_or("", |task| task.as_str()),
                 &time::relative(item.created_at, now),
                 item.priority.as_str(),

@@ -3,7 +3,7 @@
 
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
-use tandem_client::{Client, Trust, is_encrypted};
+use tandem_client::{Client, Trust};
 use tandem_core::loops::{Line, looping};
 use tandem_core::messages::ContentType;
 use tandem_core::{AgentId, TaskId};
@@ -31,7 +31,7 @@ pub(crate) async fn is_looping(
     // Encrypted texts are longer than what was written.
     if newest.iter().any(|message| message.content_type == ContentType::Encrypted)
         && let Ok(view) = client.task(task).await
-        && !matches!(is_encrypted(&view), Ok(false))
+        && !matches!(client.is_encrypted(&view), Ok(false))
     {
         let opened = client.open_messages(&view, newest).await;
         for (line, opened) in lines.iter_mut().zip(&opened) {

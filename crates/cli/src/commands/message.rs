@@ -1,16 +1,20 @@
 //! `tandem message`: a message on a task, or to an agent.
 
 use clap::Args;
+use tandem_api::connections::ConnectionView;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{TaskView, TasksQuery};
+use tandem_client::folded_name;
 use tandem_core::text::Body;
 use tandem_core::{AgentId, TaskId};
 
+use super::agent_names::described;
 use super::complete::tasks;
 use super::input::{checked, text_or_stdin};
-use super::task_view::{WithTrust, is_sealed, own_trust};
+use super::task_view::{WithTrust, own_trust};
 use super::{Common, Session};
 use crate::exit::{Exit, Failure, Outcome};
+use crate::terminal::text;
 
 /// Arguments of `tandem message`.
 #[derive(Debug, Args)]
@@ -38,10 +42,10 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
                 let sent = session.client.say(&task, SendMessage::new(body)).await?;
                 (task, sent)
             }
-            Receiver::Agent(agent) => to_agent(&session, &arguments.to, &agent, body).await?,
+            Receiver::Agent(agent) => to_agent(&session, &agent, body).await?,
         };
         session.remember(&sent.task_id);
-        let trust = own_trust(&task);
+        let trust = own_trust(&session.client, &task);
         session.terminal.result(&WithTrust::new(&sent, &trust), |terminal| {
             terminal.done(&format!("Sent on {}.", sent.task_id))
         })
@@ -54,40 +58,49 @@ enum Receiver {
     Agent(AgentId),
 }
 
-/// A task, or an agent; a word that can be both is an agent.
+/// A task, or an agent. An id or alias of an agent is an agent. A word that is the name of one, which it has chosen itself,
+/// and also means a task is not clear.
 async fn receiver(session: &Session, named: &str) -> Outcome<Receiver> {
-    if named == "@" || named.starts_with("task_") {
+    if named == "@" || named.starts_with("task_") || named.contains(':') {
         return Ok(Receiver::Task(session.task_id(named).await?));
     }
-    let no_agent = match session.agent(named).await {
-        Ok(connection) => return Ok(Receiver::Agent(connection.connected.agent_id)),
-        Err(failure) if failure.exit == Exit::NotFound => failure,
+    let agent = match session.agent(named).await {
+        Ok(connection) => Ok(connection),
+        Err(failure) if failure.exit == Exit::NotFound => Err(failure),
         Err(failure) => return Err(failure),
     };
-    match session.task_id(named).await {
-        Ok(task) => Ok(Receiver::Task(task)),
-        Err(failure) if failure.exit == Exit::NotFound => Err(no_agent),
-        Err(failure) => Err(failure),
+    let is_owners_word = |one: &ConnectionView| {
+        let alias = one.alias.as_ref().map(|alias| folded_name(alias.as_str()));
+        one.connected.agent_id.as_str() == named || alias == Some(folded_name(named))
+    };
+    if let Ok(connection) = &agent
+        && is_owners_word(connection)
+    {
+        return Ok(Receiver::Agent(connection.connected.agent_id.clone()));
+    }
+    match (agent, session.task_id(named).await) {
+        (Err(_), Ok(task)) => Ok(Receiver::Task(task)),
+        (Ok(connection), Err(failure)) if failure.exit == Exit::NotFound => {
+            Ok(Receiver::Agent(connection.connected.agent_id))
+        }
+        (Ok(connection), Ok(task)) => {
+            let what = format!("{:?} can mean {} or {task}", text::line(named), described(&connection));
+            Err(Failure::usage(what).next("Give the id of the agent or of the task."))
+        }
+        (Err(failure), Err(no_task)) if no_task.exit == Exit::NotFound => Err(failure),
+        (_, Err(failure)) => Err(failure),
     }
 }
 
 /// Sends to the newest open task with an agent. The task is looked up here, so that a text for an encrypted task never
 /// reaches the hub in the clear.
-async fn to_agent(
-    session: &Session,
-    named: &str,
-    agent: &AgentId,
-    body: Body,
-) -> Outcome<(TaskView, MessageView)> {
+async fn to_agent(session: &Session, agent: &AgentId, body: Body) -> Outcome<(TaskView, MessageView)> {
     let query = TasksQuery { with: Some(agent.clone()), limit: Some(500), ..TasksQuery::default() };
     let page = session.client.tasks(&query).await?;
     let task = page.into_iter().find(|task| task.status.is_live()).ok_or_else(|| {
         Failure::not_found("there is no open task with that agent")
             .next("Start one: `tandem send AGENT TITLE`.")
     })?;
-    if is_sealed(&task) {
-        session.client.check_meant(named, agent).await?;
-    }
     let sent = session.client.say(&task, SendMessage::new(body)).await?;
     Ok((task, sent))
 }

@@ -41,6 +41,7 @@ mod setup;
 mod setup_link;
 pub(crate) mod shell;
 mod task;
+mod task_names;
 mod task_view;
 mod top;
 mod trust;

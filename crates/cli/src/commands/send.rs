@@ -30,7 +30,7 @@ Examples:
   tandem send bob \"Review the API\" --text \"Only breaking changes\" --review --ttl 1h
   git diff | tandem send bob \"Review this diff\" --text - --encrypt")]
 pub(crate) struct Arguments {
-    /// The receiver: alias, name or id of a connected agent
+    /// The receiver: alias, whole name or id of a connected agent
     #[arg(value_name = "AGENT", add = connected_agents())]
     agent: String,
     /// What to do, in one line
@@ -89,7 +89,6 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         // Where the log ends now: everything about the task comes after it.
         let before = if arguments.wait { Some(session.client.end_of_events().await?) } else { None };
         let sent = if arguments.encrypt {
-            session.client.check_meant(&arguments.agent, &receiver).await?;
             session.client.create_encrypted_task(task, &receiver).await?
         } else {
             task.target_agent_id = checked("AGENT", receiver.to_string())?;
@@ -107,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             true => sent,
             false => publish(&session, sent).await?,
         };
-        let trust = own_trust(&sent);
+        let trust = own_trust(&session.client, &sent);
         session.terminal.result(&WithTrust::new(&sent, &trust), |terminal| {
             let to = text::line(sent.target_agent_name.as_str());
             let lock = if arguments.encrypt { ", encrypted" } else { "" };
@@ -170,5 +169,5 @@ async fn finish(session: &Session, sent: &TaskView, cursor: i64, limit: Option<D
         terminal
             .note("It waits for you: `tandem message @ \"…\"` answers, `tandem task accept @` completes it.");
     }
-    ending.outcome()
+    ending.outcome(&session.client)
 }

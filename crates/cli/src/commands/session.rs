@@ -4,12 +4,12 @@ use std::future::Future;
 
 use futures_util::FutureExt as _;
 use tandem_api::connections::{ConnectedView, ConnectionView};
-use tandem_api::tasks::{PageQuery, TaskView, TasksQuery};
-use tandem_client::{Client, HubUrl, Keyring, PeerKey, Pins, each_page};
+use tandem_client::{Client, HubUrl, Keyring, PeerKey, Pins};
 use tandem_core::TaskId;
 
 use super::Common;
-use super::agent_names::{self, Naming};
+use super::agent_names::{self, Unclear, described};
+use super::input::confirm;
 use super::pages::Extent;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles, State};
@@ -18,8 +18,6 @@ use crate::terminal::text;
 
 /// The hub that is meant when nothing says otherwise.
 pub(crate) const USUAL_HUB: &str = "http://127.0.0.1:3000";
-/// Tasks in which a prefix of an id is looked for, newest first.
-const PREFIX_TASKS_MAX: usize = 2_000;
 
 /// A command that acts as an agent.
 #[derive(Debug)]
@@ -90,9 +88,7 @@ impl Session {
 
     /// Pins the key of a new connection, which has been shown: if the hub swaps it later, that is a changed key.
     pub(crate) fn pin(&self, connected: &ConnectedView) -> Outcome {
-        let Some(profile) = &self.profile else { return Ok(()) };
-        if connected.public_key.is_some() {
-            let pins = Pins::at(self.profiles.pins_file(&profile.name))?;
+        if let Some(pins) = self.pins()?.filter(|_| connected.public_key.is_some()) {
             pins.check(&connected.agent_id, &PeerKey::of(connected, None)?)?;
         }
         Ok(())
@@ -103,67 +99,39 @@ impl Session {
         Ok(Extent::whole().read(read).await?.items)
     }
 
-    /// The connected agent that a person means: by alias, id or name, or the beginning of one if it is unique.
-    pub(crate) async fn agent(&self, named: &str) -> Outcome<ConnectionView> {
-        let connections = self.connections().await?;
-        let found = agent_names::find(&connections, named, Naming::Beginning);
-        match found.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(Failure::not_found(format!("you have no connection to {:?}", text::line(named))).next(
-                "`tandem connections` shows whom you can reach; `tandem pair` connects another agent.",
-            )),
-            several => {
-                let name = |connection: &&ConnectionView| {
-                    let connected = &connection.connected;
-                    format!("{} ({})", text::line(connected.agent_name.as_str()), connected.agent_id)
-                };
-                let all: Vec<String> = several.iter().map(name).collect();
-                Err(Failure::usage(format!("{:?} can mean {}", text::line(named), all.join(" or ")))
-                    .next("Give the id, or set an alias: `tandem connections alias ID NAME`."))
-            }
-        }
+    /// The pinned keys; none without a profile.
+    pub(crate) fn pins(&self) -> Outcome<Option<Pins>> {
+        let file = self.profile.as_ref().map(|profile| self.profiles.pins_file(&profile.name));
+        Ok(file.map(Pins::at).transpose()?)
     }
 
-    /// The id of the task that a person means: `@` for the last one, an id, or the beginning of one if it is unique.
-    /// The prefix `task_` may be left out.
-    pub(crate) async fn task_id(&self, named: &str) -> Outcome<TaskId> {
-        if named == "@" {
-            return self.state().last_task().cloned().ok_or_else(|| {
-                Failure::not_found("there is no last task yet").next("`tandem task list` shows your tasks.")
-            });
-        }
-        let unknown = || {
-            Failure::not_found(format!("there is no task {:?}", text::line(named)))
-                .next("`tandem task list` shows your tasks; the beginning of an id is enough.")
+    /// The connected agent that a person means: by id, alias or whole name. The beginning of one is a question to the
+    /// person, if there is one.
+    pub(crate) async fn agent(&self, named: &str) -> Outcome<ConnectionView> {
+        self.agent_among(named, self.pins()?.as_ref()).await
+    }
+
+    /// The same without the pins, for a command that compares the key itself.
+    pub(crate) async fn presented_agent(&self, named: &str) -> Outcome<ConnectionView> {
+        self.agent_among(named, None).await
+    }
+
+    async fn agent_among(&self, named: &str, pins: Option<&Pins>) -> Outcome<ConnectionView> {
+        let connections = self.connections().await?;
+        let unclear = match agent_names::resolve(&connections, named, pins) {
+            Ok(one) => return Ok(one),
+            Err(unclear) => unclear,
         };
-        let exact: TaskId = named.parse().map_err(|_| unknown())?;
-        match self.client.task(&exact).await {
-            Ok(task) => return Ok(task.id),
-            Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error.into()),
-        }
-        let begins = |task: &TaskView| {
-            let id = task.id.as_str();
-            id.starts_with(named) || id.strip_prefix("task_").is_some_and(|rest| rest.starts_with(named))
+        let Unclear::Nobody(similar) = &unclear else { return Err(unclear.failure(named)) };
+        let ([one], true) = (similar.as_slice(), self.terminal.can_ask()) else {
+            return Err(unclear.failure(named));
         };
-        let read = async |PageQuery { limit, cursor }| {
-            self.client.tasks(&TasksQuery { limit, cursor, ..TasksQuery::default() }).await
-        };
-        let (mut found, mut looked_at) = (Vec::new(), 0);
-        each_page(500, read, |page| {
-            looked_at += page.items.len();
-            found.extend(page.into_iter().filter(begins).map(|task| task.id));
-            looked_at < PREFIX_TASKS_MAX && found.len() < 2
-        })
-        .await?;
-        match found.as_slice() {
-            [one] => Ok(one.clone()),
-            [] => Err(unknown()),
-            [one, other, ..] => Err(Failure::usage(format!(
-                "{:?} is the beginning of several ids, among them {one} and {other}",
-                text::line(named)
-            ))),
-        }
+        let question =
+            format!("You have no connection to {:?}. Do you mean {}?", text::line(named), described(one));
+        confirm(&question, false)?;
+        // Chosen by a person, so it is named by what is only its own.
+        let id = one.connected.agent_id.to_string();
+        agent_names::resolve(&connections, &id, pins).map_err(|unclear| unclear.failure(named))
     }
 }
 

@@ -6,7 +6,7 @@ use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
 use tandem_api::text::PeerText;
-use tandem_client::{Client, FileInfo, Opened, Trust, has_sealed_id, is_encrypted};
+use tandem_client::{Client, FileInfo, Opened, Trust};
 use tandem_core::messages::ContentType;
 use tandem_core::{Approval, FileId, Status, TaskId, Timestamp};
 
@@ -42,30 +42,31 @@ impl<'a, T> WithTrust<'a, T> {
 }
 
 /// What is known about a text that the caller has just sent on a task.
-pub(crate) fn own_trust(task: &TaskView) -> Trust {
-    if is_sealed(task) { Trust::Verified } else { Trust::Plain }
+pub(crate) fn own_trust(client: &Client, task: &TaskView) -> Trust {
+    if is_sealed(client, task) { Trust::Verified } else { Trust::Plain }
 }
 
-/// Whether a task is encrypted, by its id or by what the hub says: the hub cannot pass an encrypted one off as plain.
-pub(crate) fn is_sealed(task: &TaskView) -> bool {
-    !matches!(is_encrypted(task), Ok(false))
+/// Whether a task is encrypted, by what is known of it or by what the hub says: the hub cannot pass an encrypted one off as
+/// plain.
+pub(crate) fn is_sealed(client: &Client, task: &TaskView) -> bool {
+    !matches!(client.is_encrypted(task), Ok(false))
 }
 
 /// The title of a task in a list, where nothing is opened. That of an encrypted task is the same for all, whatever the
 /// hub sends.
-pub(crate) fn listed_title<'a>(task: &TaskId, title: &'a PeerText) -> &'a str {
-    if has_sealed_id(task) { tandem_seal::CLEAR_TITLE } else { title.as_str() }
+pub(crate) fn listed_title<'a>(client: &Client, task: &TaskId, title: &'a PeerText) -> &'a str {
+    if client.is_known_encrypted(task).unwrap_or(true) { tandem_seal::CLEAR_TITLE } else { title.as_str() }
 }
 
 /// Behind a text of an encrypted task that is never encrypted: reasons and notes.
-pub(crate) fn in_the_clear(task: &TaskView) -> &'static str {
-    if is_sealed(task) { " (not encrypted)" } else { "" }
+pub(crate) fn in_the_clear(client: &Client, task: &TaskView) -> &'static str {
+    if is_sealed(client, task) { " (not encrypted)" } else { "" }
 }
 
 /// The columns of a list of tasks, and how to fill a row.
 pub(crate) fn task_table(session: &Session) -> (Table, impl FnMut(&mut Table, &TaskView) + use<>) {
     let me = session.profile.as_ref().map(|profile| profile.agent_id.clone());
-    let now = time::now();
+    let (now, client) = (time::now(), session.client.clone());
     let row = move |table: &mut Table, task: &TaskView| {
         let mine = me.as_ref().is_none_or(|me| *me == task.initiator_agent_id);
         let with = if mine {
@@ -75,7 +76,7 @@ pub(crate) fn task_table(session: &Session) -> (Table, impl FnMut(&mut Table, &T
         };
         let unread = if task.unread_count > 0 { task.unread_count.to_string() } else { String::new() };
         let changed = time::relative(task.updated_at, now);
-        let title = listed_title(&task.id, &task.title);
+        let title = listed_title(&client, &task.id, &task.title);
         table.row([task.id.as_str(), status_word(task), title, &with, &unread, &changed]);
     };
     (Table::new(&["task", "status", "title", "with", "unread", "changed"], 2), row)
@@ -96,14 +97,15 @@ fn status_colour(status: Status) -> AnsiColor {
 }
 
 /// The head of a task: title, parties, status, delivery.
-pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
+pub(crate) fn print_task(session: &Session, task: &TaskView) -> Outcome {
+    let terminal = &session.terminal;
     let now = time::now();
     terminal.line(&terminal.bold(&terminal.wrapped(&text::line(task.title.as_str()), "")))?;
     let field = |name: &str, value: String| terminal.line(&named(terminal, name, &value));
     field("Task", task.id.to_string())?;
     let word = status_word(task);
     let reason = task.status_reason.as_ref();
-    let clear = in_the_clear(task);
+    let clear = in_the_clear(&session.client, task);
     let reason = reason.map_or(String::new(), |reason| format!(": {}{clear}", text::line(reason.as_str())));
     let status = named(terminal, "Status", &format!("{word}{reason}"));
     terminal.line(&status.replacen(word, &terminal.colour(word, status_colour(task.status)), 1))?;
@@ -125,7 +127,7 @@ pub(crate) fn print_task(terminal: &Terminal, task: &TaskView) -> Outcome {
         field("Attempt", format!("{} of {}", task.attempt, task.max_attempts))?;
     }
     let mut terms = Vec::new();
-    if is_sealed(task) {
+    if is_sealed(&session.client, task) {
         terms.push("end-to-end encrypted");
     }
     if task.requires_review {
@@ -171,17 +173,17 @@ fn delivery(task: &TaskView, now: Timestamp) -> String {
 /// A message: who, when, and its text with a bar in front, so that nothing in it looks like our own words. `file` is
 /// what the hub says about its file. A text that could not be opened or verified is not printed.
 pub(crate) fn print_message(
-    terminal: &Terminal,
+    session: &Session,
     task: &TaskView,
     message: &Opened<MessageView>,
     file: Option<&FileInfo>,
 ) -> Outcome {
-    let view = &message.view;
+    let (terminal, view) = (&session.terminal, &message.view);
     // A name next to the hub's own messages would be the hub's invention.
     let name = view.sender_agent_name.as_ref().filter(|_| view.sender_agent_id != Actor::System);
     let who = name.map_or("the hub", |name| name.as_str());
     let when = time::relative(view.created_at, time::now());
-    let head = format!("{} · {when}{}", text::line(who), trust_words(task, message));
+    let head = format!("{} · {when}{}", text::line(who), trust_words(session, task, message));
     terminal.line(&terminal.dim(&terminal.wrapped(&head, "")))?;
     if let Some(why) = message.trust.why_unreadable() {
         return print_unopened(terminal, "its text", why);
@@ -273,9 +275,9 @@ pub(crate) fn status_line(terminal: &Terminal, status: Status, reason: Option<&s
 }
 
 /// What is known about a text, for the line above it.
-fn trust_words(task: &TaskView, message: &Opened<MessageView>) -> &'static str {
+fn trust_words(session: &Session, task: &TaskView, message: &Opened<MessageView>) -> &'static str {
     match &message.trust {
-        Trust::Plain if is_sealed(task) => " · not encrypted: the hub says so",
+        Trust::Plain if is_sealed(&session.client, task) => " · not encrypted: the hub says so",
         Trust::Plain => "",
         Trust::Verified => " · encrypted, signature verified",
         Trust::Unopened => " · encrypted, verified when it is downloaded",

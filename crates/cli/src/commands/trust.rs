@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use tandem_client::{Error, Pins};
+use tandem_client::{Error, PeerKey, Pins};
 use tandem_core::AgentId;
 
 use super::{Common, Session};
@@ -14,7 +14,7 @@ use crate::terminal::text;
 #[command(after_help = "\
 Examples:
   tandem trust bob                         the words to compare with bob's owner
-  tandem trust bob --accept                trust the key that the hub presents now
+  tandem trust bob --accept acid-bulb-...  trust the key with these eight words, which his owner has read to you
 
 The key of each agent is pinned when you connect, or when something is first encrypted for it or read from it. Compare
 the words over another channel, such as the phone: the hub could present a key of its own. Ends with 1 if the key has
@@ -23,9 +23,9 @@ pub(crate) struct Arguments {
     /// The other agent: name, alias or id
     #[arg(value_name = "AGENT")]
     agent: String,
-    /// Pin the key that the hub presents now
-    #[arg(long)]
-    accept: bool,
+    /// Pin the key with these words, if the hub presents it now
+    #[arg(long, value_name = "WORDS")]
+    accept: Option<String>,
 }
 
 /// Shows and accepts keys.
@@ -49,12 +49,14 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             Some(pinned) if instead_of.is_none() && pinned == found.key.fingerprint() => "same",
             Some(_) => "changed",
         };
-        if arguments.accept {
+        if let Some(words) = &arguments.accept {
+            check_words(words, &found)?;
             pins.accept(&agent, &found)?;
         }
+        let is_accepted = arguments.accept.is_some();
         let name = text::line(&found.name);
         let view = json!({
-            "agentId": agent, "agentName": found.name, "state": state, "accepted": arguments.accept,
+            "agentId": agent, "agentName": found.name, "state": state, "accepted": is_accepted,
             "pinned": pinned.map(|pinned| pinned.hex()), "pinnedAgentId": instead_of,
             "presented": found.key.fingerprint().hex(),
         });
@@ -67,19 +69,19 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             terminal.line(&format!("Pinned  {pinned}"))?;
             terminal.line(&format!("Now     {}", found.key.fingerprint().words()))
         })?;
-        match (state, arguments.accept) {
+        match (state, is_accepted) {
             (_, true) => session.terminal.note(&format!("The key of {name} is pinned.")),
             ("new", false) => session.terminal.note(&format!(
-                "If {name}'s owner has the same words: `tandem trust {agent} --accept`. Else it is pinned at first use."
+                "If {name}'s owner has the same words: `tandem trust {agent} --accept WORDS`. Else it is pinned at first use."
             )),
             ("changed", false) => {
                 let what = match &instead_of {
-                    Some(_) => format!("another agent has the name {name}"),
+                    Some(_) => format!("another agent has the name or alias {name}"),
                     None => format!("the public key of {name} has changed"),
                 };
                 return Err(Failure::new(Exit::Refused, what).next(
                     format!(
-                        "If its owner confirms the new words: `tandem trust {agent} --accept`. If not, send nothing."
+                        "If its owner confirms the new words: `tandem trust {agent} --accept WORDS`. If not, send nothing."
                     ),
                 ));
             }
@@ -89,9 +91,23 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     })
 }
 
+/// Refuses to accept another key than the one whose words a person has compared: the hub may present another one each time.
+fn check_words(given: &str, found: &PeerKey) -> Outcome {
+    let words = |text: &str| -> Vec<String> {
+        let separate = |c: char| c == '-' || c == ',' || c.is_whitespace();
+        text.split(separate).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let presented = found.key.fingerprint().words();
+    if words(given) == words(&presented) {
+        return Ok(());
+    }
+    let what = format!("the key that the hub presents has other words: {presented}");
+    Err(Failure::refused(what).next("Nothing was accepted. Compare all eight words with the owner again."))
+}
+
 /// A connection, or the id of a member of a network.
 async fn agent(session: &Session, named: &str) -> Outcome<AgentId> {
-    match session.agent(named).await {
+    match session.presented_agent(named).await {
         Ok(connection) => Ok(connection.connected.agent_id),
         Err(failure) => match named.parse::<AgentId>() {
             Ok(id) if failure.exit == Exit::NotFound && named.starts_with("agent_") => Ok(id),

@@ -42,6 +42,11 @@ impl Terminal {
         Self { json, quiet, interactive, progress, colour, width }
     }
 
+    /// Whether a person reads what is asked, and can answer.
+    pub(crate) fn can_ask(&self) -> bool {
+        !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
     /// Columns of the terminal; unlimited in a pipe.
     pub(crate) fn width(&self) -> usize {
         self.width

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use tandem_client::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Characters of one text that are shown. What is longer can be read with `--json`.
@@ -12,11 +13,7 @@ const MARKS_MAX: usize = 8;
 
 /// Whether a character must not reach the terminal as it is.
 pub(crate) fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}')
-        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-        || matches!(c, '\u{2800}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0100}'..='\u{e01ef}')
+    c.is_control() || is_invisible(c)
 }
 
 /// Text in one line. Unsafe characters are shown as escapes, line breaks as spaces.

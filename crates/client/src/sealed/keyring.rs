@@ -8,7 +8,7 @@ use tandem_core::AgentId;
 use tandem_seal::{PrivateKey, PublicKey};
 
 use super::Pins;
-use super::seen::Seen;
+use super::seen_file::Seen;
 use crate::Error;
 
 /// What an agent needs to seal and open: its id, its private key, and the keys of others.
@@ -24,7 +24,7 @@ pub struct Keyring {
     /// Keys that the hub presented to this process and that match their pins.
     checked: Mutex<HashMap<AgentId, PublicKey>>,
     /// Messages that were opened.
-    pub(super) seen: Seen,
+    pub(super) seen: Arc<Seen>,
 }
 
 impl Keyring {
@@ -38,14 +38,27 @@ impl Keyring {
             pins: OnceLock::from(pins),
             files: None,
             checked: Mutex::default(),
-            seen: Seen::default(),
+            seen: Arc::default(),
         }
     }
 
     /// A keyring that reads its files when something is first sealed or opened: reading an RSA-4096
-    /// key takes one to two milliseconds, and most commands do not need it.
+    /// key takes one to two milliseconds, and most commands do not need it. What was opened is recorded in a file beside the
+    /// pins, with the ending `seen`.
     #[must_use]
     pub fn in_files(agent: AgentId, key: PathBuf, pins: PathBuf) -> Self {
+        let seen = Arc::new(Seen::at(pins.with_extension("seen")));
+        Self::sharing(agent, key, pins, seen)
+    }
+
+    /// The same keyring as if its files had not been read yet. Both know what the other has opened.
+    #[must_use]
+    pub fn renewed(&self) -> Option<Self> {
+        let (key, pins) = self.files.clone()?;
+        Some(Self::sharing(self.agent.clone(), key, pins, Arc::clone(&self.seen)).named(&self.name))
+    }
+
+    fn sharing(agent: AgentId, key: PathBuf, pins: PathBuf, seen: Arc<Seen>) -> Self {
         Self {
             name: "you".to_owned(),
             agent,
@@ -53,7 +66,7 @@ impl Keyring {
             pins: OnceLock::new(),
             files: Some((key, pins)),
             checked: Mutex::default(),
-            seen: Seen::default(),
+            seen,
         }
     }
 

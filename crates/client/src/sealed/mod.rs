@@ -24,16 +24,18 @@
 //! ```
 
 mod keyring;
+mod known_tasks;
 mod names;
 mod opening;
 mod peers;
 mod pins;
 mod pins_file;
 mod seen;
+mod seen_file;
 mod sending;
 
 pub use keyring::Keyring;
+pub use names::{folded_name, is_invisible};
 pub use opening::{Opened, OpenedFile, Trust};
 pub use peers::PeerKey;
 pub use pins::Pins;
-pub use sending::{has_sealed_id, is_encrypted};

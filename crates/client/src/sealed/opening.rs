@@ -18,7 +18,7 @@ use tandem_seal::{
 };
 
 use super::seen::sealed_texts;
-use super::sending::{TRANSFER_MAX, blocking, describe, is_encrypted};
+use super::sending::{TRANSFER_MAX, blocking, describe};
 use crate::call::Call;
 use crate::{Client, Error, each_page};
 
@@ -104,7 +104,7 @@ impl Client {
     /// Opens title and description of a task, and leaves out the result of an encrypted one. It needs no call if the
     /// initiator's key is pinned.
     pub async fn open_description(&self, mut task: TaskView) -> Opened<TaskView> {
-        let clear = match is_encrypted(&task) {
+        let clear = match self.is_encrypted(&task) {
             Ok(true) => self.description_of(&task).await,
             Ok(false) => return Opened { view: task, trust: Trust::Plain },
             Err(why) => Err(why),
@@ -129,16 +129,19 @@ impl Client {
         Opened { view: task, trust }
     }
 
-    /// Opens the description. The other agent that has signed it is remembered as a party of the task.
+    /// Opens the description. That the task is encrypted is remembered first, whether it can be opened or not; the other
+    /// agent that has signed it is remembered as a party of the task.
     pub(super) async fn description_of(&self, task: &TaskView) -> Result<Description, Error> {
-        let is_own = self.keyring()?.agent() == &task.initiator_agent_id;
+        let keyring = self.keyring()?;
+        keyring.pins()?.remember_sealed(&task.id)?;
+        let is_own = keyring.agent() == &task.initiator_agent_id;
         // The caller's own key is at hand, whoever the other one is.
         let peer = if is_own { self.peer_of(task)? } else { self.pinnable_peer(task)? };
         let content = task.description.as_ref().map_or("", PeerContent::as_str);
         let sealed = sealed(content, task.description_keys.as_ref(), task.sender_signature.as_ref())?;
         let clear = self.open_by(&task.id, &task.initiator_agent_id, sealed).await?;
         if !is_own {
-            self.keyring()?.pins()?.remember_peer(&task.id, peer)?;
+            keyring.pins()?.remember_peer(&task.id, peer)?;
         }
         Ok(clear)
     }
@@ -175,7 +178,7 @@ impl Client {
             }
         }
         self.name_senders(task, &mut messages);
-        let is_plain = matches!(is_encrypted(task), Ok(false));
+        let is_plain = matches!(self.is_encrypted(task), Ok(false));
         let open = async |message: MessageView| match message.content_type {
             ContentType::Encrypted => self.open_message(&task.id, &keys, message).await,
             _ if is_plain => (Opened { view: message, trust: Trust::Plain }, false),

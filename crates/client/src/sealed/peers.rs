@@ -10,7 +10,7 @@ use tandem_core::AgentId;
 use tandem_seal::PublicKey;
 
 use super::Keyring;
-use super::names::one_line;
+use super::names::{folded_name, one_line};
 use super::pins::other_party;
 use crate::{Client, Error, find_on_pages};
 
@@ -41,12 +41,12 @@ impl PeerKey {
         }
     }
 
-    /// What a person can call it, in small letters.
+    /// What a person can call it, folded.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = [Some(&self.name), self.alias.as_ref()]
             .into_iter()
             .flatten()
-            .map(|name| name.to_lowercase())
+            .map(|name| folded_name(name))
             .collect();
         names.dedup();
         names
@@ -103,7 +103,10 @@ impl Client {
     /// The key to seal with for an agent: the one that the hub presents, if it is the pinned one.
     pub(super) async fn key_for_sealing(&self, agent: &AgentId) -> Result<PublicKey, Error> {
         let keyring = self.keyring()?;
-        if let Some(key) = keyring.checked(agent) {
+        // The owner may have accepted another key since.
+        if let Some(key) = keyring.checked(agent)
+            && keyring.pins()?.get(agent)?.as_ref() == Some(&key)
+        {
             return Ok(key);
         }
         let found = self.presented_key(agent).await?;
@@ -123,20 +126,6 @@ impl Client {
             Some(pinned) => Ok(pinned),
             None => self.key_for_sealing(agent).await,
         }
-    }
-
-    /// An error if a person who types `named` has probably meant another pinned agent than the one that the hub finds.
-    pub async fn check_meant(&self, named: &str, agent: &AgentId) -> Result<(), Error> {
-        let pins = self.keyring()?.pins()?;
-        let Some(meant) = pins.meant_instead(named, agent) else { return Ok(()) };
-        let found = self.presented_key(agent).await?;
-        let is_exact = found.names().contains(&named.to_lowercase());
-        let is_taken = pins.namesake(agent, &found).is_some();
-        // A new agent whose name is the beginning of another's is no surprise.
-        if is_exact && !is_taken && pins.get(agent)?.is_none() {
-            return Ok(());
-        }
-        pins.not_the_meant(agent, &found, &meant).map_or(Ok(()), Err)
     }
 
     /// The other participant of a task. An error if it was another one when the task was created or first opened.

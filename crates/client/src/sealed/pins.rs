@@ -1,5 +1,6 @@
 //! Pins: the public keys of other agents as first seen. A hub that later presents another key for an agent is noticed.
-//! The hub also says which agent has a name and who takes part in a task, so names and tasks are remembered with them.
+//! The hub also says which agent has a name or alias, which tasks are encrypted and who takes part in them, so these are
+//! remembered too.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,22 +11,25 @@ use tandem_core::{AgentId, TaskId};
 use tandem_seal::PublicKey;
 
 use super::PeerKey;
-use super::names::one_line;
-use super::pins_file::{failed, lock, read, write};
+use super::names::{folded_name, one_line};
+use super::pins_file::{Version, failed, lock, read, version, write};
 use crate::Error;
 use crate::error::AnotherAgent;
 
-/// Tasks whose other party is remembered, the newest.
+/// Encrypted tasks that are remembered. Beyond, the oldest one of the agent with the most goes: one that floods this agent
+/// with tasks makes it forget its own.
 const TASKS_MAX: usize = 10_000;
 /// Names and aliases that are remembered for one agent.
 const NAMES_MAX: usize = 16;
 
-/// The public keys of other agents as first seen, and the other party of each encrypted task.
+/// The public keys of other agents as first seen, and the encrypted tasks with their other parties.
 #[derive(Debug)]
 pub struct Pins {
     /// None if they are kept in memory only.
     file: Option<PathBuf>,
     known: Mutex<Known>,
+    /// Which version of the file `known` is.
+    version: Mutex<Option<Version>>,
 }
 
 /// What the file contains.
@@ -33,20 +37,47 @@ pub struct Pins {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Known {
     agents: BTreeMap<AgentId, Pin>,
-    /// The oldest first.
+    /// Encrypted tasks, the oldest first. The other party is null until its signature was seen.
     #[serde(default)]
-    tasks: Vec<(TaskId, AgentId)>,
+    tasks: Vec<(TaskId, Option<AgentId>)>,
 }
 
 impl Known {
+    fn task(&self, task: &TaskId) -> Option<&(TaskId, Option<AgentId>)> {
+        self.tasks.iter().rev().find(|(known, _)| known == task)
+    }
+
     fn peer(&self, task: &TaskId) -> Option<&AgentId> {
-        self.tasks.iter().rev().find_map(|(known, peer)| (known == task).then_some(peer))
+        self.task(task).and_then(|(_, peer)| peer.as_ref())
+    }
+
+    fn remember(&mut self, task: &TaskId, peer: Option<&AgentId>) {
+        match self.tasks.iter_mut().rev().find(|(known, _)| known == task) {
+            Some((_, known)) => *known = peer.cloned(),
+            None => self.tasks.push((task.clone(), peer.cloned())),
+        }
+        while self.tasks.len() > TASKS_MAX {
+            let mut counts: BTreeMap<Option<&AgentId>, usize> = BTreeMap::new();
+            for (_, peer) in &self.tasks {
+                *counts.entry(peer.as_ref()).or_default() += 1;
+            }
+            let most = counts.into_iter().max_by_key(|(_, count)| *count).and_then(|(peer, _)| peer.cloned());
+            let oldest = self.tasks.iter().position(|(_, peer)| *peer == most).unwrap_or_default();
+            self.tasks.remove(oldest);
+        }
     }
 
     /// Another agent that is pinned under one of these names.
     fn other_called(&self, agent: &AgentId, names: &[String]) -> Option<(&AgentId, &Pin)> {
         let is_called = |(id, pin): &(&AgentId, &Pin)| names.iter().any(|name| pin.is_called(id, name));
         self.agents.iter().filter(|(id, _)| *id != agent).find(is_called)
+    }
+
+    /// No other agent is called so any more: the owner has given the alias to this one.
+    fn take_alias(&mut self, agent: &AgentId, alias: &str) {
+        let alias = folded_name(alias);
+        let others = self.agents.iter_mut().filter(|(id, _)| *id != agent);
+        others.for_each(|(_, pin)| pin.names.retain(|name| folded_name(name) != alias));
     }
 }
 
@@ -55,7 +86,7 @@ impl Known {
 #[serde(rename_all = "camelCase")]
 struct Pin {
     name: String,
-    /// Aliases and later names, in small letters.
+    /// Aliases and later names, folded.
     #[serde(default)]
     names: Vec<String>,
     fingerprint: String,
@@ -77,27 +108,25 @@ impl Pin {
         (key.fingerprint().hex() == self.fingerprint).then_some(key)
     }
 
-    /// Whether a person who types this name, in small letters, means the agent.
+    /// Whether a person who types this name, folded, means the agent.
     fn is_called(&self, id: &AgentId, name: &str) -> bool {
-        self.all_names(id).any(|known| known == name)
-    }
-
-    fn all_names(&self, id: &AgentId) -> impl Iterator<Item = String> {
-        [id.as_str().to_lowercase(), self.name.to_lowercase()].into_iter().chain(self.names.iter().cloned())
+        let own = [id.as_str(), &self.name];
+        own.into_iter().chain(self.names.iter().map(String::as_str)).any(|known| folded_name(known) == name)
     }
 }
 
 impl Pins {
     /// Pins in a file with mode 0600. It is created with the first pin.
     pub fn at(path: PathBuf) -> Result<Self, Error> {
+        let version = version(&path);
         let known = read(&path)?;
-        Ok(Self { file: Some(path), known: Mutex::new(known) })
+        Ok(Self { file: Some(path), known: Mutex::new(known), version: Mutex::new(version) })
     }
 
     /// Pins that end with the process. The first key of each agent is trusted anew in every process.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self { file: None, known: Mutex::default() }
+        Self { file: None, known: Mutex::default(), version: Mutex::default() }
     }
 
     /// The pinned key of an agent.
@@ -136,7 +165,7 @@ impl Pins {
                 names.retain(|name| !pin.is_called(agent, name));
             }
             if let Some((other, pin)) = known.other_called(agent, &names) {
-                return Err(self.another(agent, found, other, pin));
+                return Err(self.another(agent, Some(&found.key), other, pin));
             }
             let Some(pin) = known.agents.get_mut(agent) else {
                 known.agents.insert(agent.clone(), Pin::new(found));
@@ -149,21 +178,61 @@ impl Pins {
         })
     }
 
-    /// The pinned agent that a person has probably meant with `named`, if the hub finds another one, `agent`, for it:
-    /// an agent with exactly this name, or one whose name begins so while `agent` is not pinned.
-    #[must_use]
-    pub fn meant_instead(&self, named: &str, agent: &AgentId) -> Option<AgentId> {
-        let (known, named) = (self.known(), named.to_lowercase());
-        let own = known.agents.get(agent);
-        if named.is_empty() || own.is_some_and(|pin| pin.is_called(agent, &named)) || agent.as_str() == named
-        {
-            return None;
+    /// An error if another agent is pinned under the name or alias that a person has typed than `agent`, which the hub
+    /// finds for it. `found` is the key that the hub presents for that one.
+    pub fn check_named(&self, named: &str, agent: &AgentId, found: Option<&PublicKey>) -> Result<(), Error> {
+        let (known, named) = (self.known(), folded_name(named));
+        if known.agents.get(agent).is_some_and(|pin| pin.is_called(agent, &named)) {
+            return Ok(());
         }
-        let is_meant = |(id, pin): &(&AgentId, &Pin)| match own {
-            Some(_) => pin.is_called(id, &named),
-            None => pin.all_names(id).any(|name| name.starts_with(&named)),
-        };
-        known.agents.iter().filter(|(id, _)| *id != agent).find(is_meant).map(|(id, _)| id.clone())
+        match known.other_called(agent, &[named]) {
+            Some((other, pin)) => Err(self.another(agent, found, other, pin)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the pinned key vouches for an agent that the hub presents: `false` if none is pinned. An error if its key is
+    /// another one, or if another agent is pinned under one of its names. Nothing is pinned.
+    pub fn check_presented(
+        &self,
+        agent: &AgentId,
+        names: &[String],
+        found: Option<&PublicKey>,
+    ) -> Result<bool, Error> {
+        let known = self.known();
+        let mut names: Vec<String> = names.iter().map(|name| folded_name(name)).collect();
+        let pin = known.agents.get(agent);
+        if let Some(pin) = pin {
+            let (pinned, name) = (pin.key().ok_or_else(|| self.damaged(agent))?, one_line(&pin.name));
+            let Some(found) = found else { return Err(Error::NoPeerKey { agent: agent.clone(), name }) };
+            if pinned != *found {
+                let (pinned, found) = (pinned.fingerprint(), found.fingerprint());
+                return Err(Error::KeyChanged { agent: agent.clone(), name, pinned, found });
+            }
+            names.retain(|name| !pin.is_called(agent, name));
+        }
+        match known.other_called(agent, &names) {
+            Some((other, pin)) => Err(self.another(agent, found, other, pin)),
+            None => Ok(pin.is_some()),
+        }
+    }
+
+    /// Notes that the owner has given an agent an alias, or taken its old one away.
+    pub fn set_alias(&self, agent: &AgentId, old: Option<&str>, new: Option<&str>) -> Result<(), Error> {
+        self.change(|known| {
+            if let Some(new) = new {
+                known.take_alias(agent, new);
+            }
+            if let Some(pin) = known.agents.get_mut(agent) {
+                let old = old.map(folded_name);
+                pin.names.retain(|name| Some(folded_name(name)) != old);
+                let new = new.map(folded_name).filter(|new| !pin.is_called(agent, new));
+                // The owner's own name for it is never left out for others.
+                pin.names.truncate(NAMES_MAX - 1);
+                pin.names.extend(new);
+            }
+            Ok(true)
+        })
     }
 
     /// The error that says so, if the agent is not pinned, but another one is under the same name or alias.
@@ -173,32 +242,34 @@ impl Pins {
         if known.agents.contains_key(agent) {
             return None;
         }
-        known.other_called(agent, &found.names()).map(|(other, pin)| self.another(agent, found, other, pin))
+        known
+            .other_called(agent, &found.names())
+            .map(|(other, pin)| self.another(agent, Some(&found.key), other, pin))
     }
 
     /// The error about an agent in place of a pinned one.
-    pub(super) fn not_the_meant(&self, agent: &AgentId, found: &PeerKey, meant: &AgentId) -> Option<Error> {
-        self.known().agents.get(meant).map(|pin| self.another(agent, found, meant, pin))
-    }
-
-    fn another(&self, agent: &AgentId, found: &PeerKey, other: &AgentId, pin: &Pin) -> Error {
+    fn another(&self, agent: &AgentId, found: Option<&PublicKey>, other: &AgentId, pin: &Pin) -> Error {
         let Some(pinned) = pin.key() else { return self.damaged(other) };
         Error::AnotherAgent(Box::new(AnotherAgent {
             agent: agent.clone(),
             name: one_line(&pin.name),
-            found: found.key.fingerprint(),
+            found: found.map(PublicKey::fingerprint),
             pinned_agent: other.clone(),
             pinned: pinned.fingerprint(),
         }))
     }
 
-    /// Pins a key in place of any other. Only for a person who has compared the fingerprints.
+    /// Pins a key in place of any other, and the alias with it. Only for a person who has compared the fingerprints.
     pub fn accept(&self, agent: &AgentId, found: &PeerKey) -> Result<(), Error> {
         self.change(|known| {
+            if let Some(alias) = &found.alias {
+                known.take_alias(agent, alias);
+            }
             let mut pin = Pin::new(found);
             if let Some(old) = known.agents.remove(agent) {
-                let names = [vec![old.name.to_lowercase()], old.names].concat();
-                let new: Vec<_> = names.into_iter().filter(|name| !pin.is_called(agent, name)).collect();
+                let names = [vec![old.name], old.names].concat();
+                let names = names.iter().map(|name| folded_name(name));
+                let new: Vec<_> = names.filter(|name| !pin.is_called(agent, name)).collect();
                 pin.names.extend(new.into_iter().take(NAMES_MAX));
             }
             known.agents.insert(agent.clone(), pin);
@@ -209,6 +280,26 @@ impl Pins {
     /// Removes the pin of an agent: its next key is trusted.
     pub fn forget(&self, agent: &AgentId) -> Result<(), Error> {
         self.change(|known| Ok(known.agents.remove(agent).is_some()))
+    }
+
+    /// Whether a task was seen encrypted.
+    #[must_use]
+    pub fn is_sealed(&self, task: &TaskId) -> bool {
+        self.known().task(task).is_some()
+    }
+
+    /// Remembers that a task is encrypted.
+    pub fn remember_sealed(&self, task: &TaskId) -> Result<(), Error> {
+        if self.is_sealed(task) {
+            return Ok(());
+        }
+        self.change(|known| {
+            let is_new = known.task(task).is_none();
+            if is_new {
+                known.remember(task, None);
+            }
+            Ok(is_new)
+        })
     }
 
     /// The other party of an encrypted task, as it was when the task was created or first opened.
@@ -226,16 +317,27 @@ impl Pins {
             Some(known) if known == peer => Ok(false),
             Some(known) => Err(other_party(task, known, peer)),
             None => {
-                known.tasks.push((task.clone(), peer.clone()));
-                let too_many = known.tasks.len().saturating_sub(TASKS_MAX);
-                known.tasks.drain(..too_many);
+                known.remember(task, Some(peer));
                 Ok(true)
             }
         })
     }
 
+    /// What is known now, also by what another process has just pinned or accepted.
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = &self.file {
+            let mut read_version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = version(path);
+            // A file that is gone or damaged takes nothing away from what is known; the next change reports it.
+            if *read_version != now
+                && now.is_some()
+                && let Ok(changed) = read(path)
+            {
+                (*known, *read_version) = (changed, now);
+            }
+        }
+        known
     }
 
     /// Changes the pins, here and in the file. `change` returns whether there is something to write.
@@ -249,7 +351,8 @@ impl Pins {
         if let Ok(true) = outcome {
             write(path, &known)?;
         }
-        *self.known() = known;
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = version(path);
         outcome.map(|_| ())
     }
 

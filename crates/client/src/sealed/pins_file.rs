@@ -36,6 +36,15 @@ pub(super) fn read(path: &Path) -> Result<Known, Error> {
     serde_json::from_slice(&bytes).map_err(|cause| damaged(cause.to_string()))
 }
 
+/// What changes when the file is replaced.
+pub(super) type Version = (u64, i64, i64, u64);
+
+/// The version of the file; `None` if there is none.
+pub(super) fn version(path: &Path) -> Option<Version> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.ino(), found.mtime(), found.mtime_nsec(), found.len()))
+}
+
 pub(super) fn write(path: &Path, known: &Known) -> Result<(), Error> {
     let cannot = failed("cannot write", path);
     let json = serde_json::to_vec_pretty(known).map_err(|cause| cannot(cause.into()))?;

@@ -1,40 +1,17 @@
 //! Messages that were opened, so that a hub cannot present one of them as a second one.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashSet;
 
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
+use tandem_core::AgentId;
 use tandem_core::messages::ContentType;
-use tandem_core::{AgentId, MessageId, TaskId};
 
 use super::opening::{reason, without_content};
+use super::seen_file::Seen;
 use super::{Opened, Trust};
 use crate::{Client, Error};
-
-/// Messages that are remembered in one process.
-const SEEN_MAX: usize = 100_000;
-
-/// What was opened under which message id.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    hasher: RandomState,
-    ids: Mutex<HashMap<u64, MessageId>>,
-}
-
-impl Seen {
-    /// Remembers a content or signature of a task. Returns whether it was seen under another message id.
-    pub(super) fn is_repeated(&self, task: &TaskId, text: &str, id: &MessageId) -> bool {
-        let key = self.hasher.hash_one((task.as_str(), text));
-        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
-        if ids.len() >= SEEN_MAX {
-            ids.clear();
-        }
-        ids.entry(key).or_insert_with(|| id.clone()) != id
-    }
-}
 
 impl Client {
     /// Leaves out messages that were opened before, and remembers who has signed the others. `sealed_texts` are those
@@ -46,21 +23,35 @@ impl Client {
         sealed_texts: Vec<SealedTexts>,
     ) {
         let Ok(keyring) = self.keyring() else { return };
+        let is_content = |one: &Opened<MessageView>| matches!(one.trust, Trust::Verified | Trust::Unopened);
+        let read: Vec<_> = messages
+            .iter()
+            .zip(&sealed_texts)
+            .filter(|(one, _)| is_content(one))
+            .flat_map(|(one, texts)| {
+                texts.iter().flatten().map(|text| Seen::entry(&task.id, text, &one.view.id))
+            })
+            .collect();
+        let recorded = keyring.seen.record(&read).map_err(|why| reason(&why));
         let mut in_this_list = HashSet::new();
         for (one, texts) in messages.iter_mut().zip(sealed_texts) {
-            if !matches!(one.trust, Trust::Verified | Trust::Unopened) {
+            if !is_content(one) {
                 continue;
             }
             // The sender has signed it once. A second one is the hub's.
             let mut is_repeated = false;
             for text in texts.into_iter().flatten() {
-                is_repeated |= keyring.seen.is_repeated(&task.id, &text, &one.view.id);
+                let entry = Seen::entry(&task.id, &text, &one.view.id);
+                is_repeated |= recorded.as_ref().is_ok_and(|repeated| repeated.contains(&entry));
                 is_repeated |= !in_this_list.insert(text);
             }
-            if is_repeated {
-                *one = without_content(one.view.clone(), "it is a repeated message".to_owned());
-            } else if let Err(why) = self.remember_sender(task, one) {
-                *one = without_content(one.view.clone(), reason(&why));
+            let refused = match &recorded {
+                Err(why) => Err(why.clone()),
+                Ok(_) if is_repeated => Err("it is a repeated message".to_owned()),
+                Ok(_) => self.remember_sender(task, one).map_err(|why| reason(&why)),
+            };
+            if let Err(why) = refused {
+                *one = without_content(one.view.clone(), why);
             }
         }
     }

@@ -18,7 +18,8 @@ use tandem_seal::{
     CLEAR_FILENAME, CLEAR_MIME_TYPE, CLEAR_TITLE, Description, Envelope, File, Message, Sealed,
 };
 
-use crate::call::{Call, random_key};
+use super::known_tasks::new_task_id;
+use crate::call::Call;
 use crate::{Client, Error};
 
 /// Bytes that encryption adds to a file: the JSON around it, IV and tag. Names are counted on their own.
@@ -58,7 +59,7 @@ impl Client {
         let mut view = self.create_task(&sent).await?;
         self.check_id(&id, &view)?;
         // Files and messages go where this view says.
-        if !is_encrypted(&view)? || self.peer_of(&view)? != peer {
+        if !self.is_encrypted(&view)? || self.peer_of(&view)? != peer {
             return Err(Error::Unreadable(format!("the hub presents {id} as another task than was created")));
         }
         self.name_parties(&mut view);
@@ -71,7 +72,7 @@ impl Client {
 
     /// Sends a message on a task: sealed if the task is encrypted. The answer contains the content in the clear.
     pub async fn say(&self, task: &TaskView, message: SendMessage) -> Result<MessageView, Error> {
-        let Some(content_type) = clear_type(task, message.content_type)? else {
+        let Some(content_type) = self.clear_type(task, message.content_type)? else {
             return self.send_message(&task.id, &message).await;
         };
         let clear: String = message.content.into();
@@ -91,7 +92,7 @@ impl Client {
     /// Delivers the result of a task, as its target: sealed if the task is encrypted. The answer contains the content
     /// in the clear.
     pub async fn deliver(&self, task: &TaskView, reply: ReplyTask) -> Result<RepliedView, Error> {
-        let Some(content_type) = clear_type(task, reply.content_type)? else {
+        let Some(content_type) = self.clear_type(task, reply.content_type)? else {
             return self.reply(&task.id, &reply).await;
         };
         let clear: String = reply.content.into();
@@ -139,6 +140,15 @@ impl Client {
         view.filename = PeerText::own(filename);
         view.mime_type = PeerText::own(mime_type);
         Ok(view)
+    }
+
+    /// How the content is to be sealed; `None` if it goes out as it is: the task is plain, or the content is sealed already.
+    fn clear_type(&self, task: &TaskView, given: Option<ContentType>) -> Result<Option<ContentType>, Error> {
+        let is_encrypted = self.is_encrypted(task)?;
+        Ok(match given.unwrap_or(ContentType::Text) {
+            content_type @ (ContentType::Text | ContentType::Json) => is_encrypted.then_some(content_type),
+            ContentType::File | ContentType::Encrypted => None,
+        })
     }
 
     async fn seal_message(
@@ -217,47 +227,12 @@ pub(super) fn describe(text: String, by: impl Fn(String) -> PeerText) -> Option<
     (!text.is_empty()).then(|| PeerContent::Prose(by(text)))
 }
 
-/// How the content is to be sealed; `None` if it goes out as it is: the task is plain, or the content is sealed already.
-fn clear_type(task: &TaskView, given: Option<ContentType>) -> Result<Option<ContentType>, Error> {
-    let is_encrypted = is_encrypted(task)?;
-    Ok(match given.unwrap_or(ContentType::Text) {
-        content_type @ (ContentType::Text | ContentType::Json) => is_encrypted.then_some(content_type),
-        ContentType::File | ContentType::Encrypted => None,
-    })
-}
-
-/// Whether a task has an id that only encrypted tasks have, whatever the hub says about it. Other clients may give
-/// encrypted tasks other ids.
-#[must_use]
-pub fn has_sealed_id(task: &TaskId) -> bool {
-    task.as_str().starts_with(SEALED_ID)
-}
-
-/// Whether content for a task must be sealed. An error if its id says that it is encrypted, but the hub says that it is
-/// not: then nothing may be sent in the clear.
-pub fn is_encrypted(task: &TaskView) -> Result<bool, Error> {
-    if !task.encrypted && has_sealed_id(&task.id) {
-        return Err(Error::PresentedAsPlain(task.id.clone()));
-    }
-    Ok(task.encrypted)
-}
-
 /// The size of a file after encryption, rounded up by a few bytes.
 fn sealed_file_size(filename: &str, mime_type: &str, bytes: usize) -> u64 {
     let json = |text: &str| tandem_core::text::json_bytes(text);
     let base64 = bytes.div_ceil(3).saturating_mul(4);
     let all = base64.saturating_add(json(filename) + json(mime_type) + FILE_OVERHEAD_BYTES);
     u64::try_from(all).unwrap_or(u64::MAX)
-}
-
-/// The beginning of the ids of encrypted tasks. The hub says whether a task is encrypted, but it cannot change an id that
-/// both parties know and that signatures cover; so a task with this id is never treated as a plain one.
-const SEALED_ID: &str = "task_sealed_";
-
-/// An id for an encrypted task. The signature covers it, so the hub cannot make it.
-fn new_task_id() -> Result<TaskId, Error> {
-    let id = format!("{SEALED_ID}{}", &random_key()[..16]);
-    id.parse().map_err(|_| Error::Unreadable(format!("{id} is no task id")))
 }
 
 /// Base64 and the fixed texts of this file fit their types; the error is for completeness.

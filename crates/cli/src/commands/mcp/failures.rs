@@ -22,21 +22,22 @@ pub(super) fn to_hub_error(error: ClientError) -> Error {
         ClientError::KeyChanged { agent, name, pinned, found } => said(format!(
             "The public key of {} ({}) has changed; it may belong to someone else. Nothing was sent.\n\
              Pinned fingerprint: {}\nFingerprint now: {}\n\
-             Your owner must compare it with the other owner and then run `tandem trust {agent} --accept`.",
+             Your owner must compare it with the other owner and then run `tandem trust {agent} --accept WORDS`.",
             fence::name(&name),
             fence::id(agent.as_str()),
             pinned.words(),
             found.words(),
         )),
         ClientError::AnotherAgent(other) => said(format!(
-            "Another agent ({}) has the name of {}, whose key is pinned; it may belong to someone else. Nothing was sent.\n\
+            "Another agent ({}) has the name or alias of {}, whose key is pinned; it may belong to someone else. Nothing was \
+             sent.\n\
              Pinned fingerprint: {} ({})\nFingerprint now: {}\n\
-             Your owner must compare it with the other owner and then run `tandem trust {} --accept`.",
+             Your owner must compare it with the other owner and then run `tandem trust {} --accept WORDS`.",
             fence::id(other.agent.as_str()),
             fence::name(&other.name),
             other.pinned.words(),
             fence::id(other.pinned_agent.as_str()),
-            other.found.words(),
+            other.found_words(),
             other.agent,
         )),
         ClientError::NoPeerKey { agent, name } => said(format!(

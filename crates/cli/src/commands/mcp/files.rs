@@ -8,7 +8,7 @@ use serde_json::json;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
 use tandem_api::text::PeerText;
-use tandem_client::{Client, Upload, each_page, is_encrypted};
+use tandem_client::{Client, Upload, each_page};
 use tandem_core::{FileId, TaskId};
 use tandem_hub::Error;
 use tandem_server::mcp::shared::{Args, ToolReply, fence, invalid, to_result, uploaded};
@@ -36,7 +36,7 @@ impl Bridge {
             None => mime_type_of(&file, &path).to_owned(),
         };
         let task = client.task(&id).await.map_err(to_hub_error)?;
-        let sent = if is_encrypted(&task).map_err(to_hub_error)? {
+        let sent = if client.is_encrypted(&task).map_err(to_hub_error)? {
             let bytes = blocking(move || read(file)).await?;
             client.upload_sealed(&task, &filename, &mime_type, bytes).await
         } else {
@@ -64,7 +64,7 @@ impl Bridge {
         let overwrite = args.flag("overwrite")?;
         let target = self.folder.target(&args.take("path")?, overwrite)?;
         let task = client.task(&task).await.map_err(to_hub_error)?;
-        let (unfinished, filename, mime_type, size) = if is_encrypted(&task).map_err(to_hub_error)? {
+        let (unfinished, filename, mime_type, size) = if client.is_encrypted(&task).map_err(to_hub_error)? {
             let message = announcement(client, &task, &file).await?;
             let opened = client.download_sealed(&task, &message).await.map_err(to_hub_error)?;
             let size = opened.bytes.len() as u64;

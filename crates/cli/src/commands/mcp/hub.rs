@@ -63,8 +63,17 @@ impl Hub {
         if !key_file.exists() {
             return client;
         }
-        let keyring = Keyring::in_files(profile.agent_id, key_file, self.profiles.pins_file(name));
+        // What was opened in one call is known in the next.
+        let renewed = self.client.keyring().ok().and_then(|keyring| keyring.renewed());
+        let keyring = renewed
+            .unwrap_or_else(|| Keyring::in_files(profile.agent_id, key_file, self.profiles.pins_file(name)));
         client.with_keyring(keyring.named(&profile.agent_name))
+    }
+
+    /// The pinned keys; none without a profile.
+    pub(super) fn pins(&self) -> Result<Option<Pins>, Error> {
+        let file = self.profile.as_ref().map(|named| self.profiles.pins_file(&named.name));
+        file.map(Pins::at).transpose()
     }
 
     /// Whether the agent has a private key here.

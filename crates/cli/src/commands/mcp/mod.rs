@@ -14,6 +14,7 @@ mod new_file;
 mod pairing;
 mod sealed;
 mod stdio;
+mod targets;
 mod titles;
 mod tools;
 mod wake;

@@ -8,7 +8,7 @@ use tandem_api::actor::Actor;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{PageQuery, ReplyTask, TaskView, ThreadView};
 use tandem_api::text::{Author, HubText, PeerContent, PeerText};
-use tandem_client::{Client, Error as ClientError, Opened, Trust, is_encrypted};
+use tandem_client::{Client, Error as ClientError, Opened, Trust};
 use tandem_core::TaskId;
 use tandem_core::messages::ContentType;
 use tandem_hub::Error;
@@ -23,7 +23,7 @@ const PAGES: [i64; 2] = [50, 4];
 /// Size of the messages that are shown with a task.
 const PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// What is shown instead of content.
-const UNVERIFIED: &str = "[withheld: this content could not be decrypted and verified]";
+pub(super) const UNVERIFIED: &str = "[withheld: this content could not be decrypted and verified]";
 /// Arguments that the hub stores as they are.
 const CLEAR_ARGUMENTS: [&str; 2] = ["reason", "note"];
 
@@ -34,7 +34,7 @@ impl Bridge {
         // The hub checks the arguments, and notes that a model has seen the task.
         let forwarded = self.forward(client, "get_task", arguments.clone()).await?;
         let is_plain = forwarded.structured_content.as_ref().is_some_and(|task| task["encrypted"] == false);
-        if forwarded.is_error == Some(true) || (is_plain && !has_sealed_id(&arguments)) {
+        if forwarded.is_error == Some(true) || (is_plain && !is_known_encrypted(client, &arguments)?) {
             return Ok(forwarded);
         }
         match task_in(client, &arguments).await? {
@@ -105,16 +105,19 @@ impl Bridge {
         id: &TaskId,
     ) -> Result<Option<ThreadView>, Error> {
         let task = client.task(id).await.map_err(to_hub_error)?;
-        match is_encrypted(&task).map_err(to_hub_error)? {
+        match client.is_encrypted(&task).map_err(to_hub_error)? {
             true => Ok(Some(thread(client, task, None).await?)),
             false => Ok(None),
         }
     }
 }
 
-/// Whether the id says that the task is encrypted, whatever the hub says.
-fn has_sealed_id(arguments: &JsonObject) -> bool {
-    arguments.get("taskId").and_then(Value::as_str).is_some_and(|id| id.starts_with("task_sealed_"))
+/// Whether the task in the arguments is known to be encrypted, whatever the hub says.
+fn is_known_encrypted(client: &Client, arguments: &JsonObject) -> Result<bool, Error> {
+    match arguments.get("taskId").and_then(Value::as_str).map(str::parse) {
+        Some(Ok(id)) => client.is_known_encrypted(&id).map_err(to_hub_error),
+        _ => Ok(false),
+    }
 }
 
 /// The encrypted task in the arguments. `None` if it is plain, or if the hub has to say what is wrong with it.
@@ -122,7 +125,7 @@ async fn task_in(client: &Client, arguments: &JsonObject) -> Result<Option<TaskV
     let id = arguments.get("taskId").and_then(Value::as_str).and_then(|id| id.parse::<TaskId>().ok());
     let Some(id) = id else { return Ok(None) };
     let task = client.task(&id).await.map_err(to_hub_error)?;
-    Ok(is_encrypted(&task).map_err(to_hub_error)?.then_some(task))
+    Ok(client.is_encrypted(&task).map_err(to_hub_error)?.then_some(task))
 }
 
 fn refuse_other_types(given: Option<ContentType>) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use tandem_api::error::Code;
 use tandem_api::messages::SendMessage;
 use tandem_api::tasks::{PatchTask, ReplyOutcome, ReplyTask, TaskView};
-use tandem_client::{Client, Error, Upload, is_encrypted};
+use tandem_client::{Client, Error, Upload};
 use tandem_core::Status;
 use tandem_core::files::FILE_BYTES_MAX;
 use tandem_core::text::{Body, Reason};
@@ -188,7 +188,7 @@ async fn send_file(client: &Client, view: &TaskView, file: &Path, name: Option<&
     .map_err(failed)?;
     let name = name.or_else(|| file.file_name()?.to_str()).unwrap_or("file").to_owned();
     let mime_type = mime_type_of(&opened, Path::new(&name));
-    if is_encrypted(view)? {
+    if client.is_encrypted(view)? {
         let reading = tokio::task::spawn_blocking(move || {
             let mut bytes = Vec::new();
             // It may be growing. One byte too many is refused below.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
-use tandem_client::{Client, DownloadOptions, Error, is_encrypted};
+use tandem_client::{Client, DownloadOptions, Error};
 use tandem_core::{AgentId, FileId};
 
 use super::super::autoloaded_files::is_autoloaded;
@@ -60,7 +60,7 @@ impl Folder {
             messages.iter().filter(is_foreign).filter_map(|message| Some((file_of(message)?, message)));
         let (mut files, mut left) = (Vec::new(), BYTES_IN_MAX);
         for (id, message) in announced.take(FILES_IN_MAX) {
-            let fetched = match is_encrypted(task)? {
+            let fetched = match client.is_encrypted(task)? {
                 true => self.fetch_sealed(client, task, message, &id, &mut left).await,
                 false => self.fetch_plain(client, &id, &mut left).await,
             };

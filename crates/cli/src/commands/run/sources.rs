@@ -6,10 +6,11 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use tandem_api::connections::ConnectionView;
+use tandem_client::Pins;
 use tandem_core::AgentId;
 
 use super::super::Session;
-use super::super::agent_names::{self, Naming};
+use super::super::agent_names::{self, Unclear, looks_like_id};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::write_secret;
 use crate::terminal::text;
@@ -26,16 +27,17 @@ pub(super) enum Sources {
 }
 
 impl Sources {
-    /// The agents that the owner has listed: by id, alias or whole name. The beginning of a name is not enough here.
+    /// The agents that the owner has listed: by id, alias or whole name.
     pub(super) async fn resolve(session: &Session, named: &[String], anyone: bool) -> Outcome<Self> {
         if anyone {
             return Ok(Self::Connected(Mutex::default()));
         }
         let connections = session.connections().await?;
+        let pins = session.pins()?;
         let mut remembered = Remembered::load(session)?;
         let mut listed = HashSet::new();
         for name in named {
-            let agent = remembered.find(&connections, name)?;
+            let agent = remembered.find(&connections, name, pins.as_ref())?;
             session.terminal.note(&format!("Takes tasks from {} ({agent}).", text::line(name)));
             listed.insert(agent);
         }
@@ -103,8 +105,8 @@ impl Remembered {
         Ok(Self { file, ids })
     }
 
-    fn find(&mut self, connections: &[ConnectionView], named: &str) -> Outcome<AgentId> {
-        let is_id = named.starts_with("agent_");
+    fn find(&mut self, connections: &[ConnectionView], named: &str, pins: Option<&Pins>) -> Outcome<AgentId> {
+        let is_id = looks_like_id(named);
         let before = self.ids.get(named).filter(|_| !is_id);
         let is_there = |agent: &&AgentId| connections.iter().any(|one| one.connected.agent_id == **agent);
         if let Some(agent) = before {
@@ -113,7 +115,7 @@ impl Remembered {
                 Failure::refused(what).next("If another agent is meant now, give its id.")
             });
         }
-        let found = find(connections, named)?;
+        let found = find(connections, named, pins)?;
         if !is_id {
             self.ids.insert(named.to_owned(), found.clone());
         }
@@ -126,18 +128,13 @@ impl Remembered {
     }
 }
 
-fn find(connections: &[ConnectionView], named: &str) -> Outcome<AgentId> {
-    let found = agent_names::find(connections, named, Naming::Name);
-    match found.as_slice() {
-        [one] => Ok(one.connected.agent_id.clone()),
+fn find(connections: &[ConnectionView], named: &str, pins: Option<&Pins>) -> Outcome<AgentId> {
+    match agent_names::resolve(connections, named, pins) {
+        Ok(one) => Ok(one.connected.agent_id),
         // A member of a network is no connection, so only its id can name it.
-        [] if named.starts_with("agent_") => {
+        Err(Unclear::Nobody(_)) if looks_like_id(named) => {
             named.parse().map_err(|_| Failure::usage(format!("{:?} is not an agent id", text::line(named))))
         }
-        [] => Err(Failure::not_found(format!("you have no connection to {:?}", text::line(named))).next(
-            "`tandem connections` shows whom you can reach. Give the id, the alias or the whole name.",
-        )),
-        _ => Err(Failure::usage(format!("several of your connections are named {:?}", text::line(named)))
-            .next("Give the id, or set an alias: `tandem connections alias ID NAME`.")),
+        Err(unclear) => Err(unclear.failure(named)),
     }
 }

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use rustix::io::Errno;
 use tandem_api::agents::ReportReach;
 use tandem_api::tasks::{Heartbeat, TaskView};
-use tandem_client::{Trust, is_encrypted};
+use tandem_client::Trust;
 use tandem_core::text::Reason;
 use tandem_core::wake::Rung;
 use tandem_core::{Status, TaskId};
@@ -182,7 +182,7 @@ impl Runner {
         let mut beat = interval(every.max(HEARTBEAT_MIN));
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let client = self.client.clone().with_patience(Duration::ZERO);
-        let is_plain = matches!(is_encrypted(view), Ok(false));
+        let is_plain = matches!(self.client.is_encrypted(view), Ok(false));
         loop {
             tokio::select! {
                 _ = beat.tick() => {}

@@ -176,7 +176,8 @@ async fn changed(session: &Session, task: TaskView) -> Outcome {
     let task = &opened.view;
     session.terminal.result(&WithTrust::of(&opened), |terminal| {
         let reason = task.status_reason.as_ref();
-        let reason = reason.map(|reason| format!("{}{}", text::line(reason.as_str()), in_the_clear(task)));
+        let reason = reason
+            .map(|reason| format!("{}{}", text::line(reason.as_str()), in_the_clear(&session.client, task)));
         terminal.done(&format!("{}  {}", task.id, status_line(terminal, task.status, reason.as_deref())))
     })
 }
@@ -217,7 +218,8 @@ pub(super) async fn reply(session: &Session, arguments: &Reply) -> Outcome {
     let outcome = arguments.failed.then_some(ReplyOutcome::Failed);
     let replied = session.client.deliver(&task, ReplyTask { outcome, ..ReplyTask::new(body) }).await?;
     // A reply seals or sends what the caller wrote; what it replies to may still be unreadable.
-    let (trust, own) = (session.client.open_description(task.clone()).await.trust, own_trust(&task));
+    let (trust, own) =
+        (session.client.open_description(task.clone()).await.trust, own_trust(&session.client, &task));
     let mut view = serde_json::to_value(WithTrust::new(&replied, &trust)).map_err(anyhow::Error::from)?;
     view["message"]["trust"] = own.as_str().into();
     session.terminal.result(&view, |terminal| {

@@ -77,7 +77,7 @@ pub(super) async fn show(session: &Session, arguments: &Arguments) -> Outcome {
         terminal.json_line(&view)?;
         return all_opened(&task, &opened);
     }
-    print_task(terminal, &task.view)?;
+    print_task(session, &task.view)?;
     print_description(session, &task.view)?;
     if let Some(why) = task.trust.why_unreadable() {
         terminal.line("")?;
@@ -87,7 +87,7 @@ pub(super) async fn show(session: &Session, arguments: &Arguments) -> Outcome {
     let files = file_infos(&session.client, views, FILE_INFOS_MAX).await;
     for (message, file) in opened.iter().zip(&files) {
         terminal.line("")?;
-        print_message(terminal, &task.view, message, file.as_ref())?;
+        print_message(session, &task.view, message, file.as_ref())?;
     }
     advise(session, &task.view);
     all_opened(&task, &opened)
@@ -137,11 +137,11 @@ pub(super) async fn watch(session: &Session, arguments: &WatchArguments) -> Outc
     let ending = follow_task(session, &id, cursor, Until::Ended, arguments.timeout).await?;
     let task = &ending.task;
     session.terminal.result(&WithTrust::of(task), |terminal| {
-        print_task(terminal, &task.view)?;
+        print_task(session, &task.view)?;
         match task.trust.why_unreadable() {
             Some(why) => print_unopened(terminal, "a text of the task", why),
             None => Ok(()),
         }
     })?;
-    ending.outcome()
+    ending.outcome(&session.client)
 }

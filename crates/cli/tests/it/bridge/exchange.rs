@@ -133,7 +133,7 @@ async fn a_changed_key_stops_everything() {
     assert!(ada.refused("create_task", task(json!({}))).await.contains("no public key"));
     // The owner accepts, and the bridge that runs goes on.
     hub.place.execute(&sql);
-    cli.ok(&["trust", "bob", "--accept", "--agent", "ada"]).await;
+    cli.ok(&["trust", "bob", "--accept", &new.fingerprint().words(), "--agent", "ada"]).await;
     assert_eq!(ada.call("create_task", task(json!({}))).await["encrypted"], true);
     let plain = ada.call("create_task", task(json!({ "encrypt": false }))).await;
     assert_ne!(plain["encrypted"], true);

@@ -65,3 +65,105 @@ async fn content_that_does_not_verify_is_not_shown() {
         assert!(why.contains("presents it as a plain one") && !why.contains("do evil"), "{tool}: {why}");
     }
 }
+
+/// A hub that swaps who a task is from, shows a connection under the name of another, and sends a message twice.
+#[tokio::test]
+async fn the_bridge_says_whom_something_is_from_by_itself() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, ada_agent, bob_agent) = keyed_pair(&hub).await;
+    let eve = hub.agent_with(json!({ "name": "eve", "publicKey": super::key("cyd").1 })).await;
+    bob_agent.pair_with(&eve).await;
+    let mut ada = Tool::old(&cli, "ada", "test", &["--tools", "all"]).await;
+    let mut bob = Tool::old(&cli, "bob", "test", &["--tools", "all"]).await;
+    let task = json!({ "targetAgentId": "BOB", "title": "Title", "description": "Text" });
+    let id = ada.call("create_task", task).await["id"].clone();
+    let sent = ada.call("send_message", json!({ "taskId": id, "content": "Pay 5" })).await;
+    let seen = bob.call("list_tasks", json!({})).await;
+    assert_eq!(
+        (&seen["tasks"][0]["verified"], &seen["tasks"][0]["title"]),
+        (&json!(true), &json!(fenced("Title")))
+    );
+    assert_eq!(
+        bob.call("get_task", json!({ "taskId": id })).await["messages"][0]["content"],
+        fenced("Pay 5")
+    );
+    // The names are swapped.
+    let name = |agent: &str, name: &str| {
+        hub.place.execute(&format!("update agents set name = '{name}' where id = '{agent}'"));
+    };
+    name(&ada_agent.id, "hidden");
+    name(&eve.id, "ada");
+    for tool in ["list_tasks", "check_updates", "get_inbox"] {
+        let result = bob.tool(tool, json!({})).await;
+        assert!(!result.to_string().contains("hidden"), "{tool}: {result}");
+    }
+    let listed = bob.tool("list_connections", json!({})).await;
+    let of_eve = listed["structuredContent"]["connections"].as_array().unwrap();
+    let of_eve = of_eve.iter().find(|one| one["agentId"] == eve.id.as_str()).unwrap();
+    assert_eq!((&of_eve["agentName"], &of_eve["verified"]), (&json!("unverified: ada"), &json!(false)));
+    assert!(listed["content"].to_string().contains("Do not trust"), "{listed}");
+    let why =
+        bob.refused("create_task", json!({ "targetAgentId": "ada", "title": "x", "encrypt": false })).await;
+    assert!(why.contains("tandem trust"), "{why}");
+    // The task is said to be from eve.
+    let task = id.as_str().unwrap();
+    hub.place.execute(&format!("update tasks set initiator_id = '{}' where id = '{task}'", eve.id));
+    let listed = bob.tool("list_tasks", json!({})).await;
+    let shown = &listed["structuredContent"]["tasks"][0];
+    assert_eq!(
+        (&shown["verified"], &shown["initiatorAgentName"]),
+        (&json!(false), &json!("unverified: ada"))
+    );
+    assert!(shown["title"].as_str().unwrap().starts_with("[withheld"), "{listed}");
+    hub.place.execute(&format!("update tasks set initiator_id = '{}' where id = '{task}'", ada_agent.id));
+    // An old message under a new id, in a later call.
+    let message = sent["id"].as_str().unwrap();
+    hub.place.execute(&format!("update messages set id = 'msg_again' where id = '{message}'"));
+    let thread = bob.call("get_task", json!({ "taskId": id })).await;
+    assert!(thread["messages"][0]["content"].as_str().unwrap().starts_with("[withheld"), "{thread}");
+    // A task that is known to be encrypted and listed as a plain one.
+    hub.place.execute(&format!("update tasks set encrypted = 0, title = 'do evil' where id = '{task}'"));
+    let listed = bob.tool("list_tasks", json!({})).await.to_string();
+    assert!(listed.contains("[withheld") && !listed.contains("do evil"), "{listed}");
+}
+
+/// Aliases are the owner's. The hub cannot give one to another agent, nor can the model.
+#[tokio::test]
+async fn a_moved_alias_is_refused() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, ada_agent, bob_agent) = keyed_pair(&hub).await;
+    let eve = hub.agent_with(json!({ "name": "eve", "publicKey": super::key("cyd").1 })).await;
+    ada_agent.pair_with(&eve).await;
+    cli.ok(&["context", "use", "ada"]).await;
+    // Both are pinned, and the alias is new.
+    for agent in ["bob", "eve"] {
+        cli.ok(&["send", agent, "x", "--encrypt"]).await;
+    }
+    cli.ok(&["connections", "alias", "bob", "reviewer"]).await;
+    let mut ada = Tool::old(&cli, "ada", "test", &["--tools", "all"]).await;
+    let all = ada.call("list_connections", json!({})).await;
+    let all = all["connections"].as_array().unwrap();
+    let of = |agent: &str| all.iter().find(|one| one["agentId"] == agent).unwrap()["connectionId"].clone();
+    let (of_bob, of_eve) = (of(&bob_agent.id), of(&eve.id));
+    let why = ada.refused("set_alias", json!({ "connectionId": of_eve, "alias": "Reviewer" })).await;
+    assert!(why.contains("tandem trust"), "{why}");
+    let alias = async |connection: &serde_json::Value, alias: Option<&str>| {
+        let path = format!("/connections/{}", connection.as_str().unwrap());
+        ada_agent.patch(&path, json!({ "alias": alias })).await.ok(200);
+    };
+    alias(&of_bob, None).await;
+    alias(&of_eve, Some("reviewer")).await;
+    for option in [&["--encrypt"][..], &[]] {
+        let ran = cli.run(&[&["send", "reviewer", "x"], option].concat()).await;
+        ran.failed(1, "another agent has the name or alias of bob");
+    }
+    for encrypt in [true, false] {
+        let task = json!({ "targetAgentId": "reviewer", "title": "x", "encrypt": encrypt });
+        assert!(ada.refused("create_task", task).await.contains("tandem trust"));
+    }
+    let runner = cli.run(&["run", "--from", "reviewer", "--", "true"]).await;
+    runner.failed(1, "another agent has the name or alias of bob");
+    // The owner gives it away.
+    cli.ok(&["connections", "alias", &eve.id, "reviewer"]).await;
+    cli.ok(&["send", "reviewer", "x", "--encrypt"]).await;
+}

@@ -138,11 +138,14 @@ fn pins_know_aliases_and_what_was_typed() {
     pins.check(&eve, &found("bobby", None, "cyd")).unwrap();
     assert!(matches!(pins.check(&eve, &found("bob", None, "cyd")), Err(Error::AnotherAgent(_))));
     // Who types a name means the agent that is pinned under it, also if the hub hides that one.
-    assert_eq!(pins.meant_instead("bob", &eve), Some(bob.clone()));
-    assert_eq!(pins.meant_instead("bob", &agent("agent_new")), Some(bob.clone()));
-    assert_eq!(pins.meant_instead("bob", &bob), None);
-    assert_eq!(pins.meant_instead("bobby", &eve), None);
-    assert_eq!(pins.meant_instead("carol", &agent("agent_new")), None);
+    let is_meant = |word: &str, agent: &AgentId| pins.check_named(word, agent, None).is_ok();
+    for word in ["bob", " BOB", "b", "robert", "agent_bob"] {
+        assert!(
+            is_meant(word, &bob) && !is_meant(word, &eve) && !is_meant(word, &agent("agent_new")),
+            "{word}"
+        );
+    }
+    assert!(is_meant("bobby", &eve) && is_meant("bo", &eve) && is_meant("carol", &agent("agent_new")));
 }
 
 #[test]
@@ -156,6 +159,86 @@ fn a_name_adds_no_lines_to_an_error() {
         assert_eq!(refused.lines().count(), 4, "{refused}");
         assert!(!refused.contains(['\r', '\u{2028}', '\u{85}']), "{refused:?}");
     }
+}
+
+/// Other clients give encrypted tasks ids that do not show it.
+#[tokio::test]
+async fn an_encrypted_task_never_becomes_a_plain_one() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let peer = id(&pair.bob_agent);
+    let mut task = CreateTask::new(pair.bob_agent.id.clone().try_into().unwrap(), title("secret"));
+    task.id = Some("a-foreign-id".parse().unwrap());
+    let task = pair.ana.create_encrypted_task(task, &peer).await.unwrap().id;
+    let sealed = pair.bob.task(&task).await.unwrap();
+    assert!(!pair.bob.is_known_encrypted(&task).unwrap(), "not seen yet");
+    assert_eq!(pair.bob.open_description(sealed.clone()).await.trust, Trust::Verified);
+    // Also one that was seen and could not be opened.
+    let blind = Keyring::new(peer, key("cyd"), Pins::in_memory());
+    let blind = plain(&pair.hub, &pair.bob_agent).with_keyring(blind);
+    unreadable(&blind.open_description(sealed).await);
+    pair.hub.place.execute(&format!("update tasks set encrypted = 0, title = 'Say it' where id = '{task}'"));
+    for client in [&pair.ana, &pair.bob, &blind] {
+        let presented = client.task(&task).await.unwrap();
+        assert!(!presented.encrypted);
+        let said = client.say(&presented, SendMessage::new(body("in the clear"))).await;
+        assert!(matches!(said, Err(Error::PresentedAsPlain(_))), "{said:?}");
+        let delivered = client.deliver(&presented, ReplyTask::new(body("in the clear"))).await;
+        assert!(matches!(delivered, Err(Error::PresentedAsPlain(_))), "{delivered:?}");
+        assert!(matches!(client.is_encrypted(&presented), Err(Error::PresentedAsPlain(_))), "files");
+        let opened = client.open_description(presented).await;
+        assert!(unreadable(&opened).contains("plain") && opened.view.title == "Encrypted Task");
+    }
+    assert!(messages(&pair.ana, &task).await.is_empty(), "nothing was sent");
+}
+
+#[test]
+fn one_agent_makes_nobody_forget_the_tasks_of_others() {
+    let pins = Pins::in_memory();
+    let agent = |name: &str| -> AgentId { name.parse().unwrap() };
+    let task = |n: usize| format!("task_{n}").parse().unwrap();
+    pins.remember_peer(&task(0), &agent("agent_bob")).unwrap();
+    pins.remember_sealed(&task(1)).unwrap();
+    (2..10_005).for_each(|n| pins.remember_peer(&task(n), &agent("agent_eve")).unwrap());
+    assert!(pins.is_sealed(&task(0)) && pins.is_sealed(&task(1)) && pins.is_sealed(&task(10_004)));
+    assert!(!pins.is_sealed(&task(2)) && pins.peer(&task(1)).is_none());
+}
+
+/// Another program of the same agent has opened a message before.
+#[tokio::test]
+async fn a_message_is_verified_once_by_all_programs() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let task = pair.task().await;
+    pair.bob.say(&task, SendMessage::new(body("Pay 5"))).await.unwrap();
+    let one = messages(&pair.ana, &task.id).await.remove(0);
+    let mut again = one.clone();
+    again.id = "msg_again".parse().unwrap();
+    let folder = crate::backup::Shelf::new();
+    let pem = folder.file("ana.pem");
+    std::fs::write(&pem, key("ana").to_pem().unwrap().as_bytes()).unwrap();
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(&pem, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let program = || {
+        let keyring = Keyring::in_files(id(&pair.ana_agent), pem.clone(), folder.file("ana.pins"));
+        keyring.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob"))).unwrap();
+        plain(&pair.hub, &pair.ana_agent).with_keyring(keyring)
+    };
+    let (first, second) = (program(), program());
+    assert_eq!(first.open_messages(&task, vec![one.clone()]).await[0].trust, Trust::Verified);
+    for client in [&second, &program()] {
+        assert!(unreadable(&client.open_messages(&task, vec![again.clone()]).await[0]).contains("repeated"));
+        assert_eq!(client.open_messages(&task, vec![one.clone()]).await[0].trust, Trust::Verified);
+    }
+    // A part of an entry that a killed process has left is overwritten.
+    let seen = folder.file("ana.seen");
+    let length = std::fs::metadata(&seen).unwrap().len();
+    assert_eq!((length, crate::command::mode(&seen)), (64, 0o600));
+    std::fs::OpenOptions::new().append(true).open(&seen).unwrap().set_len(length + 7).unwrap();
+    pair.bob.say(&task, SendMessage::new(body("Pay 6"))).await.unwrap();
+    let newest = messages(&pair.ana, &task.id).await.pop().unwrap();
+    assert_eq!(program().open_messages(&task, vec![newest.clone()]).await[0].trust, Trust::Verified);
+    assert_eq!(std::fs::metadata(&seen).unwrap().len(), 128);
+    let copy = MessageView { id: "msg_copy".parse().unwrap(), ..newest };
+    unreadable(&program().open_messages(&task, vec![copy]).await[0]);
 }
 
 #[test]

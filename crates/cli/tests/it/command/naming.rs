@@ -36,18 +36,27 @@ async fn tasks_by_prefix_and_by_at() {
 }
 
 #[tokio::test]
-async fn agents_by_alias_name_id_and_prefix() {
+async fn agents_by_alias_name_and_id() {
     let hub = Harness::start(Db::Sqlite).await;
     let cli = Cli::pair(&hub).await;
     let connected = cli.json(&["agents"]).await;
     let id = connected["agentId"].as_str().unwrap();
-    for name in ["bob", "BOB", "bo", id] {
+    for name in ["bob", "BOB", " Bob ", id] {
         cli.ok(&["send", name, "x"]).await;
     }
     cli.ok(&["connections", "alias", "bob", "Reviewer"]).await;
-    for name in ["reviewer", "rev", "bob"] {
+    for name in ["reviewer", "REVIEWER", "bob"] {
         cli.ok(&["send", name, "x"]).await;
     }
+    // The beginning of a name is none, except for a person who says so.
+    for beginning in ["bo", "rev", &id[..12]] {
+        let ran = cli.run(&["send", beginning, "x"]).await;
+        ran.failed(3, "is the beginning of");
+        assert!(ran.stderr.contains(id), "{ran:?}");
+    }
+    assert_eq!(cli.in_terminal_with(200, &["send", "bo", "x"], "n\n").await.code, 1);
+    let ran = cli.in_terminal_with(200, &["send", "bo", "x"], "y\n").await;
+    assert!(ran.code == 0 && ran.stdout.contains(&format!("Do you mean Reviewer, bob ({id})?")), "{ran:?}");
     // Another Bob: the name alone no longer says who is meant, the alias does.
     cli.json(&["register", "Bob", "--no-encryption", "--as", "bob2"]).await;
     cli.ok(&["context", "use", "ada"]).await;
@@ -59,6 +68,47 @@ async fn agents_by_alias_name_id_and_prefix() {
     cli.ok(&["send", "reviewer", "x"]).await;
     cli.ok(&["connections", "alias", "reviewer"]).await;
     cli.run(&["send", "reviewer", "x"]).await.failed(3, "no connection");
+}
+
+/// Whoever sends a task may choose its id.
+#[tokio::test]
+async fn ids_that_a_peer_has_chosen_take_no_place_of_others() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let cli = Cli::new(&hub);
+    cli.profile("ada", &ada);
+    cli.profile("bob", &bob);
+    let task = async |from: &crate::harness::Agent, to: &str, id: Option<&str>| {
+        let task = serde_json::json!({ "targetAgentId": to, "title": "x", "id": id });
+        from.post("/tasks", task).await.ok(201)["id"].as_str().unwrap().to_owned()
+    };
+    let made = task(&ada, &bob.id, None).await;
+    let shown = async |word: &str| cli.json(&["task", "show", word, "--agent", "bob"]).await["id"].clone();
+    // Bob has received it. The hub made its id, so its beginning is enough.
+    let short = &made[5..made.len() - 2];
+    assert_eq!((shown(&made[..20]).await, shown(short).await), (made.clone().into(), made.clone().into()));
+    // A peer continues what bob is used to type, and takes it for itself.
+    let (longer, exact, other) = ("task_review-all", &made[..10], "my-own-id");
+    for id in [longer, exact, other] {
+        task(&ada, &bob.id, Some(id)).await;
+    }
+    cli.run(&["task", "show", "task_rev", "--agent", "bob"]).await.failed(3, "no task");
+    cli.run(&["task", "show", "my-own", "--agent", "bob"]).await.failed(3, "no task");
+    assert_eq!((shown(longer).await, shown(other).await), (longer.into(), other.into()), "whole ids do");
+    // Also an id that looks like the hub's: its time is not that of the task.
+    let forged = format!("{}zzzz", &made[..made.len() - 4]).replacen("task_0", "task_7", 1);
+    task(&ada, &bob.id, Some(&forged)).await;
+    cli.run(&["task", "show", &forged[..20], "--agent", "bob"]).await.failed(3, "no task");
+    let ran = cli.run(&["message", exact, "x", "--agent", "bob"]).await;
+    ran.failed(2, "several ids");
+    assert!(ran.stderr.contains(&made) && ran.stderr.contains(&format!("id:{exact}")), "{ran:?}");
+    assert_eq!(shown(&format!("id:{exact}")).await, exact);
+    // What oneself has chosen is one's own.
+    assert_eq!(cli.json(&["task", "show", "my-o", "--agent", "ada"]).await["id"], other);
+    // An agent that calls itself like the beginning of a task does not get what is meant for the task.
+    let ours = task(&bob, &ada.id, None).await;
+    ada.patch("/agents/me", serde_json::json!({ "name": &ours[5..] })).await.ok(200);
+    cli.run(&["message", &ours[5..], "x", "--agent", "bob"]).await.failed(2, "can mean");
 }
 
 #[tokio::test]

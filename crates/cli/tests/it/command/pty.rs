@@ -1,7 +1,7 @@
 //! Commands in a pseudo-terminal, where they print tables and colours.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Stdio;
@@ -17,7 +17,13 @@ impl Cli {
     /// Runs a command whose standard streams are a terminal of this width. Everything that reaches the terminal is in
     /// `stdout`, with the line ends that the command printed.
     pub async fn in_terminal(&self, columns: u16, arguments: &[&str]) -> Ran {
-        let (master, terminal) = open_terminal(24, columns);
+        self.in_terminal_with(columns, arguments, "").await
+    }
+
+    /// The same with something that is typed.
+    pub async fn in_terminal_with(&self, columns: u16, arguments: &[&str], typed: &str) -> Ran {
+        let (mut master, terminal) = open_terminal(24, columns);
+        master.write_all(typed.as_bytes()).unwrap();
         let stream = || Stdio::from(terminal.try_clone().unwrap());
         let mut command = self.command(arguments);
         let mut child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();

@@ -166,17 +166,19 @@ async fn nothing_is_encrypted_for_a_namesake() {
     let hub = Harness::start(Db::Sqlite).await;
     let (cli, bob) = with_keys(&hub).await;
     sealed_task(&cli).await;
-    let eve = tandem_seal::PrivateKey::from_pem(&super::foreign_key()).unwrap().public().to_pem();
-    let eve = hub.agent_with(json!({ "name": "eve", "publicKey": eve })).await;
+    let eve_key = tandem_seal::PrivateKey::from_pem(&super::foreign_key()).unwrap().public().to_pem();
+    let eve = hub.agent_with(json!({ "name": "eve", "publicKey": eve_key })).await;
     let ada = std::fs::read_to_string(cli.config().join("agents/ada.toml")).unwrap();
     let ada =
         ada.lines().find_map(|line| line.strip_prefix("api_key = ")).unwrap().trim_matches('"').to_owned();
     let code = eve.post_empty("/pair/generate").await.text("code");
     hub.client.send("POST", "/pair/connect", Some(&ada), Some(json!({ "code": code }))).await.ok(201);
     hub.place.execute(&format!("update agents set name = 'hidden' where id = '{}'", bob.id));
-    for name in ["bob", "bobby", "Bob "] {
+    hub.place.execute(&format!("update agents set name = 'bobby' where id = '{}'", eve.id));
+    cli.run(&["send", "bob", "Launch plan", "--encrypt"]).await.failed(3, "no connection");
+    for (name, option) in [("bob", &["--encrypt"][..]), ("Bob ", &["--encrypt"]), ("bob", &[])] {
         hub.place.execute(&format!("update agents set name = '{name}' where id = '{}'", eve.id));
-        let ran = cli.run(&["send", "bob", "Launch plan", "--encrypt"]).await;
+        let ran = cli.run(&[&["send", "bob", "Launch plan"], option].concat()).await;
         ran.failed(1, &format!("tandem trust {} --accept", eve.id));
         assert!(ran.stderr.contains("pinned:") && ran.stderr.contains("now:"), "{ran:?}");
     }
@@ -184,6 +186,7 @@ async fn nothing_is_encrypted_for_a_namesake() {
     let ran = cli.run(&["trust", "bob"]).await;
     ran.failed(1, "another agent has the name");
     assert!(ran.stdout.contains(&bob.id), "{ran:?}");
-    cli.ok(&["trust", "bob", "--accept"]).await;
+    let words = tandem_seal::PublicKey::from_pem(&eve_key).unwrap().fingerprint().words();
+    cli.ok(&["trust", "bob", "--accept", &words]).await;
     cli.ok(&["send", "bob", "Launch plan", "--encrypt"]).await;
 }

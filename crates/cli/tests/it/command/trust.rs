@@ -23,7 +23,14 @@ async fn a_changed_key_is_shown_and_has_to_be_accepted() {
     let ran = cli.ok(&["trust", "bob"]).await;
     assert!(ran.stdout.contains(&old.fingerprint().words()) && ran.stdout.contains("not yet"), "{ran:?}");
     assert_eq!(cli.json(&["trust", "bob"]).await["state"], "new", "looking pins nothing");
-    cli.ok(&["trust", "bob", "--accept"]).await;
+    // Only the key whose words were compared, however they are written.
+    cli.run(&["trust", "bob", "--accept"]).await.failed(2, "--accept");
+    let words = old.fingerprint().words();
+    for wrong in [words.replacen(' ', " x", 1), words.split_once(' ').unwrap().1.to_owned(), String::new()] {
+        cli.run(&["trust", "bob", "--accept", &wrong]).await.failed(1, "other words");
+    }
+    assert_eq!(cli.json(&["trust", "bob"]).await["state"], "new", "nothing was accepted");
+    cli.ok(&["trust", "bob", "--accept", &words.to_uppercase().replace(' ', "-")]).await;
     assert_eq!(mode(&cli.config().join("agents/ada.pins")), 0o600);
     assert_eq!(cli.json(&["trust", "bob"]).await["state"], "same");
 
@@ -35,7 +42,9 @@ async fn a_changed_key_is_shown_and_has_to_be_accepted() {
     for key in [&old, &new] {
         assert!(ran.stdout.contains(&key.fingerprint().words()), "{ran:?}");
     }
-    let view = cli.json(&["trust", "bob", "--accept"]).await;
+    // The hub has swapped the key after the owner has looked.
+    cli.run(&["trust", "bob", "--accept", &words]).await.failed(1, "other words");
+    let view = cli.json(&["trust", "bob", "--accept", &new.fingerprint().words()]).await;
     assert_eq!((&view["state"], &view["accepted"]), (&json!("changed"), &json!(true)));
     assert_eq!(
         (&view["pinned"], &view["presented"]),
