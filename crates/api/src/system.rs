@@ -25,6 +25,10 @@ pub struct Health {
     /// The running version.
     #[schema(value_type = String)]
     pub version: HubText,
+    /// The address of the hub for others, as its operator has set it (`public_url`).
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub public_url: Option<HubText>,
 }
 
 /// Whether the hub can serve requests.

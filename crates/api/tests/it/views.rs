@@ -316,7 +316,7 @@ fn about_the_hub() -> Vec<Case> {
         "draining": false, "bus": "hearing", "busMs": 0.5, "openSockets": 1, "openStreams": 2, "startedAt": AT,
         "seenMsAgo": 3 });
     cases! {
-        Health: json!({ "status": "ok", "version": "0.1.0" });
+        Health: json!({ "status": "ok", "version": "0.1.0", "publicUrl": "https://hub.example.com" });
         Ready: json!({ "status": "ready", "database": "postgres" }),
             json!({ "status": "ready", "database": "postgres", "warnings": ["NATS is away"] });
         Overview: json!({ "version": "0.1.0", "database": "sqlite", "startedAt": AT, "uptimeSeconds": 1, "agents": 2,

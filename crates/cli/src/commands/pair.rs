@@ -8,11 +8,13 @@ use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use tandem_api::connections::{ConnectedView, ConnectionView, PairingCodeView, RedeemCode};
 use tandem_api::events::{EventView, EventsQuery};
+use tandem_api::text::HubText;
+use tandem_client::HubUrl;
 use tandem_core::pairing::CODE_LIFETIME_SECONDS;
 use tandem_seal::PublicKey;
 
 use super::input::checked;
-use super::{Common, Session};
+use super::{Common, Session, first_agent};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::{Terminal, text};
 
@@ -25,11 +27,15 @@ const LIFETIME: Duration = Duration::from_secs(CODE_LIFETIME_SECONDS.unsigned_ab
 Examples:
   tandem pair                             make a code, show it, and wait until somebody redeems it
   tandem pair BLUE-TIGER-4231             redeem a code that another owner gave you
+  tandem pair BLUE-TIGER-4231 --hub https://hub.example.com --name carol     the same without an agent yet: makes one
   tandem pair --no-wait --json            only make a code, for a script")]
 pub(crate) struct Arguments {
     /// The code to redeem; leave it out to make one
     #[arg(value_name = "CODE")]
     code: Option<String>,
+    /// The name of the agent that is made if there is none on this machine for the hub
+    #[arg(long, value_name = "NAME", requires = "code")]
+    name: Option<String>,
     /// Do not wait until the code is redeemed
     #[arg(long, conflicts_with = "code")]
     no_wait: bool,
@@ -40,16 +46,18 @@ pub(crate) struct Arguments {
 
 /// Makes or redeems a code.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
-    Session::run(common, async |session| match &arguments.code {
-        Some(code) => redeem(&session, code).await,
-        None => offer(&session, arguments).await,
-    })
-}
-
-async fn redeem(session: &Session, code: &str) -> Outcome {
-    // People type codes with spaces and in any case.
+    let Some(code) = &arguments.code else {
+        return Session::run(common, async |session| offer(&session, arguments).await);
+    };
+    // People type codes with spaces and in any case. One that cannot be a code makes no agent.
     let typed = code.trim().replace([' ', '_'], "-");
     let code = RedeemCode { code: checked("the code", typed)? };
+    let made = first_agent::for_hub(common, arguments.name.as_deref())?;
+    let common = made.as_ref().unwrap_or(common);
+    Session::run(common, async |session| redeem(&session, code).await)
+}
+
+async fn redeem(session: &Session, code: RedeemCode) -> Outcome {
     let connected = session.client.redeem_pairing_code(&code).await.map_err(|error| {
         let unknown = error.is_not_found();
         let failure = Failure::from(error);
@@ -102,30 +110,44 @@ async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
     if terminal.json {
         terminal.json_line(&offer)?;
     } else {
-        show_code(session, &offer, arguments.no_qr)?;
+        show_code(session, &offer, arguments.no_qr, &hub_for_others(session).await)?;
     }
     let connection = wait_for_connection(session, &offer, ends_at, before).await?;
     terminal.result(&connection, |terminal| introduce(terminal, &connection.connected))?;
     session.pin(&connection.connected)
 }
 
-fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool) -> Outcome {
+/// The address under which other machines reach the hub: the one that its operator has set, else the one in use here.
+async fn hub_for_others(session: &Session) -> HubUrl {
+    let public = session.client.health().await.ok().and_then(|health| health.public_url);
+    // It becomes part of a command to copy, in which a shell must find nothing else.
+    let is_plain =
+        |url: &HubText| url.as_str().chars().all(|c| c.is_ascii_alphanumeric() || "-._~:/[]".contains(c));
+    let public = public.filter(is_plain).and_then(|url| url.as_str().parse().ok());
+    public.unwrap_or_else(|| session.client.hub().clone())
+}
+
+fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool, hub: &HubUrl) -> Outcome {
     let terminal = &session.terminal;
     let code = &text::line(offer.code.as_str());
+    // What the other owner runs.
+    let command = format!("tandem pair {code} --hub {hub}");
     // A phone cannot reach a hub that listens on this machine only.
-    let reachable = !session.client.hub().is_local();
-    if terminal.interactive && reachable && !no_qr && !terminal.quiet {
-        // What the other owner runs.
-        let command = format!("tandem pair {code} --hub {}", session.client.hub());
-        if let Ok(drawn) = QrCode::new(command) {
-            terminal.line(&drawn.render::<Dense1x2>().quiet_zone(true).build())?;
-        }
+    if terminal.interactive
+        && !hub.is_local()
+        && !no_qr
+        && !terminal.quiet
+        && let Ok(drawn) = QrCode::new(&command)
+    {
+        terminal.line(&drawn.render::<Dense1x2>().quiet_zone(true).build())?;
     }
     terminal.line(&format!("Pairing code  {}", terminal.bold(code)))?;
-    terminal.note(&format!(
-        "Give it to the owner of the other agent, who runs:\n  tandem pair {code} --hub {}",
-        session.client.hub()
-    ));
+    if hub.is_local() {
+        terminal.note(&format!(
+            "Only this machine reaches {hub}.\nFor others, start the hub with --listen and --public-url."
+        ));
+    }
+    terminal.note(&format!("Give it to the owner of the other agent, who runs:\n  {command}"));
     Ok(())
 }
 

@@ -58,7 +58,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         let (profile, key) = make_agent(&client, &profiles, &terminal, &name, request, encrypted).await?;
         let before = profiles.current()?.filter(|before| *before != profile.name);
         profiles.set_current(&profile.name)?;
-        show(&terminal, &profile, key.as_ref(), before.as_deref())
+        show(&terminal, &profile, key.as_ref(), before.as_deref())?;
+        terminal.note("Next: `tandem pair` connects another agent.");
+        Ok(())
     })
 }
 
@@ -206,7 +208,12 @@ async fn undo(client: &Client, profiles: &Profiles, profile: &Profile, failure: 
     }
 }
 
-fn show(terminal: &Terminal, profile: &Profile, key: Option<&PrivateKey>, before: Option<&str>) -> Outcome {
+pub(super) fn show(
+    terminal: &Terminal,
+    profile: &Profile,
+    key: Option<&PrivateKey>,
+    before: Option<&str>,
+) -> Outcome {
     let fingerprint = key.map(|key| key.public().fingerprint());
     let view = profile.view(&profile.hub, fingerprint.as_ref());
     terminal.result(&view, |terminal| {
@@ -216,7 +223,6 @@ fn show(terminal: &Terminal, profile: &Profile, key: Option<&PrivateKey>, before
         terminal.line(&format!("Fingerprint  {words}"))
     })?;
     announce_current(terminal, profile, before);
-    terminal.note("Next: `tandem pair` connects another agent.");
     Ok(())
 }
 

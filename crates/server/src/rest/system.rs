@@ -13,8 +13,12 @@ use crate::http::{Answer, ApiError, Json, error, origin};
 
 /// Check that the hub is running.
 #[utoipa::path(get, path = "/health", tag = "hub", security(()), responses((status = 200, body = Health)))]
-pub(crate) async fn health() -> Json<Health> {
-    Json(Health { status: HealthStatus::Ok, version: HubText::new(env!("CARGO_PKG_VERSION")) })
+pub(crate) async fn health(State(hub): State<Hub>) -> Json<Health> {
+    Json(Health {
+        status: HealthStatus::Ok,
+        version: HubText::new(env!("CARGO_PKG_VERSION")),
+        public_url: hub.config.public_address().map(HubText::new),
+    })
 }
 
 /// Check that the hub is ready: its database answers and is up to date, writing works, and it is not stopping.

@@ -19,7 +19,7 @@ use super::tools::{Direct, Tool};
 use super::verify::{self, Verdict};
 use crate::commands::register::make_agent;
 use crate::commands::session::{block_on, hub_beside, hub_of_profile};
-use crate::commands::{Common, input};
+use crate::commands::{Common, input, pair_local};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profile, Profiles, check_name, name_of};
 use crate::terminal::{Terminal, text};
@@ -232,7 +232,11 @@ impl Run<'_> {
             };
             results.push((wanted, written));
         }
-        self.report(results).await
+        self.report(results).await?;
+        if !self.arguments.yes {
+            pair_local::offer(&self.profiles, &self.terminal, wanted.iter().map(|one| &*one.agent)).await;
+        }
+        Ok(())
     }
 
     /// The profile of an agent, which is made if there is none.

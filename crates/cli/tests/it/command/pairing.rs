@@ -85,3 +85,92 @@ async fn a_code_is_waited_for_by_the_clock_of_the_hub() {
     let (hub, _) = hub_with_clock("Tue, 01 Jan 2030 00:00:00 GMT", "2030-01-01T00:00:04.000Z").await;
     someone(&hub).run(&["pair", "--json"]).await.failed(5, "nobody redeemed");
 }
+
+/// A colleague has a code and no agent yet.
+#[tokio::test]
+async fn a_code_is_redeemed_on_a_machine_without_an_agent() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, url) = (hub.agent("Ada").await, format!("http://{}", hub.client.address));
+    let code = async || ada.post_empty("/pair/generate").await.text("code");
+    let cli = Cli::at("http://127.0.0.1:1");
+    let count = async || hub.admin("GET", "/admin/overview").await.ok(200)["agents"].clone();
+    let before = count().await;
+    // Nothing is made for what cannot be a code, nor without a name.
+    cli.run(&["pair", "no code!", "--hub", &url, "--name", "Carol"]).await.failed(2, "the code");
+    cli.run(&["pair", &code().await, "--hub", &url]).await.failed(2, "--name NAME");
+    assert_eq!(count().await, before);
+    // A code that has ended leaves the agent, and the same command goes on with it.
+    let carol = ["--hub", url.as_str(), "--name", "Carol C"];
+    cli.run(&[&["pair", "BLUE-TIGER-0000"], &carol[..]].concat()).await.failed(3, "Ask for a new one");
+    let profile = cli.json(&["whoami", "--hub", &url]).await;
+    assert_eq!((&profile["agentName"], profile["fingerprint"].is_string()), (&json!("Carol C"), true));
+    let made = cli.json(&[&["pair", &code().await], &carol[..]].concat()).await;
+    assert_eq!(made["agentId"], ada.id.as_str());
+    assert_eq!(cli.json(&["agents", "--hub", &url]).await["agentName"], "Ada");
+    // On a terminal it asks for the name. The agent of another hub is none for this one.
+    let cli = Cli::at(&url);
+    let text =
+        "hub = \"http://127.0.0.1:1\"\nagent_id = \"agent_x\"\nagent_name = \"x\"\napi_key = \"tdm_x\"\n";
+    write_private(&cli.config().join("agents/x.toml"), text);
+    let ran = cli.in_terminal_with(120, &["pair", &code().await], "dee\n").await;
+    assert!(
+        ran.code == 0 && ran.stdout.contains("Registered") && ran.stdout.contains("Connected with"),
+        "{ran:?}"
+    );
+    assert_eq!(cli.json(&["agents"]).await["agentId"], ada.id.as_str());
+}
+
+/// What the other owner has to type, as `tandem pair` says it.
+async fn said(cli: &Cli) -> String {
+    let mut pairing = cli.command(&["pair"]).spawn().unwrap();
+    let mut lines = BufReader::new(pairing.stderr.take().unwrap()).lines();
+    let mut said = String::new();
+    while !said.contains("--hub") {
+        let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("a line in time");
+        said.push_str(&line.unwrap().unwrap());
+    }
+    said
+}
+
+#[tokio::test]
+async fn the_command_for_the_other_owner_has_the_public_address() {
+    let public = "https://hub.example.com/team";
+    for (url, is_local) in [(Some(public), false), (Some("https://a/$(reboot)"), true), (None, true)] {
+        let hub = Harness::start_with(Db::Sqlite, |config| config.public_url = url.map(Into::into)).await;
+        let cli = Cli::new(&hub);
+        cli.profile("ada", &hub.agent("Ada").await);
+        let health: Value = hub.client.send("GET", "/health", None, None).await.ok(200);
+        assert_eq!(health["publicUrl"], json!(url));
+        let said = said(&cli).await;
+        let own = format!("http://{}", hub.client.address);
+        assert!(said.contains(&format!("--hub {}", if is_local { &own } else { public })), "{said}");
+        assert_eq!(said.contains("Only this machine"), is_local, "{said}");
+    }
+}
+
+/// `tandem setup` offers it for the tools of this machine.
+#[tokio::test]
+async fn agents_of_one_machine_are_connected_with_each_other() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let key = tandem_seal::PrivateKey::from_pem(&super::foreign_key()).unwrap();
+    let one = hub.agent_with(json!({ "name": "me-claude", "publicKey": key.public().to_pem() })).await;
+    let other = hub.agent("me-gemini").await;
+    let cli = Cli::new(&hub);
+    write_private(&cli.config().join("agents/me-claude.pem"), &super::foreign_key());
+    cli.profile("me-claude", &one);
+    cli.profile("me-gemini", &other);
+    let setup = ["setup", "--tool", "claude,gemini", "--name", "me"];
+    let connections = async || one.get("/connections").await.ok(200).as_array().unwrap().len();
+    cli.in_terminal_with(200, &setup, "y\nn\n").await;
+    assert_eq!(connections().await, 0);
+    let ran = cli.in_terminal_with(200, &setup, "y\n").await;
+    assert!(ran.stdout.contains("Connected me-"), "{ran:?}");
+    assert_eq!(connections().await, 1);
+    assert_eq!(
+        cli.json(&["trust", "me-claude", "--agent", "me-gemini"]).await["state"],
+        "same",
+        "it is pinned"
+    );
+    let ran = cli.in_terminal_with(200, &setup, "").await;
+    assert!(!ran.stdout.contains("Connect these"), "{ran:?}");
+}
