@@ -60,6 +60,18 @@ fn find<'a>(connections: &'a [ConnectionView], named: &str) -> Vec<&'a Connectio
     found.into_iter().find(|found| !found.is_empty() && !folded.is_empty()).unwrap_or_default()
 }
 
+/// What a word means among agents that have no alias: an id, else a whole name.
+pub(crate) fn by_id_or_name<'a, T>(
+    agents: &'a [T],
+    named: &str,
+    id_and_name: impl Fn(&T) -> (&str, &str),
+) -> Vec<&'a T> {
+    let folded = folded_name(named);
+    let by_id: Vec<&T> = agents.iter().filter(|one| id_and_name(one).0 == named).collect();
+    let is_called = |one: &&T| !looks_like_id(named) && folded_name(id_and_name(one).1) == folded;
+    if by_id.is_empty() { agents.iter().filter(is_called).collect() } else { by_id }
+}
+
 /// Whether a word can only be the id of an agent.
 pub(crate) fn looks_like_id(word: &str) -> bool {
     folded_name(word).starts_with("agent_")
@@ -152,6 +164,15 @@ mod tests {
         for word in ["agent_9", " agent_9", "Agent_9", "AGENT_1"] {
             assert!(found(&connections, word).is_empty(), "{word:?}");
         }
+    }
+
+    #[test]
+    fn an_id_is_an_id_also_among_agents_without_an_alias() {
+        let agents = [("agent_1", "Bob"), ("agent_2", "agent_1"), ("agent_3", " bob")];
+        let found = |word: &str| by_id_or_name(&agents, word, |one| *one);
+        assert_eq!(found("agent_1"), [&agents[0]]);
+        assert!(found("AGENT_1").is_empty() && found("bo").is_empty());
+        assert_eq!(found("BOB"), [&agents[0], &agents[2]]);
     }
 
     #[test]

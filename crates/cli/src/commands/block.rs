@@ -4,6 +4,7 @@ use clap::Args;
 use tandem_api::agents::BlockEntry;
 use tandem_core::AgentId;
 
+use super::agent_names::by_id_or_name;
 use super::complete::connected_agents;
 use super::input::confirm;
 use super::pages::Extent;
@@ -77,11 +78,9 @@ pub(crate) fn unblock(arguments: &UnblockArguments, common: &Common) -> Outcome 
     Session::run(common, async |session| {
         let client = &session.client;
         let all = Extent::whole().read(|query| async move { client.blocks(&query).await }).await?;
-        let wanted = |entry: &&BlockEntry| {
-            entry.agent_id.as_str() == arguments.agent
-                || entry.agent_name.as_str().eq_ignore_ascii_case(&arguments.agent)
-        };
-        let found: Vec<&BlockEntry> = all.items.iter().filter(wanted).collect();
+        let found = by_id_or_name(&all.items, &arguments.agent, |entry| {
+            (entry.agent_id.as_str(), entry.agent_name.as_str())
+        });
         let [entry] = found.as_slice() else {
             let name = text::line(&arguments.agent);
             let failure = if found.is_empty() {

@@ -7,6 +7,7 @@ use tandem_api::networks::{
 };
 use tandem_core::NetworkId;
 
+use super::agent_names::by_id_or_name;
 use super::input::{checked, confirm, text_or_stdin};
 use super::pages::Extent;
 use super::task_view::print_quoted;
@@ -279,10 +280,7 @@ async fn members(session: &Session, named: &Named, extent: Extent) -> Outcome {
 async fn remove(session: &Session, named: &Named, member: &str) -> Outcome {
     let (client, network) = (&session.client, &find(session, named).await?.id);
     let all = Extent::whole().read(|query| async move { client.members(network, &query).await }).await?;
-    let is_meant = |one: &&MemberView| {
-        one.agent_id.as_str() == member || one.agent_name.as_str().eq_ignore_ascii_case(member)
-    };
-    let found: Vec<&MemberView> = all.items.iter().filter(is_meant).collect();
+    let found = by_id_or_name(&all.items, member, |one| (one.agent_id.as_str(), one.agent_name.as_str()));
     let [one] = found.as_slice() else {
         return Err(Failure::not_found(format!("the network has no single member {:?}", text::line(member)))
             .next("`tandem network members NETWORK` shows their ids."));

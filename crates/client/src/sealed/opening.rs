@@ -129,11 +129,16 @@ impl Client {
         Opened { view: task, trust }
     }
 
-    /// Opens the description. That the task is encrypted is remembered first, whether it can be opened or not; the other
-    /// agent that has signed it is remembered as a party of the task.
+    /// Opens the description. That the task is encrypted is remembered, whether it can be opened or not.
     pub(super) async fn description_of(&self, task: &TaskView) -> Result<Description, Error> {
+        let opened = self.signed_description(task).await;
+        self.keyring()?.pins()?.remember_sealed(&task.id)?;
+        opened
+    }
+
+    /// Opens the description. The other agent that has signed it is remembered as a party of the task.
+    async fn signed_description(&self, task: &TaskView) -> Result<Description, Error> {
         let keyring = self.keyring()?;
-        keyring.pins()?.remember_sealed(&task.id)?;
         let is_own = keyring.agent() == &task.initiator_agent_id;
         // The caller's own key is at hand, whoever the other one is.
         let peer = if is_own { self.peer_of(task)? } else { self.pinnable_peer(task)? };

@@ -193,11 +193,14 @@ fn correct_one(item: &mut JsonObject, known: &Known) -> bool {
     let (title, initiator, target, is_own) = match known {
         Known::Verified { title, initiator, target, is_own } => (title, initiator, target, is_own),
         Known::Unverified | Known::NotOpened => {
-            let is_refused = matches!(known, Known::Unverified);
-            set_title(item, if is_refused { UNVERIFIED } else { tandem_seal::CLEAR_TITLE });
+            let title = match known {
+                Known::Unverified => UNVERIFIED,
+                _ => tandem_seal::CLEAR_TITLE,
+            };
+            set_title(item, title);
             mark_names(item, &["initiatorAgentName", "targetAgentName", "fromAgentName", "fromAgent"]);
             item.insert(VERIFIED.to_owned(), false.into());
-            return is_refused;
+            return true;
         }
     };
     set_title(item, title);

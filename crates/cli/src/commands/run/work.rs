@@ -86,7 +86,7 @@ impl Runner {
         let messages = self.client.open_messages(view, thread.messages).await;
         let json = input::json(&task, &messages, files, entry.runs).map_err(std::io::Error::from)?;
         self.journal.save(&entry)?;
-        let job = self.job(view, program, task.view.title.as_str(), entry.runs, &folder, json);
+        let job = self.job(&task.view, program, entry.runs, &folder, json);
         let started = |worker| {
             entry.failed_starts = 0;
             entry.phase = Phase::Started { worker };
@@ -125,23 +125,15 @@ impl Runner {
         Ok(Program { command: line.current()?, home: line.recipe.map(prepare).transpose()? })
     }
 
-    /// What is started for a task.
-    fn job(
-        &self,
-        view: &TaskView,
-        program: Program,
-        title: &str,
-        run: u32,
-        folder: &Folder,
-        json: Vec<u8>,
-    ) -> Job {
+    /// What is started for a task. The view is the opened one: the name of the sender of an encrypted task is the pinned one.
+    fn job(&self, view: &TaskView, program: Program, run: u32, folder: &Folder, json: Vec<u8>) -> Job {
         Job {
             command: program.command,
             home: program.home,
             variables: vec![
                 (processes::RUNNER, self.id.to_string()),
                 ("TANDEM_TASK_ID", view.id.to_string()),
-                ("TANDEM_TASK_TITLE", title.to_owned()),
+                ("TANDEM_TASK_TITLE", view.title.as_str().to_owned()),
                 ("TANDEM_FROM_AGENT_ID", view.initiator_agent_id.to_string()),
                 ("TANDEM_FROM_AGENT_NAME", view.initiator_agent_name.as_str().to_owned()),
                 ("TANDEM_ATTEMPT", view.attempt.to_string()),
