@@ -169,6 +169,11 @@ fn rule_words(rule: Option<Rule>) -> &'static str {
 
 async fn change_connection(session: &Session, agent: &str, change: &PatchConnection) -> Outcome {
     let connection = session.agent(agent).await?;
+    if change.alias.is_some() {
+        // An alias is remembered with a key. One that cannot be pinned is no reason against an alias, which tells agents of
+        // the same name apart.
+        let _ = session.pin(&connection.connected);
+    }
     let changed = session.client.change_connection(&connection.connected.connection_id, change).await?;
     if let (Some(alias), Some(pins)) = (&change.alias, session.pins()?) {
         // If the hub gives it to another agent later, that is noticed.

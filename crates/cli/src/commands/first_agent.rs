@@ -7,7 +7,7 @@ use tandem_client::{Client, HubUrl};
 use tandem_core::text::AgentName;
 
 use super::register::{make_agent, show};
-use super::session::{block_on, hub_of};
+use super::session::{block_on, hub_beside};
 use super::{Common, input};
 use crate::exit::{Failure, Outcome};
 use crate::profiles::{Profiles, name_of};
@@ -21,7 +21,7 @@ pub(super) fn for_hub(common: &Common, name: Option<&str>) -> Outcome<Option<Com
         return Ok(None);
     }
     let (profiles, terminal) = (Profiles::of_user()?, common.terminal());
-    let hub = hub_of(common)?;
+    let hub = hub_beside(common, &profiles)?;
     let name = match name {
         Some(name) => name.to_owned(),
         None if has_agent(&profiles, common, &hub)? => return Ok(None),

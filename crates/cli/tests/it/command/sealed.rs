@@ -190,3 +190,42 @@ async fn nothing_is_encrypted_for_a_namesake() {
     cli.ok(&["trust", "bob", "--accept", &words]).await;
     cli.ok(&["send", "bob", "Launch plan", "--encrypt"]).await;
 }
+
+/// Other clients give encrypted tasks ids that do not show it. Commands remember what they have seen.
+#[tokio::test]
+async fn a_task_that_was_seen_encrypted_gets_nothing_in_the_clear() {
+    use tandem_seal::Envelope as _;
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, bob) = with_keys(&hub).await;
+    let keys = |name: &str| {
+        let pem = std::fs::read_to_string(cli.home.join(format!("{name}.pem"))).unwrap();
+        tandem_seal::PrivateKey::from_pem(&pem).unwrap()
+    };
+    let (bobs, adas, ada) = (keys("bob"), keys("ada"), cli.json(&["whoami"]).await["agentId"].clone());
+    let ada = ada.as_str().unwrap();
+    let clear = tandem_seal::Description { title: "Launch".into(), description: "Friday".into() };
+    let parties = [(ada, adas.public()), (bob.id.as_str(), bobs.public())];
+    let sealed = clear.seal("a-foreign-id", &bobs, parties).unwrap();
+    let task = json!({
+        "targetAgentId": ada, "id": "a-foreign-id", "title": "Encrypted Task", "description": sealed.content,
+        "encrypted": true, "descriptionKeys": sealed.keys, "senderSignature": sealed.signature,
+    });
+    bob.post("/tasks", task).await.ok(201);
+    assert_eq!(cli.json(&["task", "show", "a-foreign-id"]).await["title"], "Launch");
+    cli.ok(&["task", "accept", "a-foreign-id"]).await;
+    hub.place.execute(&format!("update tasks set encrypted = 0, title = '{LIE}' where id = 'a-foreign-id'"));
+    std::fs::write(cli.home.join("plan.txt"), "secret").unwrap();
+    for command in [
+        &["message", "a-foreign-id", "secret"][..],
+        &["file", "up", "a-foreign-id", "plan.txt"],
+        &["task", "reply", "a-foreign-id", "secret"],
+        &["task", "ask", "a-foreign-id", "secret"],
+    ] {
+        cli.run(command).await.failed(1, "presents it as a plain one");
+    }
+    let shown = cli.run(&["task", "show", "a-foreign-id"]).await;
+    assert!(shown.code == 1 && !shown.stdout.contains(LIE), "{shown:?}");
+    assert!(!cli.ok(&["task", "list"]).await.stdout.contains(LIE));
+    let sent = bob.get("/tasks/a-foreign-id/messages").await.ok(200);
+    assert_eq!(sent.as_array().unwrap().len(), 0, "{sent}");
+}
