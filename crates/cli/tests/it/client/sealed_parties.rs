@@ -4,11 +4,12 @@ use serde_json::json;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{CreateTask, ReplyTask, TaskView};
 use tandem_api::text::PeerName;
-use tandem_client::{Error, Keyring, PeerKey, Pins, Trust};
+use tandem_client::{Client, Error, Keyring, PeerKey, Pins, Trust};
 use tandem_core::AgentId;
 use tandem_seal::{Envelope as _, Message};
 
 use super::sealed::{Pair, body, id, key, messages, peer_key, plain, public, title, unreadable};
+use crate::backup::Shelf;
 use crate::harness::{Agent, Db};
 
 /// An agent of the hub's own, connected with ana and bob.
@@ -203,6 +204,39 @@ fn one_agent_makes_nobody_forget_the_tasks_of_others() {
     assert!(!pins.is_sealed(&task(2)) && pins.peer(&task(1)).is_none());
 }
 
+/// A program of ana, with her files in a folder.
+fn program_of_ana(pair: &Pair, folder: &Shelf) -> Client {
+    use std::os::unix::fs::PermissionsExt as _;
+    let pem = folder.file("ana.pem");
+    std::fs::write(&pem, key("ana").to_pem().unwrap().as_bytes()).unwrap();
+    std::fs::set_permissions(&pem, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let keyring = Keyring::in_files(id(&pair.ana_agent), pem, folder.file("ana.pins"));
+    keyring.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob"))).unwrap();
+    plain(&pair.hub, &pair.ana_agent).with_keyring(keyring)
+}
+
+#[tokio::test]
+async fn the_record_of_messages_has_a_bound() {
+    const ENTRIES: u128 = 131_072;
+    let pair = Pair::new(Db::Sqlite).await;
+    let task = pair.task().await;
+    pair.bob.say(&task, SendMessage::new(body("Pay 5"))).await.unwrap();
+    let one = messages(&pair.ana, &task.id).await.remove(0);
+    let folder = Shelf::new();
+    let seen = folder.file("ana.seen");
+    let full: Vec<u8> = (0..2 * ENTRIES).flat_map(u128::to_be_bytes).collect();
+    std::fs::write(&seen, full).unwrap();
+    let opened = program_of_ana(&pair, &folder).open_messages(&task, vec![one.clone()]).await;
+    assert_eq!(opened[0].trust, Trust::Verified);
+    assert_eq!(
+        std::fs::metadata(&seen).unwrap().len(),
+        32 * (ENTRIES as u64 / 2 + 2),
+        "the newer half is kept"
+    );
+    let copy = MessageView { id: "msg_copy".parse().unwrap(), ..one };
+    unreadable(&program_of_ana(&pair, &folder).open_messages(&task, vec![copy]).await[0]);
+}
+
 /// Another program of the same agent has opened a message before.
 #[tokio::test]
 async fn a_message_is_verified_once_by_all_programs() {
@@ -212,16 +246,8 @@ async fn a_message_is_verified_once_by_all_programs() {
     let one = messages(&pair.ana, &task.id).await.remove(0);
     let mut again = one.clone();
     again.id = "msg_again".parse().unwrap();
-    let folder = crate::backup::Shelf::new();
-    let pem = folder.file("ana.pem");
-    std::fs::write(&pem, key("ana").to_pem().unwrap().as_bytes()).unwrap();
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(&pem, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let program = || {
-        let keyring = Keyring::in_files(id(&pair.ana_agent), pem.clone(), folder.file("ana.pins"));
-        keyring.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob"))).unwrap();
-        plain(&pair.hub, &pair.ana_agent).with_keyring(keyring)
-    };
+    let folder = Shelf::new();
+    let program = || program_of_ana(&pair, &folder);
     let (first, second) = (program(), program());
     assert_eq!(first.open_messages(&task, vec![one.clone()]).await[0].trust, Trust::Verified);
     for client in [&second, &program()] {
