@@ -14,6 +14,7 @@ mod serve;
 mod settings;
 mod signals;
 mod terminal;
+mod tool_process;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 

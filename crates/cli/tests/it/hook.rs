@@ -1,5 +1,6 @@
 //! `tandem hook`: what an AI tool is told, once, in the form that it understands, and that it is never disturbed.
 
+mod orphans;
 mod quiet;
 
 use std::process::Stdio;

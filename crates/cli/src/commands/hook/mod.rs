@@ -4,6 +4,7 @@
 
 mod input;
 mod news;
+mod reader;
 mod shown;
 mod wait;
 
@@ -25,6 +26,7 @@ use crate::profiles::WakeLimit;
 use crate::terminal::time;
 use input::Input;
 use news::{News, Wording};
+use reader::Reader;
 use shown::Shown;
 
 /// Time limit for the hub's answer. The tool waits that long.
@@ -67,10 +69,13 @@ struct Hook {
     input: Input,
     shown: Shown,
     limit: RefCell<WakeLimit>,
+    reader: Reader,
 }
 
 /// Runs `tandem hook`. No failure is reported: the tool would show it to its user at every step.
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    // Before anything takes time: the tool may end meanwhile.
+    let reader = Reader::find();
     let input = Input::read();
     // A worker of the runner sees its own task only, also if the tool that it runs has hooks.
     if std::env::var_os("TANDEM_RUNNER").is_some() {
@@ -89,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let shown = Shown::at(&folder, input.session_id.as_deref().unwrap_or_default());
     let limit = RefCell::new(session.profiles.wake_limit(&name));
     session.client = session.client.with_patience(Duration::ZERO);
-    let hook = Hook { session, me, input, shown, limit };
+    let hook = Hook { session, me, input, shown, limit, reader };
     if arguments.wait {
         return wait::run(&hook, &name, arguments.max_wait);
     }
@@ -111,12 +116,9 @@ impl Hook {
             candidates = self.waking(candidates).await?.0;
         }
         let taken = self.shown.take(candidates, &inbox).await;
-        let news = if is_stop { taken.waking() } else { taken.news };
+        let (news, before) = if is_stop { taken.waking() } else { (taken.news, taken.before) };
         if news.is_empty() {
             return self.report(Vec::new()).await;
-        }
-        if is_stop {
-            self.note_wake(&news);
         }
         // In an answer to `Stop` the text stands where the user's own words stand: nothing of a peer belongs there.
         let wording = if is_stop { Wording::Fixed } else { Wording::WithTitles };
@@ -128,7 +130,14 @@ impl Hook {
             }),
         };
         let mut out = std::io::stdout();
-        writeln!(out, "{answer}").and_then(|()| out.flush())?;
+        let written = writeln!(out, "{answer}").and_then(|()| out.flush());
+        if written.is_err() || !self.reader.is_there(&out) {
+            self.shown.restore(&news, &before).await;
+            return Ok(());
+        }
+        if is_stop {
+            self.note_wake(&news);
+        }
         self.report(news.tasks()).await
     }
 
@@ -157,7 +166,7 @@ impl Hook {
         self.session.profile.as_ref().map_or("", |profile| &profile.name)
     }
 
-    /// Reports the rung, now and again, and the tasks that the model sees now.
+    /// Reports the rung, now and again, and the tasks that a session which was alive has just been told.
     async fn report(&self, surfaced: Vec<TaskId>) -> Outcome {
         let provided = self.shown.is_report_due().then_some(true);
         if provided.is_none() && surfaced.is_empty() {

@@ -41,12 +41,14 @@ pub(super) struct Taken {
     /// Whether the session will remember it. Otherwise it is told again, so it must not start a turn: the turns would have no
     /// end.
     is_remembered: bool,
+    /// How these items were shown before, for the case that nobody reads this.
+    pub(super) before: Items,
 }
 
 impl Taken {
-    /// What may start a turn of the model.
-    pub(super) fn waking(self) -> News {
-        if self.is_remembered { self.news } else { News::default() }
+    /// What may start a turn of the model, and what was shown before.
+    pub(super) fn waking(self) -> (News, Items) {
+        if self.is_remembered { (self.news, self.before) } else { (News::default(), Items::new()) }
     }
 }
 
@@ -107,7 +109,7 @@ impl Shown {
         let is_gone = |key: &String| !inbox.has_more && !there.contains(key);
         // Most hooks end here: nothing is new, and there is nothing to forget.
         if candidates.is_empty() && !self.read().keys().any(is_gone) {
-            return Taken { news: News::default(), is_remembered: true };
+            return Taken { news: News::default(), is_remembered: true, before: Items::new() };
         }
         let _held = self.lock().await;
         let mut items = self.read();
@@ -119,7 +121,21 @@ impl Shown {
             items.pop_first();
         }
         let is_remembered = items == before || self.write(&items);
-        Taken { news: News(news), is_remembered }
+        let before = news.iter().map(key).filter_map(|key| Some((key.clone(), *before.get(&key)?)));
+        Taken { before: before.collect(), news: News(news), is_remembered }
+    }
+
+    /// Forgets that the session was shown news, because nobody has read them.
+    pub(super) async fn restore(&self, news: &News, before: &Items) {
+        let _held = self.lock().await;
+        let mut items = self.read();
+        for item in &news.0 {
+            match before.get(&key(item)) {
+                Some(state) => items.insert(key(item), *state),
+                None => items.remove(&key(item)),
+            };
+        }
+        let _ = self.write(&items);
     }
 
     /// Two hooks of one session can run at the same time. Each needs the lock for a moment only; one that was stopped

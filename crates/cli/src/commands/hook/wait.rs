@@ -3,7 +3,7 @@
 //! Claude Code runs a hook with `asyncRewake` in the background; when it ends with exit code 2, what it wrote to standard
 //! error starts a turn of the model, also in a session in which nobody types.
 
-use std::os::unix::process::parent_id;
+use std::io::Write as _;
 use std::time::Duration;
 
 use tandem_api::events::EventType;
@@ -12,11 +12,11 @@ use tandem_core::events::EventKind;
 use tokio::time::{Instant, Interval, interval, sleep, sleep_until, timeout};
 
 use super::news::{self, Wording};
-use super::shown::{Items, is_new};
+use super::reader::Reader;
+use super::shown::{Items, Taken, is_new};
 use super::{ANSWER_MAX, Hook, News};
 use crate::commands::session::block_on_and_leave;
 use crate::exit::Outcome;
-use crate::output;
 use crate::profiles::{Profiles, WakeLock, Woken};
 use crate::signals::Signals;
 use crate::terminal::time;
@@ -28,7 +28,7 @@ const LOCK_EVERY: Duration = Duration::from_millis(50);
 const LOCK_TRIES: usize = 4;
 const TURN_EVERY: Duration = Duration::from_secs(1);
 /// How often the waiter looks whether its session is still there.
-const PARENT_EVERY: Duration = Duration::from_secs(1);
+const READER_EVERY: Duration = Duration::from_secs(1);
 /// How often the waiter looks whether the hub should hear again that it is there, and whether what was held back may wake the
 /// model now.
 const RENEW_EVERY: Duration = Duration::from_secs(60);
@@ -54,38 +54,59 @@ pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
     let _ = block_on_and_leave(async {
         // The tool starts a waiter after every turn: one of each session is enough.
         let Some(_only_one) = hook.shown.reserve_wait() else { return Ok(()) };
-        let (mut limits, began) = (Limits::new(max_wait)?, time::now());
+        let (mut limits, began) = (Limits::new(hook, max_wait)?, time::now());
         // One at a time per agent and machine: several sessions must not start on the same task.
         let lock = tokio::select! {
             lock = lock(&hook.session.profiles, name) => lock,
             _ = limits.over() => return Ok(()),
         };
-        let (news, cursor) = match wait(hook, &mut limits, &hook.shown.of_others(began)).await {
-            Waited::News(news, cursor) => (news, cursor),
+        let news = match wait(hook, &mut limits, &hook.shown.of_others(began)).await {
+            Waited::News(news) => news,
             Waited::InVain => return Ok(()),
-            Waited::SessionEnded => {
-                let _ = timeout(WITHDRAW_MAX, hook.withdraw()).await;
-                return Ok(());
-            }
+            Waited::SessionEnded => return withdraw(hook).await,
         };
-        hook.note_wake(&news);
+        if !tell(hook, &news) {
+            hook.shown.restore(&news.news, &news.before).await;
+            return withdraw(hook).await;
+        }
+        hook.note_wake(&news.news);
         // A bridge of this agent must not wake the model again for the same. The exit code starts a turn, so the wake is as
         // good as answered.
-        if let Some(cursor) = cursor {
+        if let Some(cursor) = news.cursor {
             lock.set_woken(Woken { up_to: cursor, answered: cursor });
         }
-        output::report!("{}", news.line(hook.name(), Wording::Fixed));
         // It must not delay the model for long.
-        let _ = timeout(ANSWER_MAX, hook.report(news.tasks())).await;
+        let _ = timeout(ANSWER_MAX, hook.report(news.news.tasks())).await;
         std::process::exit(WAKE)
     });
     Ok(())
 }
 
+/// Says what is new. Returns whether the session that is to hear it was there to read it.
+fn tell(hook: &Hook, news: &Arrived) -> bool {
+    let mut out = std::io::stderr();
+    hook.reader.is_there(&out)
+        && writeln!(out, "{}", news.news.line(hook.name(), Wording::Fixed)).is_ok()
+        && hook.reader.is_there(&out)
+}
+
+async fn withdraw(hook: &Hook) -> Outcome {
+    let _ = timeout(WITHDRAW_MAX, hook.withdraw()).await;
+    Ok(())
+}
+
+/// News that the session has not been shown.
+struct Arrived {
+    news: News,
+    /// How these items were shown before.
+    before: Items,
+    /// Up to where the log was read.
+    cursor: Option<i64>,
+}
+
 /// How a wait ended.
 enum Waited {
-    /// What arrived, and the cursor up to which the log was read.
-    News(News, Option<i64>),
+    News(Arrived),
     /// The time is over, or nothing can arrive.
     InVain,
     /// The session of the tool is over, or the tool ends its hooks.
@@ -93,19 +114,19 @@ enum Waited {
 }
 
 /// What ends a wait without news.
-struct Limits {
-    parent: u32,
+struct Limits<'a> {
+    reader: &'a Reader,
     deadline: Instant,
-    look_at_parent: Interval,
+    look_at_reader: Interval,
     signals: Signals,
 }
 
-impl Limits {
-    fn new(max_wait: Duration) -> Outcome<Self> {
+impl<'a> Limits<'a> {
+    fn new(hook: &'a Hook, max_wait: Duration) -> Outcome<Self> {
         Ok(Self {
-            parent: parent_id(),
+            reader: &hook.reader,
             deadline: Instant::now() + max_wait,
-            look_at_parent: interval(PARENT_EVERY),
+            look_at_reader: interval(READER_EVERY),
             signals: Signals::new()?,
         })
     }
@@ -114,8 +135,7 @@ impl Limits {
     async fn over(&mut self) -> Waited {
         loop {
             tokio::select! {
-                // After the end of the process that started this one it is another.
-                _ = self.look_at_parent.tick() => if parent_id() != self.parent {
+                _ = self.look_at_reader.tick() => if !self.reader.is_there(std::io::stderr()) {
                     return Waited::SessionEnded;
                 },
                 _ = self.signals.next() => return Waited::SessionEnded,
@@ -126,7 +146,7 @@ impl Limits {
 }
 
 /// Waits for news. Those that other sessions have are not for this one.
-async fn wait(hook: &Hook, limits: &mut Limits, of_others: &Items) -> Waited {
+async fn wait(hook: &Hook, limits: &mut Limits<'_>, of_others: &Items) -> Waited {
     let (mut renew, mut is_held, mut is_connected) = (interval(RENEW_EVERY), false, false);
     // Without a cursor: what was there before is in the inbox, which is looked at when the stream is connected.
     let mut events = hook.session.client.follow(None);
@@ -156,23 +176,28 @@ async fn wait(hook: &Hook, limits: &mut Limits, of_others: &Items) -> Waited {
         if !is_worth_a_look {
             continue;
         }
-        if let Ok(Ok((news, held))) = timeout(LOOK_MAX, look(hook, of_others)).await {
+        // What arrives after the end of the session is for the next one.
+        if !hook.reader.is_there(std::io::stderr()) {
+            return Waited::SessionEnded;
+        }
+        if let Ok(Ok((taken, held))) = timeout(LOOK_MAX, look(hook, of_others)).await {
             is_held = held;
+            let (news, before) = taken.waking();
             if !news.is_empty() {
-                return Waited::News(news, events.cursor());
+                return Waited::News(Arrived { news, before, cursor: events.cursor() });
             }
         }
     }
 }
 
 /// What is new in the inbox and may wake the model, and whether something was held back.
-async fn look(hook: &Hook, of_others: &Items) -> Outcome<(News, bool)> {
+async fn look(hook: &Hook, of_others: &Items) -> Outcome<(Taken, bool)> {
     let _ = hook.report(Vec::new()).await;
     let inbox = news::inbox(&hook.session.client).await?;
     let mut unseen = hook.shown.unseen(&inbox);
     unseen.retain(|item| is_new(of_others, item));
     let (candidates, is_held) = hook.waking(unseen).await?;
-    Ok((hook.shown.take(candidates, &inbox).await.waking(), is_held))
+    Ok((hook.shown.take(candidates, &inbox).await, is_held))
 }
 
 fn may_wake(event: &StreamEvent) -> bool {

@@ -8,13 +8,17 @@ use super::tools::HookFile;
 /// Seconds that a waiting hook may live. It ends earlier when something arrives or the session ends.
 const WAIT_SECONDS: u32 = 24 * 60 * 60;
 
+/// Replaces the shell by the hook.
+const EXEC: &str = "exec ";
+
 /// The hooks of a tool: an event, and the element for its list.
 pub(super) fn wanted(tool: &str, hooks: HookFile, program: &str, agent: &str) -> Vec<(&'static str, Value)> {
     let command = format!("{} hook --agent {} --tool {tool}", quoted(program), quoted(agent));
     let show = json!({ "type": "command", "command": command, "timeout": hooks.timeout });
     let wait = json!({
         "type": "command",
-        "command": format!("{command} --wait"),
+        // Without a shell in between, what the tool does to its hook reaches the hook.
+        "command": format!("{EXEC}{command} --wait"),
         "timeout": WAIT_SECONDS,
         "asyncRewake": true,
     });
@@ -161,7 +165,7 @@ fn ours(file: &Value, known: &[(String, String)]) -> Vec<Place> {
 
 fn is_ours(command: &str) -> bool {
     let Some((program, rest)) = command.split_once(" hook --agent ") else { return false };
-    let program = program.trim_matches('\'');
+    let program = program.strip_prefix(EXEC).unwrap_or(program).trim_matches('\'');
     rest.contains(" --tool ")
         && std::path::Path::new(program).file_stem().is_some_and(|stem| stem == "tandem")
 }

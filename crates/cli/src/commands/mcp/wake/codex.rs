@@ -1,10 +1,12 @@
 //! Wakes an open session of Codex with `codex queue`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::process::Command;
+
+use crate::tool_process::ToolProcess;
 
 /// It takes half a second.
 const QUEUE_MAX: Duration = Duration::from_secs(20);
@@ -26,20 +28,10 @@ pub(super) async fn queue(thread: &str, message: &str) {
 
 /// The program that started this process, if it is Codex; else the one on the path.
 fn program() -> PathBuf {
-    parent().filter(|path| is_codex(path)).unwrap_or_else(|| "codex".into())
+    let tool = ToolProcess::find().and_then(ToolProcess::program);
+    tool.filter(|path| is_codex(path)).unwrap_or_else(|| "codex".into())
 }
 
-fn is_codex(path: &std::path::Path) -> bool {
+fn is_codex(path: &Path) -> bool {
     path.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("codex"))
-}
-
-#[cfg(target_os = "linux")]
-fn parent() -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok()
-}
-
-/// Other systems do not say which program it is.
-#[cfg(not(target_os = "linux"))]
-fn parent() -> Option<PathBuf> {
-    None
 }
