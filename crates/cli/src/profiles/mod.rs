@@ -12,7 +12,8 @@ mod wake_limit;
 mod wake_lock;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tandem_client::HubUrl;
@@ -29,6 +30,8 @@ pub(crate) use wake_lock::{WakeLock, Woken};
 
 /// More than any profile has.
 const PROFILE_BYTES: usize = 4_096;
+/// Sessions whose bridges can be known at the same time.
+const MARKS_MAX: u64 = 256;
 
 /// An agent of this user.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -137,6 +140,25 @@ impl Profiles {
     /// What models of an agent were woken for, without taking the right to wake them.
     pub(crate) fn woken(&self, name: &str) -> Option<Woken> {
         Woken::read(&self.state_folder(name).join("wake.lock"))
+    }
+
+    /// Says to the hooks of a session that a bridge wakes the session by its inbox, until the file is closed. `None` if another
+    /// bridge does so, or if there can be no such file.
+    pub(crate) fn mark_inbox(&self, name: &str, socket: &Path) -> Option<File> {
+        try_lock(&self.inbox_mark(name, socket)).ok().flatten()
+    }
+
+    /// Whether a bridge wakes a session by its inbox.
+    pub(crate) fn is_inbox_marked(&self, name: &str, socket: &Path) -> bool {
+        let file = self.inbox_mark(name, socket);
+        file.exists() && try_lock(&file).is_ok_and(|lock| lock.is_none())
+    }
+
+    /// The number of such files is limited, so two sessions can share one; then the hook of one comes later than it could.
+    fn inbox_mark(&self, name: &str, socket: &Path) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        socket.hash(&mut hasher);
+        self.state_folder(name).join(format!("inbox/{}", hasher.finish() % MARKS_MAX))
     }
 
     /// How often other agents may wake an agent's model.

@@ -4,6 +4,7 @@
 //! error starts a turn of the model, also in a session in which nobody types.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tandem_api::events::EventType;
@@ -27,6 +28,10 @@ const WAKE: i32 = 2;
 const LOCK_EVERY: Duration = Duration::from_millis(50);
 const LOCK_TRIES: usize = 4;
 const TURN_EVERY: Duration = Duration::from_secs(1);
+/// How long the bridge of the session may take to wake it: what it waits for a reaction by default, and some more.
+const BRIDGE_MAX: Duration = Duration::from_secs(90);
+/// The variable with which Claude Code names the inbox of a session to its hooks and servers.
+const SESSION_INBOX: &str = "CLAUDE_CODE_MESSAGING_SOCKET";
 /// How often the waiter looks whether its session is still there.
 const READER_EVERY: Duration = Duration::from_secs(1);
 /// How often the waiter looks whether the hub should hear again that it is there, and whether what was held back may wake the
@@ -49,6 +54,43 @@ async fn lock(profiles: &Profiles, name: &str) -> WakeLock {
     std::future::pending().await
 }
 
+/// The right to wake the model, and the turn of a bridge that does it better: by the inbox of the session.
+struct Turn<'a> {
+    hook: &'a Hook,
+    name: &'a str,
+    lock: Option<WakeLock>,
+    /// When the bridge has had its time, and the event that was left to it.
+    left: Option<(Instant, i64)>,
+}
+
+impl<'a> Turn<'a> {
+    async fn take(hook: &'a Hook, name: &'a str) -> Self {
+        let lock = Some(lock(&hook.session.profiles, name).await);
+        Self { hook, name, lock, left: None }
+    }
+
+    /// Leaves an event to the bridge of this session, if it has one that wakes the session by its inbox.
+    fn leave_to_bridge(&mut self, event: &StreamEvent) -> bool {
+        let socket = std::env::var_os(SESSION_INBOX).map(PathBuf::from);
+        let is_left = socket.is_some_and(|at| self.hook.session.profiles.is_inbox_marked(self.name, &at));
+        if is_left {
+            self.lock = None;
+            self.left = Some((Instant::now() + BRIDGE_MAX, event.cursor));
+        }
+        is_left
+    }
+
+    /// Returns when the bridge has had its time: whether nobody has reacted.
+    async fn bridge_had_its_time(&mut self) -> bool {
+        let Some((until, cursor)) = self.left else { return std::future::pending().await };
+        sleep_until(until).await;
+        let lock = lock(&self.hook.session.profiles, self.name).await;
+        let is_open = lock.woken().is_none_or(|woken| woken.answered < cursor);
+        (self.lock, self.left) = (Some(lock), None);
+        is_open
+    }
+}
+
 /// Waits, and ends the process with the exit code that wakes the tool.
 pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
     let _ = block_on_and_leave(async {
@@ -56,11 +98,11 @@ pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
         let Some(_only_one) = hook.shown.reserve_wait() else { return Ok(()) };
         let (mut limits, began) = (Limits::new(hook, max_wait)?, time::now());
         // One at a time per agent and machine: several sessions must not start on the same task.
-        let lock = tokio::select! {
-            lock = lock(&hook.session.profiles, name) => lock,
+        let mut turn = tokio::select! {
+            turn = Turn::take(hook, name) => turn,
             _ = limits.over() => return Ok(()),
         };
-        let news = match wait(hook, &mut limits, &hook.shown.of_others(began)).await {
+        let news = match wait(&mut turn, &mut limits, &hook.shown.of_others(began)).await {
             Waited::News(news) => news,
             Waited::InVain => return Ok(()),
             Waited::SessionEnded => return withdraw(hook).await,
@@ -72,7 +114,7 @@ pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
         hook.note_wake(&news.news);
         // A bridge of this agent must not wake the model again for the same. The exit code starts a turn, so the wake is as
         // good as answered.
-        if let Some(cursor) = news.cursor {
+        if let (Some(lock), Some(cursor)) = (&turn.lock, news.cursor) {
             lock.set_woken(Woken { up_to: cursor, answered: cursor });
         }
         // It must not delay the model for long.
@@ -146,13 +188,20 @@ impl<'a> Limits<'a> {
 }
 
 /// Waits for news. Those that other sessions have are not for this one.
-async fn wait(hook: &Hook, limits: &mut Limits<'_>, of_others: &Items) -> Waited {
+async fn wait(turn: &mut Turn<'_>, limits: &mut Limits<'_>, of_others: &Items) -> Waited {
+    let hook = turn.hook;
     let (mut renew, mut is_held, mut is_connected) = (interval(RENEW_EVERY), false, false);
     // Without a cursor: what was there before is in the inbox, which is looked at when the stream is connected.
     let mut events = hook.session.client.follow(None);
     loop {
         let followed = tokio::select! {
             followed = events.next() => Some(followed),
+            is_open = turn.bridge_had_its_time() => {
+                if is_open && let Some(news) = arrived(hook, of_others, events.cursor(), &mut is_held).await {
+                    return Waited::News(news);
+                }
+                None
+            }
             over = limits.over() => return over,
             _ = renew.tick() => {
                 // Without a connection nothing arrives, so nothing is claimed.
@@ -166,12 +215,12 @@ async fn wait(hook: &Hook, limits: &mut Limits<'_>, of_others: &Items) -> Waited
             is_connected = !matches!(notice, Notice::Lost { .. });
         }
         let is_worth_a_look = match followed {
-            Some(Ok(Followed::Event(event))) => may_wake(&event),
-            Some(Ok(Followed::Notice(Notice::Connected { .. }))) => true,
+            Some(Ok(Followed::Event(event))) => may_wake(&event) && !turn.leave_to_bridge(&event),
+            Some(Ok(Followed::Notice(Notice::Connected { .. }))) => turn.lock.is_some(),
             Some(Ok(Followed::Notice(_))) => false,
             // The key is no longer valid; nothing will arrive.
             Some(Err(_)) => return Waited::InVain,
-            None => is_held,
+            None => is_held && turn.lock.is_some(),
         };
         if !is_worth_a_look {
             continue;
@@ -180,14 +229,18 @@ async fn wait(hook: &Hook, limits: &mut Limits<'_>, of_others: &Items) -> Waited
         if !hook.reader.is_there(std::io::stderr()) {
             return Waited::SessionEnded;
         }
-        if let Ok(Ok((taken, held))) = timeout(LOOK_MAX, look(hook, of_others)).await {
-            is_held = held;
-            let (news, before) = taken.waking();
-            if !news.is_empty() {
-                return Waited::News(Arrived { news, before, cursor: events.cursor() });
-            }
+        if let Some(news) = arrived(hook, of_others, events.cursor(), &mut is_held).await {
+            return Waited::News(news);
         }
     }
+}
+
+/// What the session has to be told now, if there is something.
+async fn arrived(hook: &Hook, of_others: &Items, cursor: Option<i64>, is_held: &mut bool) -> Option<Arrived> {
+    let Ok(Ok((taken, held))) = timeout(LOOK_MAX, look(hook, of_others)).await else { return None };
+    *is_held = held;
+    let (news, before) = taken.waking();
+    (!news.is_empty()).then_some(Arrived { news, before, cursor })
 }
 
 /// What is new in the inbox and may wake the model, and whether something was held back.

@@ -1,6 +1,8 @@
 //! The hub as the bridge sees it. Keys are read anew for every call, because the owner may change them with other commands
 //! while the bridge runs: `tandem rotate`, `tandem trust`, `tandem login`.
 
+use std::fs::File;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -88,6 +90,11 @@ impl Hub {
             Some(named) => self.profiles.lock_wake(&named.name).map(Some),
             None => Some(None),
         }
+    }
+
+    /// Says to the hooks of a session that this bridge wakes it by its inbox, until the file is closed.
+    pub(super) fn mark_inbox(&self, socket: &Path) -> Option<File> {
+        self.profiles.mark_inbox(&self.profile.as_ref()?.name, socket)
     }
 
     /// What models of this agent were woken for by any program of this machine, as far as is known.

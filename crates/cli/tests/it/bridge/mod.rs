@@ -8,6 +8,7 @@ mod hostile;
 mod outages;
 mod pairing;
 mod reaction;
+mod session_inbox;
 mod several;
 mod silent;
 mod tools;

@@ -16,7 +16,8 @@ use tokio::time::Instant;
 
 use super::Wakes;
 use super::announce::until;
-use super::pending::{Kind, NEWS_MAX, News};
+use super::news::{Kind, News};
+use super::queue::NEWS_MAX;
 use crate::commands::loop_detection::is_looping;
 
 /// Pause after an error that a new connection does not cure, such as a key that is no longer valid.
@@ -140,7 +141,7 @@ impl Wakes {
     /// Whether the message of an event is an ordinary one, which the event does not say, and no part of a loop. An error is
     /// one that passes.
     async fn may_wake(&self, event: &StreamEvent) -> Result<bool, Error> {
-        if self.state().way.is_none() {
+        if !self.state().rungs.can_wake() {
             return Ok(false);
         }
         let (Some(task), Some(id)) = (&event.task_id, event.fields().message_id) else { return Ok(false) };
@@ -164,7 +165,7 @@ impl Wakes {
     pub(super) async fn update(&self) {
         let mut inbox = self.inbox();
         while inbox.changed().await.is_ok() {
-            let subscriber = self.state().subscriber.clone();
+            let subscriber = self.peers().subscriber.clone();
             if let Some(peer) = subscriber {
                 let note = rmcp::model::ResourceUpdatedNotificationParam::new(
                     tandem_server::mcp::shared::resources::INBOX,
@@ -181,7 +182,7 @@ impl Wakes {
         loop {
             let client = self.hub.client().with_patience(Duration::ZERO);
             let _ = client.report_reach(&ReportReach::provided(Rung::Pull, true)).await;
-            if self.state().works {
+            if self.state().rungs.works() {
                 let _ = client.report_reach(&ReportReach::provided(Rung::Channel, true)).await;
             }
             // A new connection may be to a hub that was restarted, so it renews the report as well.

@@ -1,14 +1,24 @@
 //! News, and how the model of the tool learns of them.
 //!
-//! A tool's model sleeps between its turns. Claude Code can be woken by a channel notification, and Codex by its command
-//! `codex queue`; other tools get a resource update. Whether a model really woke up shows only when it soon looks at a task
-//! that it was woken for; before that, nothing is claimed to the hub.
+//! A tool's model sleeps between its turns. A session of Claude Code can be woken by its inbox or by a channel notification,
+//! and Codex by its command `codex queue`; other tools get a resource update. Whether a model really woke up shows only when it
+//! soon looks at a task that it was woken for; before that, nothing is claimed to the hub.
+//!
+//! What is known is in three parts that do no I/O: what waits ([`queue`]), the wake that is not answered ([`open_wake`]), and
+//! who can be woken by which way ([`rungs`]). The rest of this module carries out what they decide.
 
 mod announce;
 mod codex;
 mod follow;
-mod pending;
+mod news;
+mod open_wake;
+mod queue;
+mod rungs;
+mod session_inbox;
+#[cfg(test)]
+mod tests;
 
+use std::fs::File;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,8 +37,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::hub::Hub;
-use crate::profiles::WakeLock;
-use pending::{State, Way};
+use crate::profiles::{WakeLimit, WakeLock};
+use crate::tool_process::ToolProcess;
+use news::News;
+use open_wake::OpenWake;
+use queue::Queue;
+use rungs::{Rungs, Way, takes_channels};
+use session_inbox::SessionInbox;
 
 /// The experimental capability of channels.
 pub(super) const CHANNEL: &str = "claude/channel";
@@ -43,13 +58,87 @@ const INBOX_TOOLS: [&str; 3] = ["check_updates", "wait_for_updates", "get_inbox"
 /// How long a tool call waits for the report that comes before it.
 const REPORT_MAX: Duration = Duration::from_secs(1);
 
+/// What is known about the model of this client.
+#[derive(Debug, Default)]
+struct State {
+    queue: Queue,
+    wake: OpenWake,
+    rungs: Rungs,
+}
+
+impl State {
+    /// Whether the model is to be woken now.
+    fn is_due(&self, now: Instant) -> bool {
+        self.queue.is_due(now) && self.rungs.can_wake() && !self.rungs.is_showing() && !self.wake.is_open()
+    }
+
+    /// When there is something to do even if nothing happens.
+    fn next_look(&self, reaction: Duration) -> Option<Instant> {
+        let is_blocked = self.wake.is_open() || self.rungs.is_showing();
+        [self.wake.ignored_at(reaction), self.queue.next_look(is_blocked)].into_iter().flatten().min()
+    }
+
+    /// Adds something that may wake the model, if it can be woken.
+    fn add(&mut self, news: News) {
+        if self.rungs.can_wake() {
+            self.queue.add(news);
+        }
+    }
+
+    /// Notes that the model looks at tasks. Returns those to which it was brought by a wake.
+    fn confirm(&mut self, answers: Option<u64>, is_seen: impl Fn(&TaskId) -> bool) -> Vec<TaskId> {
+        let surfaced = self.wake.confirm(answers, is_seen);
+        if !surfaced.is_empty() {
+            self.rungs.has_worked();
+        }
+        surfaced
+    }
+
+    /// Gives a wake up that was not answered in time. Returns what the model can be woken for again, and whether it was seen
+    /// to react to wakes and no longer does.
+    fn expire(&mut self, reaction: Duration, now: Instant) -> Option<(Vec<News>, bool)> {
+        let again = self.queue.again(self.wake.expire(reaction, now)?);
+        let no_longer_works = again.is_empty() && self.rungs.works_no_longer();
+        Some((again, no_longer_works))
+    }
+
+    /// Notes that the log ends at a number that was passed before.
+    fn rewind(&mut self, to: i64) {
+        self.queue.rewind(to);
+        self.wake.forget();
+    }
+}
+
+/// Connections to the client.
+#[derive(Debug, Default)]
+struct Peers {
+    /// The client that takes channel notifications.
+    channel: Option<Peer<RoleServer>>,
+    /// The client that wants to hear of changes of the inbox.
+    subscriber: Option<Peer<RoleServer>>,
+    /// Says to the hooks of the session that this bridge wakes it by its inbox.
+    inbox_mark: Option<File>,
+}
+
+/// What the programs of this agent share on this machine, as far as it is not in their files.
+#[derive(Debug)]
+struct Shared {
+    /// How often other agents may wake the model.
+    limit: WakeLimit,
+    /// Up to where the number in the lock can be right, if that could not be written yet.
+    log_end: Option<i64>,
+}
+
 /// The news of an agent.
 #[derive(Debug)]
 pub(super) struct Wakes {
     hub: Arc<Hub>,
     /// How long a model may take to react before it is woken again.
     reaction: Duration,
+    session_inbox: Option<SessionInbox>,
     state: Mutex<State>,
+    peers: Mutex<Peers>,
+    shared: Mutex<Shared>,
     changed: Notify,
     connected: Notify,
     /// Whether the stream of events is open now.
@@ -60,11 +149,14 @@ pub(super) struct Wakes {
 impl Wakes {
     /// Starts to follow the agent's events.
     pub(super) fn start(hub: Arc<Hub>, reaction: Duration, closing: CancellationToken) -> Arc<Self> {
-        let state = State::new(hub.wake_limit());
+        let shared = Shared { limit: hub.wake_limit(), log_end: None };
         let wakes = Arc::new(Self {
             hub,
             reaction,
-            state: Mutex::new(state),
+            session_inbox: SessionInbox::of_session(),
+            state: Mutex::default(),
+            peers: Mutex::default(),
+            shared: Mutex::new(shared),
             changed: Notify::new(),
             connected: Notify::new(),
             is_connected: AtomicBool::new(false),
@@ -90,16 +182,43 @@ impl Wakes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn peers(&self) -> MutexGuard<'_, Peers> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes which client has introduced itself.
     pub(super) fn met(&self, client: &str, peer: Peer<RoleServer>) {
-        if client == CLAUDE_CODE {
-            self.state().way = Some(Way::Channel(peer));
+        if client != CLAUDE_CODE {
+            return;
+        }
+        let mut ways = Vec::new();
+        if self.session_inbox.is_some() {
+            ways.push(Way::SessionInbox);
+            self.mark_inbox();
+        }
+        if has_channels() {
+            ways.push(Way::Channel);
+            self.peers().channel = Some(peer);
+        }
+        self.state().rungs.set(ways);
+    }
+
+    /// Says to the hooks of the session that this bridge wakes it, unless they know. A hook that looks at the mark has it for a
+    /// moment, so it is tried again with the next wake.
+    fn mark_inbox(&self) {
+        let mut peers = self.peers();
+        if let (Some(inbox), None) = (&self.session_inbox, &peers.inbox_mark) {
+            peers.inbox_mark = self.hub.mark_inbox(inbox.socket());
         }
     }
 
     /// Notes who wants to hear of changes of the inbox.
     pub(super) fn subscribe(&self, peer: Option<Peer<RoleServer>>) {
-        self.state().subscriber = peer;
+        self.peers().subscriber = peer;
     }
 
     /// Changes when the inbox does.
@@ -118,16 +237,15 @@ impl Wakes {
         let shows_all = NEWS_TOOLS.contains(&tool);
         let mut state = self.state();
         if let Some(thread) = thread.filter(|_| client == CODEX) {
-            state.way = Some(Way::Queue(thread.to_owned()));
+            state.rungs.set(vec![Way::CodexQueue(thread.to_owned())]);
         }
-        let answers = state.answerable(Instant::now());
+        let answers = state.wake.answerable(Instant::now());
         let mut surfaced = Vec::new();
         if let Some(task) = task.map(fence::unfenced) {
             surfaced = state.confirm(answers, |one| one.as_str() == task);
-            state.forget_task(task);
+            state.queue.forget_task(task);
         }
-        state.running += 1;
-        state.showing += usize::from(shows_all);
+        state.rungs.call_begins(shows_all);
         drop(state);
         self.changed.notify_one();
         let shows_inbox = INBOX_TOOLS.contains(&tool);
@@ -136,12 +254,12 @@ impl Wakes {
 
     /// Up to which event this client was told the news, if it was.
     pub(super) fn reported(&self) -> Option<i64> {
-        self.state().reported
+        self.state().queue.reported()
     }
 
     /// Notes that the model was shown all news up to an event.
     pub(super) fn shown(&self, cursor: i64) {
-        self.state().shown(cursor);
+        self.state().queue.shown(cursor);
     }
 
     /// Notes where the hub's log ends. A number in the lock beyond that is from before the hub was restored, and would keep
@@ -157,7 +275,7 @@ impl Wakes {
                 }
             }
             // Another program has the lock at the moment.
-            None => self.state().log_end = Some(log_end),
+            None => self.shared().log_end = Some(log_end),
         }
     }
 
@@ -172,7 +290,7 @@ impl Wakes {
     /// Reports to the hub that this bridge ends.
     pub(super) async fn farewell(&self) {
         let client = self.hub.client().with_patience(Duration::ZERO);
-        let works = self.state().works;
+        let works = self.state().rungs.works();
         let pull = ReportReach::provided(Rung::Pull, false);
         let channel = ReportReach::provided(Rung::Channel, false);
         let (_, _) = tokio::join!(client.report_reach(&pull), async {
@@ -213,7 +331,7 @@ impl Running {
         let mut state = self.wakes.state();
         let surfaced = state.confirm(self.answers, |task| names(data, task.as_str()));
         if self.shows_all {
-            state.answer_wake();
+            state.wake.answer();
         }
         drop(state);
         if !surfaced.is_empty() {
@@ -237,9 +355,20 @@ fn names(data: &Value, task: &str) -> bool {
 impl Drop for Running {
     fn drop(&mut self) {
         let mut state = self.wakes.state();
-        state.running -= 1;
-        state.showing -= usize::from(self.shows_all);
+        state.rungs.call_ends(self.shows_all);
         drop(state);
         self.wakes.changed.notify_one();
+    }
+}
+
+/// Whether the session that has started this bridge takes channel notifications, as far as the system shows that.
+fn has_channels() -> bool {
+    let Some(tool) = ToolProcess::find() else { return true };
+    match (tool.program(), tool.arguments()) {
+        (Some(program), Some(arguments)) => {
+            let name = program.file_name().unwrap_or_default().to_string_lossy();
+            takes_channels(&name, &arguments)
+        }
+        _ => true,
     }
 }

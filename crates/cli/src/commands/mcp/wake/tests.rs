@@ -1,21 +1,30 @@
 //! The rules of waking, with a clock that the tests move.
 
+use tandem_core::Timestamp;
+use tandem_core::peer_wakes::PeerWakes;
+
+use super::news::{Clock, Kind, TASKS_MAX};
+use super::open_wake::ANSWER_MAX;
+use super::queue::{HOUR, LOCK_PAUSE, LOCK_TRIES, NEWS_MAX, TRIES_MAX};
 use super::*;
+use crate::profiles::Woken;
 
 const REACTION: Duration = Duration::from_secs(60);
 
 struct World {
     state: State,
+    limit: PeerWakes,
     clock: Clock,
 }
 
 impl World {
     fn new() -> Self {
-        let way = Some(Way::Queue("thread".into()));
-        let state = State { way, ..State::new(WakeLimit::default()) };
+        let mut state = State::default();
+        state.rungs.set(vec![Way::CodexQueue("thread".into())]);
         let time = Timestamp(1_767_225_600_000);
         Self {
             state,
+            limit: PeerWakes::default(),
             clock: Clock { now: Instant::now(), time, reaction: REACTION, age_min: Duration::ZERO },
         }
     }
@@ -41,28 +50,32 @@ impl World {
         if !self.state.is_due(self.clock.now) {
             return None;
         }
-        let news = self.state.take_news(woken, self.clock);
-        if news.is_empty() {
-            return None;
-        }
-        let (number, tasks) = self.state.begin_wake(&news, self.clock);
-        self.state.wake_is_sent(number, self.clock.now);
+        self.limit.forget_old(self.clock.time);
+        let (limit, time) = (&self.limit, self.clock.time);
+        let news = self.state.queue.take(woken, |agent| limit.wait_of(agent, time), self.clock);
+        let way = self.state.rungs.ways(news.iter().map(|one| one.tries).min()?).remove(0);
+        self.limit.note(news[0].from.as_ref().unwrap(), time);
+        let was_idle = self.state.rungs.is_idle();
+        let (number, tasks) = self.state.wake.begin(&news, was_idle);
+        self.state.queue.note_wake(&tasks, self.clock.now);
+        self.state.rungs.try_way(way);
+        self.state.wake.sent(number, self.clock.now);
         Some(tasks.iter().map(ToString::to_string).collect())
     }
 
     /// The model looks at a task, in a call that begins now.
     fn looks_at(&mut self, task: &str) -> usize {
-        let answers = self.state.answerable(self.clock.now);
-        self.state.forget_task(task);
+        let answers = self.state.wake.answerable(self.clock.now);
+        self.state.queue.forget_task(task);
         self.state.confirm(answers, |one| one.as_str() == task).len()
     }
 
     /// The time to react passes. Returns whether the model is known to react no longer.
     fn nobody_reacts(&mut self) -> bool {
         self.later(REACTION);
-        let ignored = self.state.expire(REACTION, self.clock.now).unwrap();
-        self.state.put_back(ignored.again);
-        ignored.no_longer_works
+        let (again, no_longer_works) = self.state.expire(REACTION, self.clock.now).unwrap();
+        self.state.queue.put_back(again);
+        no_longer_works
     }
 }
 
@@ -98,13 +111,13 @@ fn a_model_that_reacts_no_longer_is_noticed() {
     world.arrives("task_1", 1);
     world.wakes(None).unwrap();
     assert_eq!(world.looks_at("task_1"), 1);
-    assert!(world.state.works);
+    assert!(world.state.rungs.works());
     world.arrives("task_2", 2);
     for no_longer_works in [false, false, true] {
         world.wakes(None).unwrap();
         assert_eq!(world.nobody_reacts(), no_longer_works);
     }
-    assert!(!world.state.works);
+    assert!(!world.state.rungs.works());
 }
 
 #[test]
@@ -115,10 +128,10 @@ fn a_look_counts_as_an_answer_only_in_time_and_of_an_idle_model() {
     world.later(ANSWER_MAX);
     assert_eq!(world.looks_at("task_1"), 0, "too late");
     world.arrives("task_2", 2);
-    world.state.running = 1;
+    world.state.rungs.call_begins(false);
     world.wakes(None).unwrap();
     assert_eq!(world.looks_at("task_2"), 0, "it was at work anyway");
-    assert!(!world.state.works);
+    assert!(!world.state.rungs.works());
 }
 
 #[test]
@@ -150,8 +163,8 @@ fn an_agent_that_wakes_too_often_waits() {
     world.arrives("task_61", 61);
     assert_eq!(world.wakes(None), None);
     world.later(HOUR);
-    let due = world.state.due_postponed(world.clock.now);
-    world.state.take_up(due, 0);
+    let due = world.state.queue.due_postponed(world.clock.now);
+    world.state.queue.take_up(due, 0);
     assert_eq!(world.wakes(None).unwrap(), ["task_61"], "it is late, and not lost");
 }
 
@@ -162,10 +175,10 @@ fn what_another_bridge_wakes_for_is_left_to_it_for_a_while() {
     world.arrives("task_2", 2);
     let woken = Woken { up_to: 2, answered: 1 };
     assert_eq!(world.wakes(Some(woken)), None);
-    assert!(world.state.due_postponed(world.clock.now).is_empty());
+    assert!(world.state.queue.due_postponed(world.clock.now).is_empty());
     world.later(REACTION);
-    let due = world.state.due_postponed(world.clock.now);
-    world.state.take_up(due, 1);
+    let due = world.state.queue.due_postponed(world.clock.now);
+    world.state.queue.take_up(due, 1);
     assert_eq!(world.wakes(Some(woken)).unwrap(), ["task_2"], "task 1 was answered there");
 }
 
@@ -175,14 +188,14 @@ fn a_lock_that_is_kept_only_delays_a_wake() {
     world.arrives("task_1", 1);
     for _ in 0..LOCK_TRIES {
         assert!(world.state.is_due(world.clock.now));
-        world.state.lock_is_taken(world.clock.now, REACTION);
+        world.state.queue.lock_is_taken(world.clock.now, REACTION);
         assert!(!world.state.is_due(world.clock.now));
         world.later(LOCK_PAUSE);
     }
     assert_eq!(world.wakes(None), None, "who has the lock may wake");
     world.later(REACTION);
-    let due = world.state.due_postponed(world.clock.now);
-    world.state.take_up(due, 0);
+    let due = world.state.queue.due_postponed(world.clock.now);
+    world.state.queue.take_up(due, 0);
     assert_eq!(world.wakes(None).unwrap(), ["task_1"]);
 }
 
@@ -190,11 +203,11 @@ fn a_lock_that_is_kept_only_delays_a_wake() {
 fn what_the_model_has_seen_wakes_nobody() {
     let mut world = World::new();
     world.arrives("task_1", 1);
-    world.state.shown(2);
+    world.state.queue.shown(2);
     world.arrives("task_2", 2);
     assert_eq!(world.wakes(None), None);
     world.arrives("task_3", 3);
-    world.state.forget_task("task_3");
+    world.state.queue.forget_task("task_3");
     assert_eq!(world.wakes(None), None);
     // A hub that was restored gives its numbers out again.
     world.state.rewind(1);
@@ -208,10 +221,10 @@ fn news_without_end_take_no_room() {
     for cursor in 0..1_000 {
         world.arrives(&format!("task_{cursor}"), cursor + 1);
     }
-    assert_eq!(world.state.news.len(), NEWS_MAX);
+    assert_eq!(world.state.queue.len(), NEWS_MAX);
     let tasks = world.wakes(None).unwrap();
     assert_eq!((tasks.len(), tasks[0].as_str()), (TASKS_MAX, "task_900"));
-    world.state.way = None;
+    world.state.rungs.set(Vec::new());
     world.arrives("task_x", 2_000);
-    assert!(world.state.news.is_empty(), "nobody can be woken");
+    assert_eq!(world.state.queue.len(), 0, "nobody can be woken");
 }
