@@ -30,19 +30,25 @@ pub(crate) fn text_or_stdin(argument: &str) -> Outcome<String> {
 
 /// Asks for confirmation on a terminal. Elsewhere `--yes` is needed.
 pub(crate) fn confirm(question: &str, yes: bool) -> Outcome {
-    use std::io::{IsTerminal as _, Write as _};
+    use std::io::IsTerminal as _;
     if yes {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
         return Err(Failure::usage(format!("{question} Give --yes to confirm.")));
     }
+    if ask(question)? { Ok(()) } else { Err(Failure::refused("nothing was done")) }
+}
+
+/// Asks a question on a terminal. Elsewhere the answer is no.
+pub(crate) fn ask(question: &str) -> Outcome<bool> {
+    use std::io::{IsTerminal as _, Write as _};
+    if !std::io::stdin().is_terminal() {
+        return Ok(false);
+    }
     let mut errors = std::io::stderr();
     write!(errors, "{question} [y/N] ")?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
-    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
-    }
-    Err(Failure::refused("nothing was done"))
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

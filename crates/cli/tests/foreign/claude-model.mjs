@@ -11,9 +11,9 @@ function next(request) {
   const tasks = said.match(TASK);
   const called = request.messages.flatMap((message) =>
     Array.isArray(message.content) ? message.content.filter((block) => block.type === 'tool_use') : []);
-  const has = (name) => called.some((block) => block.name === name);
   if (!tasks || !offered.includes('mcp__tandem__get_task')) return { text: 'Nothing to do.' };
   const taskId = tasks.at(-1);
+  const has = (name) => called.some((block) => block.name === name && block.input.taskId === taskId);
   if (!has('mcp__tandem__get_task')) return { tool: 'mcp__tandem__get_task', input: { taskId } };
   if (!has('mcp__tandem__send_reply'))
     return { tool: 'mcp__tandem__send_reply', input: { taskId, content: 'The answer is 42.' } };

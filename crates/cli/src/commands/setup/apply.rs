@@ -8,6 +8,7 @@ use tandem_client::{Client, HubUrl};
 use tandem_core::text::AgentName;
 
 use super::Arguments;
+use super::allow;
 use super::antigravity;
 use super::detect::{Machine, Scope, own_path};
 use super::diff;
@@ -36,6 +37,8 @@ struct Run<'a> {
     record: Record,
     hub: HubUrl,
     program: PathBuf,
+    /// Whether the models may use the tools that read and answer without a question.
+    allow: bool,
 }
 
 /// Runs `tandem setup`.
@@ -49,9 +52,11 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         record: Record::load(&profiles)?,
         hub: hub_beside(common, &profiles)?,
         program: own_path()?,
+        allow: arguments.allow_tools,
         profiles,
     };
     let tools = run.tools()?;
+    run.offer_rules(&tools)?;
     let wanted: Vec<Wanted> = tools.iter().map(|tool| run.wanted(*tool, common)).collect::<Outcome<_>>()?;
     let changed = run.show(&wanted)?;
     if arguments.dry_run {
@@ -102,6 +107,29 @@ impl Run<'_> {
         Ok(tools)
     }
 
+    /// Asks a person whether the models may use some tools without a question. The change shows each rule.
+    fn offer_rules(&mut self, tools: &[Tool]) -> Outcome {
+        let arguments = self.arguments;
+        let is_asked = !(self.allow || arguments.yes || arguments.dry_run || self.terminal.json);
+        let names: Vec<&str> = tools
+            .iter()
+            .map(|tool| tool.facts())
+            .filter(|facts| facts.allow.is_some())
+            .map(|facts| facts.name)
+            .collect();
+        if !is_asked || names.is_empty() {
+            return Ok(());
+        }
+        let question = format!(
+            "{} ask you before a model uses a tool, so a model that was woken waits for you. Allow it to read and answer \
+             without asking ({})?",
+            names.join(" and "),
+            allow::TOOLS.join(", ")
+        );
+        self.allow = input::ask(&question)?;
+        Ok(())
+    }
+
     fn wanted(&self, tool: Tool, common: &Common) -> Outcome<Wanted> {
         let agent = self.agent_name(tool)?;
         check_name(&agent)?;
@@ -117,7 +145,7 @@ impl Run<'_> {
             false => Target::bridge(self.program.clone(), &agent),
         };
         let (scope, hooks) = (self.scope(), self.arguments.hooks);
-        Ok(Wanted { tool, scope, agent, program: self.program.clone(), target, hooks })
+        Ok(Wanted { tool, scope, agent, program: self.program.clone(), target, hooks, allow: self.allow })
     }
 
     /// The name that was given, the one from before, or one of this user and tool.
@@ -363,6 +391,13 @@ impl Run<'_> {
             || (wanted.scope == Scope::Project && wanted.tool == Tool::Claude)
         {
             self.terminal.note("Claude Code asks you to approve the entry when you start it in this folder.");
+        }
+        if facts.allow.is_some() && !wanted.allow {
+            self.terminal.note(&format!(
+                "{} asks before its model uses a tool of Tandem, so the first task waits for a person. `tandem setup --tool {} \
+                 --allow-tools` lets the model read and answer.",
+                facts.name, facts.id
+            ));
         }
         self.terminal.note(&format!("Next: {}, and say: \"Show me my Tandem inbox.\"", facts.next));
     }

@@ -14,6 +14,7 @@ pub(super) enum Field {
     Text(String),
     List(Vec<String>),
     Map(Vec<(String, String)>),
+    Tables(Vec<(String, Vec<(String, String)>)>),
 }
 
 impl Field {
@@ -25,6 +26,10 @@ impl Field {
                 .iter()
                 .map(|(key, value)| (key.clone(), serde_json::Value::from(value.as_str())))
                 .collect(),
+            Self::Tables(tables) => {
+                let json = |entries: &Vec<_>| Self::Map(entries.clone()).json();
+                tables.iter().map(|(key, entries)| (key.clone(), json(entries))).collect()
+            }
         }
     }
 
@@ -35,6 +40,11 @@ impl Field {
             Self::Map(entries) => {
                 let entries = entries.iter().map(|(key, value)| (key.as_str(), Value::from(value.as_str())));
                 Value::InlineTable(entries.collect::<InlineTable>())
+            }
+            Self::Tables(tables) => {
+                let value = |entries: &Vec<_>| Self::Map(entries.clone()).value();
+                let tables = tables.iter().map(|(key, entries)| (key.as_str(), value(entries)));
+                Value::InlineTable(tables.collect::<InlineTable>())
             }
         }
     }

@@ -1,6 +1,7 @@
 //! `tandem setup`: connects the AI tools of this machine. Each gets an agent of its own and an entry in its configuration
 //! that starts the bridge. The entry has no secret: the bridge finds the keys in the profile.
 
+mod allow;
 mod antigravity;
 mod apply;
 pub(super) mod detect;
@@ -32,7 +33,7 @@ use tools::Tool;
 #[command(after_help = "\
 Examples:
   tandem setup                             every tool that is installed; shows each change and asks
-  tandem setup --tool claude,codex --hooks --yes
+  tandem setup --tool claude,codex --hooks --allow-tools --yes
   tandem setup --tool cursor --scope project --dry-run
   tandem setup --remove                    take everything back
   tandem setup --print json                the entry, for a tool that is not in the list
@@ -54,6 +55,9 @@ pub(crate) struct Arguments {
     /// Also add hooks that show news to the tool's model: Claude Code, Codex and Gemini
     #[arg(long)]
     hooks: bool,
+    /// Also allow the tool's model to read and answer without asking you each time: Claude Code and Codex
+    #[arg(long)]
+    allow_tools: bool,
     /// Let the tool call the hub itself: its file then has the API key, and nothing is encrypted
     #[arg(long, conflicts_with = "hooks")]
     http: bool,
@@ -64,10 +68,10 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     yes: bool,
     /// Take back what setup has added, and nothing else
-    #[arg(long, conflicts_with_all = ["hooks", "http", "name", "print"])]
+    #[arg(long, conflicts_with_all = ["hooks", "allow_tools", "http", "name", "print"])]
     remove: bool,
     /// Only print the entry, for a tool that setup does not know
-    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["tools", "hooks", "http", "dry_run"])]
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["tools", "hooks", "allow_tools", "http", "dry_run"])]
     print: Option<PrintFormat>,
 }
 

@@ -9,8 +9,8 @@ use super::edit_json::{self, Dialect, Made, Refusal};
 use super::entry::{self, Found, Identity, Target};
 use super::file::{Source, closed};
 use super::record::{Item, Record};
-use super::tools::{ENTRY, Facts, Format, Tool};
-use super::{edit_toml, hooks};
+use super::tools::{ENTRY, Facts, Format, HookFile, Tool};
+use super::{allow, edit_toml, hooks};
 use crate::exit::{Failure, Outcome};
 
 /// What a tool shall have.
@@ -22,6 +22,14 @@ pub(super) struct Wanted {
     pub(super) program: PathBuf,
     pub(super) target: Target,
     pub(super) hooks: bool,
+    /// Whether the model may use the tools that read and answer without a question.
+    pub(super) allow: bool,
+}
+
+impl Wanted {
+    fn allows(&self, place: allow::Place) -> bool {
+        self.allow && self.tool.facts().allow == Some(place)
+    }
 }
 
 /// A file before and after.
@@ -53,7 +61,8 @@ pub(super) fn entry_file(machine: &Machine, tool: Tool, scope: Scope) -> Outcome
 pub(super) fn changes(machine: &Machine, record: &Record, wanted: &Wanted) -> Outcome<Vec<Change>> {
     let facts = wanted.tool.facts();
     let file = entry_file(machine, wanted.tool, wanted.scope)?;
-    let hook_file = facts.hooks.filter(|_| wanted.hooks).map(|hooks| (hooks, machine.hook_file(hooks)));
+    let rules = wanted.allows(allow::Place::Settings);
+    let settings = facts.hooks.filter(|_| wanted.hooks || rules);
     let mut entry = begin(record, wanted, &file)?;
     entry.after = with_entry(&entry.source, facts, wanted, &mut entry.item)?;
     entry.item.entry = true;
@@ -68,25 +77,39 @@ pub(super) fn changes(machine: &Machine, record: &Record, wanted: &Wanted) -> Ou
         (false, _) => None,
     };
     let mut changes = vec![entry];
-    if let Some((hooks, hook_file)) = hook_file {
+    if let Some(hooks) = settings {
+        let hook_file = machine.hook_file(hooks);
         if hook_file != file {
             let mut second = begin(record, wanted, &hook_file)?;
             second.after = second.source.text().to_owned();
             changes.push(second);
         }
-        let program = wanted.program.to_string_lossy();
-        let hook_list = hooks::wanted(facts.id, hooks, &program, &wanted.agent);
-        if let Some(Change { source, after, item, .. }) = changes.last_mut() {
-            *after = hooks::add(after, hooks, &hook_list, &item.hook_commands, &mut item.made)
-                .map_err(|refusal| refused(&source.path, &refusal))?;
-            item.hooks = true;
-            item.hook_commands = hooks::commands(&hook_list);
+        if let Some(change) = changes.last_mut() {
+            if wanted.hooks {
+                add_hooks(change, hooks, wanted)?;
+            }
+            if rules {
+                let Change { source, after, item, .. } = change;
+                *after = allow::add(after, hooks.dialect, &mut item.allowed, &mut item.made)
+                    .map_err(|refusal| refused(&source.path, &refusal))?;
+            }
         }
     }
     for change in changes.iter().filter(|change| change.is_needed()) {
         change.source.refuse_read_only()?;
     }
     Ok(changes)
+}
+
+fn add_hooks(change: &mut Change, hooks: HookFile, wanted: &Wanted) -> Outcome {
+    let program = wanted.program.to_string_lossy();
+    let list = hooks::wanted(wanted.tool.facts().id, hooks, &program, &wanted.agent);
+    let Change { source, after, item, .. } = change;
+    *after = hooks::add(after, hooks, &list, &item.hook_commands, &mut item.made)
+        .map_err(|refusal| refused(&source.path, &refusal))?;
+    item.hooks = true;
+    item.hook_commands = hooks::commands(&list);
+    Ok(())
 }
 
 /// The mode from before setup closed a file, if the file still has the mode that it got then.
@@ -111,12 +134,13 @@ fn begin(record: &Record, wanted: &Wanted, file: &Path) -> Outcome<Change> {
 /// Whether a file has anything that an item says.
 fn has_any(item: &Item, source: &Source) -> bool {
     let facts = item.tool.facts();
-    let hooks = facts.hooks.filter(|_| item.hooks);
+    let hooks = facts.hooks.filter(|_| item.hooks || !item.allowed.is_empty());
     item.entry
         && entry_of(source.text(), facts).is_ok_and(|found| found.is_some_and(|found| is_own(item, &found)))
         || hooks.is_some_and(|hooks| {
-            edit_json::value(source.text(), hooks.dialect)
-                .is_ok_and(|value| hooks::has_known(&value, &item.hook_commands))
+            edit_json::value(source.text(), hooks.dialect).is_ok_and(|value| {
+                hooks::has_known(&value, &item.hook_commands) || allow::any(&value, &item.allowed)
+            })
         })
 }
 
@@ -158,14 +182,19 @@ fn with_entry(source: &Source, facts: &Facts, wanted: &Wanted, item: &mut Item) 
             Ok(after)
         }
         Format::Toml => {
-            let (path, fields) = ([facts.key, ENTRY], wanted.target.toml());
+            let (path, mut fields) = ([facts.key, ENTRY], wanted.target.toml());
+            // What a person has set there stays.
+            if wanted.allows(allow::Place::Entry) && old.as_ref().is_none_or(|old| old.get("tools").is_none())
+            {
+                fields.push(allow::field());
+            }
             let Some(old) = old else {
                 let (after, block) = edit_toml::append(source.text(), path, &fields).map_err(failed)?;
                 item.block = Some(block);
                 return Ok(after);
             };
             let leftovers = entry::leftovers(&old, &new);
-            let differs = |(key, _): &(&str, edit_toml::Field)| old.get(key) != new.get(key);
+            let differs = |(key, field): &(&str, edit_toml::Field)| old.get(key) != Some(&field.json());
             let fields: edit_toml::Fields = fields.into_iter().filter(|field| differs(field)).collect();
             if fields.is_empty() && leftovers.is_empty() {
                 return Ok(source.text().to_owned());
@@ -287,6 +316,9 @@ pub(super) fn without(item: &Item, source: &Source) -> Outcome<Rest> {
         && let Some(hooks) = facts.hooks
     {
         text = hooks::remove(&text, hooks, &item.hook_commands, &item.made).map_err(failed)?;
+    }
+    if let Some(hooks) = facts.hooks.filter(|_| !item.allowed.is_empty()) {
+        text = allow::remove(&text, hooks.dialect, &item.allowed, &item.made).map_err(failed)?;
     }
     let found = if item.entry { entry_of(&text, facts).map_err(failed)? } else { None };
     if found.is_none() && item.block.as_ref().is_some_and(|block| text.contains(block.trim())) {

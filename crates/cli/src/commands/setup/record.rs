@@ -50,6 +50,9 @@ pub(super) struct Item {
     /// The commands of the hooks, each with its event.
     #[serde(default)]
     pub(super) hook_commands: Vec<(String, String)>,
+    /// Rules that let the model use tools of Tandem, without those that the user had.
+    #[serde(default)]
+    pub(super) allowed: Vec<String>,
     /// The mode of the file before setup closed it to others, because it wrote a key into it.
     #[serde(default)]
     pub(super) mode: Option<u32>,
@@ -75,6 +78,7 @@ impl Item {
             backup: false,
             written: Vec::new(),
             hook_commands: Vec::new(),
+            allowed: Vec::new(),
             mode: None,
             pending: false,
         }

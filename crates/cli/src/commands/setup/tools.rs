@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use super::allow;
 use super::edit_json::Dialect;
 
 /// The name of the entry in every tool.
@@ -93,6 +94,8 @@ pub(super) struct Facts {
     /// The tool's own command that lists servers.
     pub(super) list: &'static [&'static str],
     pub(super) hooks: Option<HookFile>,
+    /// Where it keeps rules for tools that its model may use without a question; none if it has no rule for one tool.
+    pub(super) allow: Option<allow::Place>,
     /// The tool that replaces this one.
     pub(super) successor: Option<Tool>,
     /// What a person has to do in the tool afterwards.
@@ -116,6 +119,7 @@ const USUAL: Facts = Facts {
     direct: Direct::Url,
     list: &[],
     hooks: None,
+    allow: None,
     successor: None,
     next: "",
 };
@@ -137,6 +141,7 @@ const CLAUDE: Facts = Facts {
         waking: &["SessionStart", "Stop"],
         timeout: 10,
     }),
+    allow: Some(allow::Place::Settings),
     next: "Start a new session of Claude Code",
     ..USUAL
 };
@@ -169,6 +174,7 @@ const CODEX: Facts = Facts {
         waking: &[],
         timeout: 10,
     }),
+    allow: Some(allow::Place::Entry),
     next: "Start a new session of Codex",
     ..USUAL
 };

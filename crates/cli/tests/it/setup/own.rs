@@ -199,3 +199,40 @@ async fn one_file_that_cannot_be_read_does_not_keep_the_others() {
     cli.ok(&["setup", "--remove", "--yes"]).await;
     assert_eq!(contents(&cli), everything);
 }
+
+/// The tools that read and answer are allowed only by an option; the rules go again, and those of the person stay.
+#[tokio::test]
+async fn tools_are_allowed_by_an_option_and_only_the_own_rules_go() {
+    let own = "{\n  \"permissions\": {\n    \"allow\": [\n      \"mcp__tandem__get_task\"\n    ]\n  }\n}\n";
+    let (cli, file) = home_with("claude", ".claude/settings.json", own);
+    let asked = cli.ok(&["setup", "--tool", "claude", "--yes"]).await;
+    assert_eq!(read(&file), own, "not without the option");
+    assert!(asked.stderr.contains("waits for a person"), "{asked:?}");
+    let shown = cli.ok(&["setup", "--tool", "claude", "--allow-tools", "--yes"]).await;
+    let rules = parsed(&file)["permissions"]["allow"].as_array().unwrap().clone();
+    assert!(rules.contains(&json!("mcp__tandem__check_updates")) && rules.len() == 6, "{rules:?}");
+    let new = rules.iter().filter_map(Value::as_str).filter(|rule| !own.contains(rule));
+    assert!(new.into_iter().all(|rule| shown.stdout.contains(rule)), "each rule is shown: {shown:?}");
+    assert!(!shown.stderr.contains("waits for a person"), "{shown:?}");
+    for never in ["create_task", "approve_task", "connect_with_agent", "upload_file"] {
+        assert!(!read(&file).contains(never), "{never}");
+    }
+    // Another run without the option leaves them.
+    cli.ok(&["setup", "--tool", "claude", "--hooks", "--yes"]).await;
+    assert_eq!(parsed(&file)["permissions"]["allow"].as_array().unwrap().len(), 6);
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(read(&file), own);
+
+    let toml = "a = 1\n";
+    let (cli, file) = home_with("codex", ".codex/config.toml", toml);
+    cli.ok(&["setup", "--tool", "codex", "--yes"]).await;
+    for _ in 0..2 {
+        cli.ok(&["setup", "--tool", "codex", "--allow-tools", "--yes"]).await;
+        let written: Value = serde_json::to_value(read(&file).parse::<toml::Table>().unwrap()).unwrap();
+        let tools = &written["mcp_servers"]["tandem"]["tools"];
+        assert_eq!(tools["send_reply"], json!({ "approval_mode": "approve" }), "{written}");
+        assert_eq!(tools.as_object().unwrap().len(), 6);
+    }
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(read(&file), toml);
+}

@@ -1,0 +1,100 @@
+//! Rules that let a tool's model use the tools of Tandem that read and answer, without a question to its user each time. They
+//! are written only if the user says so: a model that was woken otherwise stops at the first question.
+
+use serde_json::{Value, json};
+
+use super::edit_json::{self, Dialect, Made, Refusal, Step};
+use super::edit_toml::Field;
+use super::tools::ENTRY;
+
+/// Tools that read what waits, and that answer it. None of them gives another agent anything that it has not asked for: they
+/// make no tasks and connections, approve nothing, and touch no files.
+pub(super) const TOOLS: [&str; 6] =
+    ["check_updates", "wait_for_updates", "get_task", "send_message", "send_reply", "update_task_status"];
+
+/// Where a tool keeps such rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In `permissions.allow` of the file that also has the hooks.
+    Settings,
+    /// In the field `tools` of the entry.
+    Entry,
+}
+
+const LIST: [&str; 2] = ["permissions", "allow"];
+
+fn rules() -> impl Iterator<Item = String> {
+    TOOLS.iter().map(|tool| format!("mcp__{ENTRY}__{tool}"))
+}
+
+/// Adds the rules that are missing. Notes those in `added`, which are taken back later; the others are the user's own.
+pub(super) fn add(
+    text: &str,
+    dialect: Dialect,
+    added: &mut Vec<String>,
+    made: &mut Made,
+) -> Result<String, Refusal> {
+    let mut text = text.to_owned();
+    for rule in rules() {
+        if position(&edit_json::value(&text, dialect)?, &rule).is_none() {
+            text = edit_json::append(&text, dialect, &LIST, &json!(rule), made)?;
+            if !added.contains(&rule) {
+                added.push(rule);
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Takes out the rules that setup has added.
+pub(super) fn remove(text: &str, dialect: Dialect, added: &[String], made: &Made) -> Result<String, Refusal> {
+    let mut text = text.to_owned();
+    for rule in added.iter().rev() {
+        if let Some(at) = position(&edit_json::value(&text, dialect)?, rule) {
+            let mut path = edit_json::keys(&LIST);
+            path.push(Step::At(at));
+            text = edit_json::remove(&text, dialect, &path, made)?;
+        }
+    }
+    Ok(text)
+}
+
+/// Whether a file has one of the rules that setup has added.
+pub(super) fn any(file: &Value, added: &[String]) -> bool {
+    added.iter().any(|rule| position(file, rule).is_some())
+}
+
+fn position(file: &Value, rule: &str) -> Option<usize> {
+    file[LIST[0]][LIST[1]].as_array()?.iter().rposition(|one| one == rule)
+}
+
+/// The rules as a field of an entry.
+pub(super) fn field() -> (&'static str, Field) {
+    let approve = || vec![("approval_mode".to_owned(), "approve".to_owned())];
+    ("tools", Field::Tables(TOOLS.iter().map(|tool| ((*tool).to_owned(), approve())).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_come_and_go_and_those_of_the_user_stay() {
+        for own in [
+            "{\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls:*)\",\n      \"mcp__tandem__get_task\"\n    ]\n  }\n}\n",
+            "{\n  \"model\": \"opus\"\n}\n",
+            "{\n  \"permissions\": {\n    \"deny\": [\"Read(secret)\"]\n  }\n}\n",
+            "",
+        ] {
+            let (mut added, mut made) = (Vec::new(), Made::default());
+            let with = add(own, Dialect::Strict, &mut added, &mut made).unwrap();
+            let value = edit_json::value(&with, Dialect::Strict).unwrap();
+            assert!(rules().all(|rule| position(&value, &rule).is_some()), "{with}");
+            assert_eq!(add(&with, Dialect::Strict, &mut added, &mut made).unwrap(), with, "once");
+            assert_eq!(added.contains(&"mcp__tandem__get_task".to_owned()), !own.contains("get_task"));
+            let without = remove(&with, Dialect::Strict, &added, &made).unwrap();
+            let blank = own.is_empty() && without.trim() == "{}";
+            assert!(without == own || blank, "{without}");
+        }
+    }
+}
