@@ -46,6 +46,8 @@ pub(crate) struct Arguments {
 #[serde(rename_all = "lowercase")]
 enum Level {
     Ok,
+    /// A fact that is neither good nor bad.
+    Note,
     Warning,
     Problem,
 }
@@ -54,6 +56,7 @@ impl Level {
     fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
+            Self::Note => "note",
             Self::Warning => "warning",
             Self::Problem => "problem",
         }
@@ -62,6 +65,7 @@ impl Level {
     fn colour(self) -> AnsiColor {
         match self {
             Self::Ok => AnsiColor::Green,
+            Self::Note => AnsiColor::Cyan,
             Self::Warning => AnsiColor::Yellow,
             Self::Problem => AnsiColor::Red,
         }
@@ -90,6 +94,10 @@ struct Report {
 impl Report {
     fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
         self.findings.push(Finding { check, level: Level::Ok, detail: detail.into(), fix: None });
+    }
+
+    fn note(&mut self, check: &'static str, detail: impl Into<String>) {
+        self.findings.push(Finding { check, level: Level::Note, detail: detail.into(), fix: None });
     }
 
     fn warning(&mut self, check: &'static str, detail: impl Into<String>, fix: impl Into<String>) {
@@ -151,7 +159,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             let client = client.with_patience(Duration::ZERO);
             hub::check_agent(&mut report, &client, &profiles, profile.as_ref()).await;
             if arguments.wake {
-                wake::check(&mut report, &client, arguments.wake_timeout).await;
+                let profile = profile.as_ref().map(|profile| profile.name.as_str());
+                wake::check(&mut report, &client, arguments.wake_timeout, &profiles, profile).await;
             }
         }
         Ok(())

@@ -12,9 +12,10 @@ use tandem_core::{TaskId, Timestamp};
 use tokio::time::Instant;
 
 use super::Report;
-use crate::commands::scripted_agent;
+use crate::commands::{scripted_agent, setup};
 use crate::exit::{Failure, Outcome};
 use crate::output;
+use crate::profiles::Profiles;
 use crate::signals::Signals;
 use crate::terminal::{text, time};
 
@@ -22,7 +23,20 @@ use crate::terminal::{text, time};
 const ASK_EVERY: Duration = Duration::from_millis(200);
 const TITLE: &str = "Wake probe of tandem doctor: nothing to do";
 const REMOVE: &str = "`tandem connections` shows the agent Tandem doctor: remove it";
-const SETUP: &str = "`tandem setup --hooks` installs what wakes a coding tool; `tandem run` starts a worker";
+
+/// What can be done if no model saw the probe.
+fn advice(has_hooks: bool) -> &'static str {
+    match has_hooks {
+        true => {
+            "the hooks are set up: is a session of the tool open, and has it been told to use them (`/hooks` in Codex)? \
+             `tandem setup status` compares the files; `tandem run` starts a worker without a tool"
+        }
+        false => {
+            "`tandem setup --hooks` installs what wakes a coding tool, and `--allow-tools` what lets its model answer; \
+             `tandem run` starts a worker"
+        }
+    }
+}
 
 /// What the probe has shown so far.
 struct Progress {
@@ -31,7 +45,23 @@ struct Progress {
 }
 
 /// Probes the ladder. The task is on its way for at most `patience`.
-pub(super) async fn check(report: &mut Report, client: &Client, patience: Duration) {
+pub(super) async fn check(
+    report: &mut Report,
+    client: &Client,
+    patience: Duration,
+    profiles: &Profiles,
+    profile: Option<&str>,
+) {
+    let others: Vec<String> = profiles.names().unwrap_or_default();
+    let others: Vec<&str> = others.iter().map(String::as_str).filter(|name| Some(*name) != profile).collect();
+    if !others.is_empty() {
+        let detail = format!(
+            "only this agent is probed, not {}: `tandem doctor --wake --agent NAME`",
+            others.join(", ")
+        );
+        report.note("agents", detail);
+    }
+    let has_hooks = profile.is_some_and(|name| setup::has_hooks(profiles, name));
     let before = match client.reach().await {
         Ok(reach) => reach,
         Err(error) => return report.failure("wake", &error.into(), "install the same version on the hub"),
@@ -66,7 +96,7 @@ pub(super) async fn check(report: &mut Report, client: &Client, patience: Durati
     }
     let Some(probed) = probed else { return };
     match probed {
-        Ok(progress) => describe(report, &before, &progress, patience),
+        Ok(progress) => describe(report, &before, &progress, patience, has_hooks),
         Err(failure) => report.failure("wake probe", &failure, "try again later"),
     }
 }
@@ -115,7 +145,13 @@ fn worked_after(progress: &Progress, rung: Rung) -> Option<i64> {
     (worked >= sent).then(|| worked.ms_since(sent))
 }
 
-fn describe(report: &mut Report, before: &ReachView, progress: &Progress, patience: Duration) {
+fn describe(
+    report: &mut Report,
+    before: &ReachView,
+    progress: &Progress,
+    patience: Duration,
+    has_hooks: bool,
+) {
     let sent = progress.delivery.queued_at;
     let after = |at: Option<Timestamp>| Some(at?.ms_since(sent?));
     for (check, at) in [("pushed", progress.delivery.pushed_at), ("fetched", progress.delivery.fetched_at)] {
@@ -140,11 +176,11 @@ fn describe(report: &mut Report, before: &ReachView, progress: &Progress, patien
             (None, Some(_), Rung::LongPoll | Rung::Pull) => {
                 report.ok(name, format!("the model sees news when it asks; {last}"));
             }
-            (None, None, _) => report.ok(name, format!("no program provides it; {last}")),
+            (None, None, _) => report.note(name, format!("no program provides it; {last}")),
         }
     }
     if progress.delivery.surfaced_at.is_none() {
         let detail = format!("no model saw the probe within {} s", patience.as_secs());
-        report.warning("wake", detail, SETUP);
+        report.warning("wake", detail, advice(has_hooks));
     }
 }

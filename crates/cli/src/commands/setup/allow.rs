@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::edit_json::{self, Dialect, Made, Refusal, Step};
 use super::edit_toml::Field;
-use super::tools::ENTRY;
+use super::tools::{ENTRY, Facts, Tool};
+use crate::commands::input;
+use crate::exit::Outcome;
 
 /// Tools that read what waits, and that answer it. None of them gives another agent anything that it has not asked for: they
 /// make no tasks and connections, approve nothing, and touch no files.
@@ -72,6 +74,36 @@ fn position(file: &Value, rule: &str) -> Option<usize> {
 pub(super) fn field() -> (&'static str, Field) {
     let approve = || vec![("approval_mode".to_owned(), "approve".to_owned())];
     ("tools", Field::Tables(TOOLS.iter().map(|tool| ((*tool).to_owned(), approve())).collect()))
+}
+
+/// Asks a person whether the models of tools may use these without a question. The changes show each rule.
+pub(super) fn offer(tools: &[Tool]) -> Outcome<bool> {
+    let names: Vec<&str> = tools
+        .iter()
+        .map(|tool| tool.facts())
+        .filter(|facts| facts.allow.is_some())
+        .map(|facts| facts.name)
+        .collect();
+    if names.is_empty() {
+        return Ok(false);
+    }
+    input::ask(&format!(
+        "Before a model uses a tool, you are asked by {}: a model that was woken waits for you. Let it read and answer without \
+         asking ({})?",
+        names.join(" and "),
+        TOOLS.join(", ")
+    ))
+}
+
+/// What a person should know about a tool that asks.
+pub(super) fn note(facts: &Facts) -> Option<String> {
+    let (name, id) = (facts.name, facts.id);
+    facts.allow.map(|_| {
+        format!(
+            "{name} asks before its model uses a tool of Tandem, so the first task waits for a person. `tandem setup --tool {id} \
+             --allow-tools` lets the model read and answer."
+        )
+    })
 }
 
 #[cfg(test)]

@@ -56,7 +56,8 @@ pub(super) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         profiles,
     };
     let tools = run.tools()?;
-    run.offer_rules(&tools)?;
+    let is_asked = !(run.allow || arguments.yes || arguments.dry_run || run.terminal.json);
+    run.allow |= is_asked && allow::offer(&tools)?;
     let wanted: Vec<Wanted> = tools.iter().map(|tool| run.wanted(*tool, common)).collect::<Outcome<_>>()?;
     let changed = run.show(&wanted)?;
     if arguments.dry_run {
@@ -105,29 +106,6 @@ impl Run<'_> {
             .next("Leave out --http, or the tool."));
         }
         Ok(tools)
-    }
-
-    /// Asks a person whether the models may use some tools without a question. The change shows each rule.
-    fn offer_rules(&mut self, tools: &[Tool]) -> Outcome {
-        let arguments = self.arguments;
-        let is_asked = !(self.allow || arguments.yes || arguments.dry_run || self.terminal.json);
-        let names: Vec<&str> = tools
-            .iter()
-            .map(|tool| tool.facts())
-            .filter(|facts| facts.allow.is_some())
-            .map(|facts| facts.name)
-            .collect();
-        if !is_asked || names.is_empty() {
-            return Ok(());
-        }
-        let question = format!(
-            "{} ask you before a model uses a tool, so a model that was woken waits for you. Allow it to read and answer \
-             without asking ({})?",
-            names.join(" and "),
-            allow::TOOLS.join(", ")
-        );
-        self.allow = input::ask(&question)?;
-        Ok(())
     }
 
     fn wanted(&self, tool: Tool, common: &Common) -> Outcome<Wanted> {
@@ -392,12 +370,8 @@ impl Run<'_> {
         {
             self.terminal.note("Claude Code asks you to approve the entry when you start it in this folder.");
         }
-        if facts.allow.is_some() && !wanted.allow {
-            self.terminal.note(&format!(
-                "{} asks before its model uses a tool of Tandem, so the first task waits for a person. `tandem setup --tool {} \
-                 --allow-tools` lets the model read and answer.",
-                facts.name, facts.id
-            ));
+        if let Some(note) = allow::note(facts).filter(|_| !wanted.allow) {
+            self.terminal.note(&note);
         }
         self.terminal.note(&format!("Next: {}, and say: \"Show me my Tandem inbox.\"", facts.next));
     }

@@ -12,6 +12,7 @@ mod entry;
 mod file;
 mod hooks;
 mod layout;
+mod persons;
 mod plan;
 mod record;
 mod remove;
@@ -24,6 +25,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::Common;
 use crate::exit::Outcome;
+use crate::profiles::Profiles;
 use detect::Scope;
 use tools::Tool;
 
@@ -91,6 +93,12 @@ Examples:
 
 It exits with 1 if something has to be repaired.")]
     Status,
+}
+
+/// Whether setup has written hooks for an agent.
+pub(super) fn has_hooks(profiles: &Profiles, agent: &str) -> bool {
+    let record = record::Record::load(profiles);
+    record.is_ok_and(|record| record.items.iter().any(|item| item.hooks && item.agent == agent))
 }
 
 /// Runs `tandem setup`.

@@ -9,9 +9,10 @@ use tandem_api::error::Code;
 use tandem_client::Client;
 
 use super::detect::{Machine, Scope, is_program, own_path};
-use super::edit_json::{self, Dialect};
+use super::edit_json;
 use super::entry::{self, Found};
 use super::file::Source;
+use super::persons::{check_approval, note_trust};
 use super::record::{Item, Record};
 use super::tools::{ENTRY, Format, Tool};
 use super::{edit_toml, hooks};
@@ -27,7 +28,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(3);
 /// What can be wrong. The names are part of the JSON output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Kind {
+pub(super) enum Kind {
     Missing,
     StalePath,
     WrongAgent,
@@ -40,7 +41,7 @@ enum Kind {
 }
 
 #[derive(Debug, Serialize)]
-struct Finding {
+pub(super) struct Finding {
     kind: Kind,
     detail: String,
     fix: String,
@@ -49,23 +50,26 @@ struct Finding {
 /// A tool in one of its scopes.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row {
-    tool: Tool,
+pub(super) struct Row {
+    pub(super) tool: Tool,
     scope: Scope,
     installed: bool,
     /// Whether setup has written it, or it has an entry of ours.
-    set_up: bool,
+    pub(super) set_up: bool,
     agent: Option<String>,
-    file: Option<PathBuf>,
-    hooks: bool,
+    pub(super) file: Option<PathBuf>,
+    pub(super) hooks: bool,
     findings: Vec<Finding>,
+    /// What only a person can see or do in the tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
     /// The API key in the file, if the tool calls the hub itself.
     #[serde(skip)]
     key_in_file: Option<String>,
 }
 
 impl Row {
-    fn find(&mut self, kind: Kind, detail: impl Into<String>, fix: impl Into<String>) {
+    pub(super) fn find(&mut self, kind: Kind, detail: impl Into<String>, fix: impl Into<String>) {
         self.findings.push(Finding { kind, detail: detail.into(), fix: fix.into() });
     }
 }
@@ -125,6 +129,7 @@ fn row(
         file: file.map(Path::to_owned),
         hooks: false,
         findings: Vec::new(),
+        notes: Vec::new(),
         key_in_file: None,
     };
     if let Some(file) = file {
@@ -136,6 +141,7 @@ fn row(
     {
         check_profile(&mut row, profiles, &agent);
     }
+    note_trust(&mut row, machine);
     if row.set_up && scope == Scope::Project && tool == Tool::Claude {
         check_approval(&mut row, machine);
     }
@@ -307,32 +313,6 @@ fn check_profile(row: &mut Row, profiles: &Profiles, agent: &str) {
     }
 }
 
-/// Claude Code leaves out an entry of a project until its user has approved it.
-fn check_approval(row: &mut Row, machine: &Machine) {
-    let folder = row.file.as_deref().and_then(Path::parent).unwrap_or(machine.folder()).to_owned();
-    let read = |file: &Path| {
-        let source = Source::read(file).ok()?;
-        edit_json::value(source.text(), Dialect::Strict).ok()
-    };
-    let approves = |settings: &Value| {
-        let list = settings["enabledMcpjsonServers"].as_array();
-        settings["enableAllProjectMcpServers"] == true
-            || list.is_some_and(|list| list.iter().any(|name| name == ENTRY))
-    };
-    let own = machine.file(Tool::Claude, Scope::User).and_then(|file| read(&file)).unwrap_or_default();
-    let hooks = Tool::Claude.facts().hooks.map(|hooks| machine.hook_file(hooks));
-    let settings = [".claude/settings.json", ".claude/settings.local.json"].map(|path| folder.join(path));
-    let is_approved = approves(&own["projects"][folder.to_string_lossy().as_ref()])
-        || settings.into_iter().chain(hooks).filter_map(|file| read(&file)).any(|value| approves(&value));
-    if !is_approved {
-        row.find(
-            Kind::PendingApproval,
-            "Claude Code has not been told to use this project's entry",
-            "start `claude` in the folder and approve it",
-        );
-    }
-}
-
 fn print(terminal: &Terminal, rows: &[Row]) -> Outcome {
     if rows.is_empty() {
         terminal.note("No AI tool was found on this machine.");
@@ -342,6 +322,7 @@ fn print(terminal: &Terminal, rows: &[Row]) -> Outcome {
         let place = if row.scope == Scope::Project { " (project)" } else { "" };
         let state = match (row.set_up, row.findings.is_empty()) {
             (_, false) => "problem",
+            (true, true) if !row.notes.is_empty() => "unsure",
             (true, true) => "ok",
             (false, true) => "not set up",
         };
@@ -356,6 +337,9 @@ fn print(terminal: &Terminal, rows: &[Row]) -> Outcome {
         for finding in &row.findings {
             let (detail, fix) = (text::line(&finding.detail), text::line(&finding.fix));
             terminal.line(&format!("            {detail}\n            Fix: {fix}"))?;
+        }
+        for note in &row.notes {
+            terminal.line(&format!("            {}", text::line(note)))?;
         }
     }
     Ok(())

@@ -220,6 +220,8 @@ async fn a_doctor_measures_how_an_agent_is_woken() {
     assert_eq!(level(&report, "hook"), Some("ok"), "{report}");
     assert!(report.to_string().contains("showed the probe to a model after 0 ms"), "{report}");
     assert_eq!(level(&report, "wake"), None, "{report}");
+    assert_eq!(level(&report, "runner"), Some("note"), "nobody provides it: {report}");
+    assert_eq!(level(&report, "agents"), None, "there is no other profile: {report}");
     // The probe is gone with its agent.
     assert_eq!(bob.get("/connections").await.ok(200).as_array().unwrap().len(), 1);
     assert_eq!(bob.get("/tasks").await.ok(200), json!([]));
@@ -228,6 +230,15 @@ async fn a_doctor_measures_how_an_agent_is_woken() {
     let unseen = cli.run(&["doctor", "--wake", "--wake-timeout", "1s", "--json"]).await.ok().json();
     assert_eq!(level(&unseen, "hook"), Some("warning"), "{unseen}");
     assert_eq!(level(&unseen, "wake"), Some("warning"), "{unseen}");
+    assert!(unseen.to_string().contains("`tandem setup --hooks` installs"), "{unseen}");
+    // What was done already is not advised, and who was not probed is named.
+    let item = json!({ "tool": "claude", "scope": "user", "agent": "bob", "file": "/x", "hooks": true });
+    std::fs::write(cli.config().join("setup.json"), json!({ "items": [item] }).to_string()).unwrap();
+    cli.profile("ada", &bob);
+    let arguments = ["doctor", "--wake", "--wake-timeout", "1s", "--json", "--agent", "bob"];
+    let unseen = cli.run(&arguments).await.ok().json();
+    assert!(unseen.to_string().contains("the hooks are set up"), "{unseen}");
+    assert_eq!(level(&unseen, "agents"), Some("note"), "{unseen}");
 }
 
 #[tokio::test]

@@ -166,3 +166,27 @@ async fn a_key_that_the_hub_refuses_is_dead(#[values(Db::Sqlite, Db::Postgres)] 
     let ran = cli.run(&["setup", "status"]).await;
     assert!(ran.stdout.contains("Fix: tandem login --hub "), "{ran:?}");
 }
+
+/// What a tool does only after its person has agreed is not `ok` before.
+#[tokio::test]
+async fn what_a_person_has_not_agreed_to_is_not_called_ok() {
+    let state = async |cli: &Cli| {
+        let shown = cli.ok(&["setup", "status"]).await.stdout;
+        shown.split('\t').next().unwrap().to_owned()
+    };
+    let (cli, file) = home_with("codex", ".codex/config.toml", "");
+    cli.ok(&["setup", "--tool", "codex", "--hooks", "--yes"]).await;
+    assert_eq!(state(&cli).await, "unsure");
+    let hooks = cli.home.join(".codex/hooks.json");
+    let reviewed =
+        format!("\n[hooks.state.\"{}:session_start:0:0\"]\ntrusted_hash = \"x\"\n", hooks.display());
+    write(&file, &format!("{}{reviewed}", read(&file)));
+    assert_eq!(state(&cli).await, "ok");
+
+    let (cli, file) = home_with("gemini", ".gemini/settings.json", "");
+    cli.ok(&["setup", "--tool", "gemini", "--yes"]).await;
+    assert_eq!(state(&cli).await, "unsure");
+    let trusted = json!({ cli.home.display().to_string(): "TRUST_FOLDER" });
+    write(&file.with_file_name("trustedFolders.json"), &trusted.to_string());
+    assert_eq!(state(&cli).await, "ok");
+}
