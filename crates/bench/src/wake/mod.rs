@@ -43,10 +43,10 @@ const ABOUT: &str = "\
 Measure how fast a model is shown a new task
 
 Starts a hub and, one after the other, the programs that can wake an agent: a runner whose worker does nothing, a hook that
-waits as a coding tool would start it, and the bridge with a client that says it is a coding tool. Tasks are created one by
-one. Measured is the time from the commit until the runner has reported that its worker runs, and the hook that it has
-written its line (both by the hub's clock, from `delivery`), and from the answer to the sender until the bridge has written
-its notification.
+waits as a coding tool would start it, and the bridge with a client that says it is a coding tool, once by channel and once
+by the inbox of its session. Tasks are created one by one. Measured is the time from the commit until the runner has reported
+that its worker runs, and the hook that it has written its line (both by the hub's clock, from `delivery`), and from the
+answer to the sender until the bridge has written its notification or message.
 
 What the coding tool does then is not part of it. Every task must have been surfaced by the rung that is measured.";
 
@@ -138,6 +138,10 @@ impl<'a> Scene<'a> {
             bail!("tandem login failed");
         }
         Ok(scene)
+    }
+
+    fn home(&self) -> &Path {
+        self.home
     }
 
     /// A command of `tandem` with the profile of the target.

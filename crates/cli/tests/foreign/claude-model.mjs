@@ -1,5 +1,5 @@
-// Stands in for the model behind Claude Code (the Messages API of Anthropic). It obeys: told about a task of Tandem, it
-// reads the task and replies. Usage: node claude-model.mjs PORT
+// Stands in for the model behind Claude Code (the Messages API of Anthropic). It obeys: told about tasks of Tandem, it
+// reads each and replies. Usage: node claude-model.mjs PORT
 import http from 'node:http';
 
 const TASK = /task_(?:sealed_[0-9a-f]{16}|06[0-9a-z]{18,})/g;
@@ -12,11 +12,12 @@ function next(request) {
   const called = request.messages.flatMap((message) =>
     Array.isArray(message.content) ? message.content.filter((block) => block.type === 'tool_use') : []);
   if (!tasks || !offered.includes('mcp__tandem__get_task')) return { text: 'Nothing to do.' };
-  const taskId = tasks.at(-1);
-  const has = (name) => called.some((block) => block.name === name && block.input.taskId === taskId);
-  if (!has('mcp__tandem__get_task')) return { tool: 'mcp__tandem__get_task', input: { taskId } };
-  if (!has('mcp__tandem__send_reply'))
-    return { tool: 'mcp__tandem__send_reply', input: { taskId, content: 'The answer is 42.' } };
+  for (const taskId of new Set(tasks)) {
+    const has = (name) => called.some((block) => block.name === name && block.input.taskId === taskId);
+    if (!has('mcp__tandem__get_task')) return { tool: 'mcp__tandem__get_task', input: { taskId } };
+    if (!has('mcp__tandem__send_reply'))
+      return { tool: 'mcp__tandem__send_reply', input: { taskId, content: 'The answer is 42.' } };
+  }
   return { text: 'Done.' };
 }
 

@@ -114,7 +114,9 @@ impl Wakes {
     }
 
     fn add(&self, kind: Kind, event: &StreamEvent) {
-        self.state().add(News {
+        // A client that cannot be woken yet may say in a moment how it can: Claude Code when it introduces itself, Codex with
+        // its first call.
+        self.state().queue.add(News {
             kind,
             task: event.task_id.clone(),
             from: event.from_agent_id.clone(),

@@ -78,13 +78,6 @@ impl State {
         [self.wake.ignored_at(reaction), self.queue.next_look(is_blocked)].into_iter().flatten().min()
     }
 
-    /// Adds something that may wake the model, if it can be woken.
-    fn add(&mut self, news: News) {
-        if self.rungs.can_wake() {
-            self.queue.add(news);
-        }
-    }
-
     /// Notes that the model looks at tasks. Returns those to which it was brought by a wake.
     fn confirm(&mut self, answers: Option<u64>, is_seen: impl Fn(&TaskId) -> bool) -> Vec<TaskId> {
         let surfaced = self.wake.confirm(answers, is_seen);

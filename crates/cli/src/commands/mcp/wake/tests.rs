@@ -35,7 +35,7 @@ impl World {
     }
 
     fn arrives(&mut self, task: &str, cursor: i64) {
-        self.state.add(News {
+        self.state.queue.add(News {
             kind: Kind::Task,
             task: Some(task.parse().unwrap()),
             from: Some("agent_ada".parse().unwrap()),
@@ -224,7 +224,15 @@ fn news_without_end_take_no_room() {
     assert_eq!(world.state.queue.len(), NEWS_MAX);
     let tasks = world.wakes(None).unwrap();
     assert_eq!((tasks.len(), tasks[0].as_str()), (TASKS_MAX, "task_900"));
+}
+
+/// A task can be there before the client has said how it can be woken.
+#[test]
+fn news_wait_until_the_client_can_be_woken() {
+    let mut world = World::new();
     world.state.rungs.set(Vec::new());
-    world.arrives("task_x", 2_000);
-    assert_eq!(world.state.queue.len(), 0, "nobody can be woken");
+    world.arrives("task_1", 1);
+    assert_eq!(world.wakes(None), None);
+    world.state.rungs.set(vec![Way::SessionInbox]);
+    assert_eq!(world.wakes(None).unwrap(), ["task_1"]);
 }
