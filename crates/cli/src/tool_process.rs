@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+/// The variable with which Claude Code names the inbox of a session to the hooks and servers that it starts.
+pub(crate) const SESSION_INBOX: &str = "CLAUDE_CODE_MESSAGING_SOCKET";
 /// Programs that only start others. The tool is the first ancestor that is none of them.
 const STARTERS: [&str; 20] = [
     "ash", "bash", "busybox", "csh", "dash", "elvish", "env", "fish", "ionice", "ksh", "mksh", "nice",

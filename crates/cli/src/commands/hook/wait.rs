@@ -21,6 +21,7 @@ use crate::exit::Outcome;
 use crate::profiles::{Profiles, WakeLock, Woken};
 use crate::signals::Signals;
 use crate::terminal::time;
+use crate::tool_process::SESSION_INBOX;
 
 /// The exit code that wakes the tool.
 const WAKE: i32 = 2;
@@ -30,8 +31,6 @@ const LOCK_TRIES: usize = 4;
 const TURN_EVERY: Duration = Duration::from_secs(1);
 /// How long the bridge of the session may take to wake it: what it waits for a reaction by default, and some more.
 const BRIDGE_MAX: Duration = Duration::from_secs(90);
-/// The variable with which Claude Code names the inbox of a session to its hooks and servers.
-const SESSION_INBOX: &str = "CLAUDE_CODE_MESSAGING_SOCKET";
 /// How often the waiter looks whether its session is still there.
 const READER_EVERY: Duration = Duration::from_secs(1);
 /// How often the waiter looks whether the hub should hear again that it is there, and whether what was held back may wake the

@@ -20,7 +20,10 @@ pub(super) fn note_trust(row: &mut Row, machine: &Machine) {
             let hooks = Tool::Codex.facts().hooks.map(|hooks| machine.hook_file(hooks)).unwrap_or_default();
             let reviewed = edit_toml::table(&config).ok().and_then(|table| {
                 let state = table.get("hooks")?.get("state")?.as_table()?.clone();
-                Some(state.keys().any(|key| key.contains(hooks.to_string_lossy().as_ref())))
+                // The hash of what was reviewed is Codex's own; a hook that has changed since asks again there.
+                let file = format!("{}:", hooks.display());
+                let mut ours = state.iter().filter(|(key, _)| key.starts_with(&file));
+                Some(ours.any(|(_, hook)| hook.get("trusted_hash").is_some()))
             });
             if reviewed != Some(true) {
                 let note = "Codex runs the hooks only after you have reviewed them: type /hooks in Codex";

@@ -12,7 +12,8 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 
-const SOCKET: &str = "CLAUDE_CODE_MESSAGING_SOCKET";
+use crate::tool_process::SESSION_INBOX;
+
 const TOKEN: &str = "CLAUDE_CODE_MESSAGING_TOKEN";
 /// Time limit of a message, from the connection to its last byte.
 const SEND_MAX: Duration = Duration::from_secs(2);
@@ -32,7 +33,7 @@ impl fmt::Debug for SessionInbox {
 impl SessionInbox {
     /// The inbox of the session that has started this process, if it has one.
     pub(super) fn of_session() -> Option<Self> {
-        Self::at(std::env::var_os(SOCKET)?.into(), std::env::var(TOKEN).ok())
+        Self::at(std::env::var_os(SESSION_INBOX)?.into(), std::env::var(TOKEN).ok())
     }
 
     fn at(socket: PathBuf, token: Option<String>) -> Option<Self> {
