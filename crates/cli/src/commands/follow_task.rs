@@ -48,8 +48,9 @@ impl Ending {
         let task = &self.task.view;
         if task.status.is_terminal() && task.status != Status::Completed {
             let why = task.status_reason.as_ref();
-            let why = why
-                .map_or(String::new(), |why| format!(": {}{}", text::line(why.as_str()), in_the_clear(client, task)));
+            let why = why.map_or(String::new(), |why| {
+                format!(": {}{}", text::line(why.as_str()), in_the_clear(client, task))
+            });
             let what = format!("the task was not completed; it is {}{why}", task.status.as_str());
             return Err(Failure::refused(what)
                 .next("`tandem task show @` has the details, `tandem task retry @` starts it again."));

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tandem_api::actor::Actor;
 use tandem_api::agents::ReportReach;
 use tandem_api::events::EventType;
 use tandem_api::tasks::PageQuery;
@@ -24,8 +23,8 @@ use crate::commands::loop_detection::is_looping;
 const PAUSE: Duration = Duration::from_secs(20);
 /// Pause before a message is looked at again that could not be read.
 const READ_AGAIN: Duration = Duration::from_secs(2);
-/// Messages among which the one of an event is looked for, the newest ones.
-const MESSAGES: i64 = 50;
+/// The messages that show a loop, and one of the hub among them.
+const NEWEST: i64 = 4;
 
 /// Events of messages that could not be read yet.
 #[derive(Debug, Default)]
@@ -49,9 +48,10 @@ impl Unread {
 impl Wakes {
     /// Follows the events for ever.
     pub(super) async fn follow(&self) {
-        let (mut cursor, mut unread) = (None, Unread::default());
+        let (mut cursor, mut epoch, mut unread) = (None, None, Unread::default());
         loop {
-            let mut stream = self.hub.client().follow(cursor);
+            let (is_live, mut is_old) = (cursor.is_none(), false);
+            let mut stream = self.hub.client().follow(cursor).in_epoch(epoch);
             loop {
                 let followed = tokio::select! {
                     followed = stream.next() => followed,
@@ -76,6 +76,11 @@ impl Wakes {
                         unread.events.retain(|event| event.cursor <= to);
                         self.state().rewind(to);
                         self.correct_lock(to);
+                        // What comes now may have woken the model before: only what is new counts.
+                        is_old = !is_live;
+                        if is_old {
+                            break;
+                        }
                     }
                     Ok(Followed::Notice(Notice::Lost { .. })) => {
                         self.is_connected.store(false, Ordering::Relaxed);
@@ -85,7 +90,11 @@ impl Wakes {
                 }
             }
             self.is_connected.store(false, Ordering::Relaxed);
-            cursor = stream.cursor().or(cursor);
+            if is_old {
+                (cursor, epoch) = (None, None);
+                continue;
+            }
+            (cursor, epoch) = (stream.cursor().or(cursor), stream.epoch().map(ToOwned::to_owned));
             drop(stream);
             tokio::time::sleep(PAUSE).await;
         }
@@ -140,27 +149,21 @@ impl Wakes {
         unread.look_at = (!unread.events.is_empty()).then(|| Instant::now() + READ_AGAIN);
     }
 
-    /// Whether the message of an event is an ordinary one, which the event does not say, and no part of a loop. An error is
-    /// one that passes.
+    /// Whether the message of an event is an ordinary one, and no part of a loop. An error is one that passes.
     async fn may_wake(&self, event: &StreamEvent) -> Result<bool, Error> {
-        if !self.state().rungs.can_wake() {
+        let is_ordinary = event.fields().message_kind == Some(MessageKind::Message);
+        let (Some(task), Some(other)) = (&event.task_id, &event.from_agent_id) else { return Ok(false) };
+        if !is_ordinary || !self.state().rungs.can_wake() {
             return Ok(false);
         }
-        let (Some(task), Some(id)) = (&event.task_id, event.fields().message_id) else { return Ok(false) };
-        let query = PageQuery { limit: Some(MESSAGES), cursor: None };
+        let query = PageQuery { limit: Some(NEWEST), cursor: None };
         // Other events must not wait for this one.
         let client = self.hub.client().with_patience(Duration::ZERO);
-        let page = match client.messages(task, &query).await {
-            Ok(page) => page,
-            Err(error) if error.is_temporary() => return Err(error),
-            Err(_) => return Ok(false),
-        };
-        let message = page.items.iter().find(|message| message.id == id);
-        let sender = message.filter(|message| message.kind == MessageKind::Message);
-        let Some(Actor::Agent(other)) = sender.map(|message| message.sender_agent_id.clone()) else {
-            return Ok(false);
-        };
-        Ok(!is_looping(&client, task, &other, page.items).await)
+        match client.messages(task, &query).await {
+            Ok(page) => Ok(!is_looping(&client, task, other, page.items).await),
+            Err(error) if error.is_temporary() => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Sends resource updates to a client that has subscribed.
