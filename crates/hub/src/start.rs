@@ -186,15 +186,17 @@ pub async fn open_with(
     let CommitEffects { inbox, trust, history, .. } = effects;
     let rates = Rates::new(keys::sha256(cluster.secret()), Arc::clone(&trust), cluster.live());
     let allowed = Allowed { http: config.webhook_allow_http, private: config.webhook_allow_private };
+    let access =
+        Access::new(inbox.keys.clone(), Arc::clone(&inbox.bus), db.clone(), &config, operator.hash).await?;
+    let epoch = keys::hex(hub_secret(db.store(), EPOCH).await?.get(..8).unwrap_or_default());
     let hub = Arc::new(HubParts {
-        access: Access::new(inbox.keys.clone(), Arc::clone(&inbox.bus), db.clone(), &config, operator.hash)
-            .await?,
+        access,
         cluster,
         rates,
         budget: Budget::new(config.budget_bytes()),
         liveness: Liveness::new(Arc::clone(&inbox.bus), clock),
         marks: Arc::default(),
-        epoch: keys::hex(hub_secret(db.store(), EPOCH).await?.get(..8).unwrap_or_default()),
+        epoch,
         webhooks: Arc::new(Webhooks {
             receivers: Arc::clone(&inbox.receivers),
             resolver,

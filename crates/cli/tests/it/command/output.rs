@@ -155,7 +155,7 @@ fn masked_word(word: &str) -> String {
         let same = |c: char| if c.is_ascii_alphanumeric() { 'x' } else { c };
         Some(format!("{prefix}{}", word.strip_prefix(prefix)?.chars().map(same).collect::<String>()))
     };
-    let prefixes = ["agent_", "conn_", "file_", "msg_", "net_", "task_"];
+    let prefixes = ["agent_", "conn_", "file_", "msg_", "net_", "pair_", "task_"];
     if is_time {
         return "TIME".to_owned();
     }
