@@ -133,8 +133,8 @@ pub struct AdminAgent {
     /// When it was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
-    /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`
-    /// or `never`.
+    /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+    /// `away` or `never`.
     #[schema(value_type = String)]
     pub reach: Reach,
     /// When it registered.

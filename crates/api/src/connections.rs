@@ -101,7 +101,8 @@ pub struct ConnectionView {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
     /// How the other agent can be reached: `channel` (a bridge starts a turn), `runner` (a worker is started),
-    /// `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks) or `never`.
+    /// `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks), `away` or
+    /// `never`.
     #[schema(value_type = String)]
     pub reach: Reach,
     /// When this way last demonstrably showed something to a model; null if that was never observed.

@@ -59,11 +59,16 @@ pub enum Reach {
     Stream,
     /// An active webhook.
     Webhook,
-    /// The agent has made requests, but none of the above is open.
+    /// The agent has made requests lately, but none of the above is open.
     Polling,
+    /// The agent has made requests, but none for a while.
+    Away,
     /// The agent has made no request yet.
     Never,
 }
+
+/// An agent that asks for news less often than this cannot be said to do so.
+const POLLING_MS: i64 = 600_000;
 
 impl Reach {
     /// The name on the wire.
@@ -77,6 +82,7 @@ impl Reach {
             Self::Stream => "stream",
             Self::Webhook => "webhook",
             Self::Polling => "polling",
+            Self::Away => "away",
             Self::Never => "never",
         }
     }
@@ -88,7 +94,7 @@ impl Reach {
             Self::Channel => Some(Rung::Channel),
             Self::Runner => Some(Rung::Runner),
             Self::Hook => Some(Rung::Hook),
-            Self::Polling => Some(Rung::Pull),
+            Self::Polling | Self::Away => Some(Rung::Pull),
             Self::Socket | Self::Stream | Self::Webhook | Self::Never => None,
         }
     }
@@ -98,7 +104,7 @@ impl Agent {
     /// How it can be reached now: `connected` is its best open connection. Channel and runner need one, because their
     /// programs hold it. A bridge without a channel says so by `pull`: its connection wakes nobody.
     #[must_use]
-    pub fn reach(&self, connected: Option<Reach>, was_seen: bool, now: Timestamp) -> Reach {
+    pub fn reach(&self, connected: Option<Reach>, seen_at: Option<Timestamp>, now: Timestamp) -> Reach {
         let provides = |rung| self.wake.provides(rung, now);
         let pushed = connected.filter(|reach| matches!(reach, Reach::Socket | Reach::Stream));
         match pushed {
@@ -107,8 +113,11 @@ impl Agent {
             Some(reach) if !provides(Rung::Pull) && !provides(Rung::Hook) => reach,
             _ if self.webhook_active => Reach::Webhook,
             _ if provides(Rung::Hook) => Reach::Hook,
-            _ if was_seen => Reach::Polling,
-            _ => Reach::Never,
+            _ => match seen_at {
+                Some(at) if now.ms_since(at) <= POLLING_MS => Reach::Polling,
+                Some(_) => Reach::Away,
+                None => Reach::Never,
+            },
         }
     }
 }

@@ -29,6 +29,16 @@ pub struct Feed {
     was_reset: bool,
     /// Whether there may be events after the cursor.
     unread: bool,
+    /// Whether the agent itself reads it, and not a person at a page.
+    is_of_agent: bool,
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        if self.is_of_agent {
+            self.hub.liveness.record_end(&self.agent);
+        }
+    }
 }
 
 /// What [`Feed::next`] returns.
@@ -48,7 +58,8 @@ impl Feed {
         let by = agent.clone();
         let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, start)).await?;
         let (hub, agent, was_reset) = (Arc::clone(hub), agent.clone(), start == Start::Acknowledged);
-        Ok(Self { hub, agent, cursor, listener, held, was_reset, unread: true })
+        let is_of_agent = transport != Transport::Page;
+        Ok(Self { hub, agent, cursor, listener, held, was_reset, unread: true, is_of_agent })
     }
 
     /// Whether the feed began at the acknowledged cursor, because the client's was of another epoch.

@@ -21,6 +21,8 @@ const REMEMBERED_MAX: usize = 100_000;
 #[derive(Debug, Clone, Copy)]
 struct LastRequest {
     at: Timestamp,
+    /// When its last connection ended.
+    ended_at: Option<Timestamp>,
     written: bool,
     /// The request that other nodes know of.
     shared_at: Timestamp,
@@ -64,7 +66,10 @@ impl Liveness {
             requests.retain(|_, last| now.ms_since(last.at) < ONLINE_MS);
         }
         if requests.len() < REMEMBERED_MAX {
-            requests.insert(agent.clone(), LastRequest { at: now, written: false, shared_at: now });
+            requests.insert(
+                agent.clone(),
+                LastRequest { at: now, ended_at: None, written: false, shared_at: now },
+            );
             drop(requests);
             if let Some(moved) = self.bus.moved() {
                 moved.add(agent);
@@ -79,8 +84,11 @@ impl Liveness {
         // The best way comes first.
         let open = self.bus.reach(&agent.id).into_iter().chain(there).min();
         let last_request = self.last_request(&agent.id).max(elsewhere.map(|elsewhere| elsewhere.seen_at));
-        let last_seen_at = if open.is_some() { Some(now) } else { last_request.max(agent.last_seen_at) };
-        let reach = agent.reach(open, last_seen_at.is_some(), now);
+        let last_seen_at = match open {
+            Some(_) => Some(now),
+            None => last_request.max(self.last_ended(&agent.id)).max(agent.last_seen_at),
+        };
+        let reach = agent.reach(open, last_seen_at, now);
         let reach_confirmed_at = reach.rung().and_then(|rung| agent.wake.report(rung).worked_at);
         let online = open.is_some() || last_request.is_some_and(|at| now.ms_since(at) < ONLINE_MS);
         Presence { online, last_seen_at, reach, reach_confirmed_at }
@@ -88,6 +96,19 @@ impl Liveness {
 
     pub(crate) fn last_request(&self, agent: &AgentId) -> Option<Timestamp> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).get(agent).map(|request| request.at)
+    }
+
+    /// When the agent's last connection ended.
+    fn last_ended(&self, agent: &AgentId) -> Option<Timestamp> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).get(agent)?.ended_at
+    }
+
+    /// Notes that a connection of an agent has ended: until now it was there, however long ago its request was.
+    pub(crate) fn record_end(&self, agent: &AgentId) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = requests.get_mut(agent) {
+            (last.ended_at, last.written) = (Some(self.clock.now()), false);
+        }
     }
 
     /// Requests that are not stored in the database yet. They count as stored from now on.
@@ -98,7 +119,7 @@ impl Liveness {
         unwritten
             .map(|(agent, request)| {
                 request.written = true;
-                (agent.clone(), request.at)
+                (agent.clone(), request.ended_at.map_or(request.at, |ended| ended.max(request.at)))
             })
             .collect()
     }

@@ -76,8 +76,8 @@ pub struct DirectoryEntry {
     /// When it was last seen.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen_at: Option<Timestamp>,
-    /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`
-    /// or `never`.
+    /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+    /// `away` or `never`.
     #[schema(value_type = String)]
     pub reach: Reach,
 }

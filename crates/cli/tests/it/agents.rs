@@ -330,6 +330,11 @@ async fn online_means_heard_of_within_a_minute(#[values(Db::Sqlite, Db::Postgres
     assert_eq!(online().await, false);
     bob.get("/agents/me").await.ok(200);
     assert_eq!(online().await, true);
+    let reach = async || ada.get("/connections").await.ok(200)[0]["reach"].clone();
+    hub.advance_ms(600_000);
+    assert_eq!(reach().await, "polling");
+    hub.advance_ms(1);
+    assert_eq!(reach().await, "away");
 }
 
 /// Rotations that come at once share a transaction; each but the first has an ended key.

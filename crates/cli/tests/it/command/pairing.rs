@@ -161,9 +161,10 @@ async fn agents_of_one_machine_are_connected_with_each_other() {
     cli.profile("me-gemini", &other);
     let setup = ["setup", "--tool", "claude,gemini", "--name", "me"];
     let connections = async || one.get("/connections").await.ok(200).as_array().unwrap().len();
-    cli.in_terminal_with(200, &setup, "y\nn\n").await;
+    // The first question is about rules for the tools.
+    cli.in_terminal_with(200, &setup, "n\ny\nn\n").await;
     assert_eq!(connections().await, 0);
-    let ran = cli.in_terminal_with(200, &setup, "y\n").await;
+    let ran = cli.in_terminal_with(200, &setup, "n\ny\n").await;
     assert!(ran.stdout.contains("Connected me-"), "{ran:?}");
     assert_eq!(connections().await, 1);
     assert_eq!(
@@ -171,6 +172,6 @@ async fn agents_of_one_machine_are_connected_with_each_other() {
         "same",
         "it is pinned"
     );
-    let ran = cli.in_terminal_with(200, &setup, "").await;
+    let ran = cli.in_terminal_with(200, &setup, "n\n").await;
     assert!(!ran.stdout.contains("Connect these"), "{ran:?}");
 }

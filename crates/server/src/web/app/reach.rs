@@ -43,6 +43,7 @@ impl ReachMark {
             Reach::Webhook => ("Webhook", "status-completed", "good"),
             Reach::Hook => ("At its next turn", "clock", "plain"),
             Reach::Polling => ("Pull only", "clock", "plain"),
+            Reach::Away => ("Away", "clock", "plain"),
             Reach::Never => ("Never seen", "warn", "bad"),
         };
         let proof = match (reach, confirmed_at) {
@@ -55,7 +56,7 @@ impl ReachMark {
             mark: StatusMark { word, icon, tone },
             proof,
             seen: seen_at.map(|at| When::new(at, now)),
-            is_lost: reach == Reach::Never || (reach == Reach::Polling && is_old),
+            is_lost: reach == Reach::Never || (matches!(reach, Reach::Polling | Reach::Away) && is_old),
         }
     }
 

@@ -105,6 +105,7 @@ impl Reaches {
             "Socket, stream or webhook",
             "At its next turn",
             "Pull only",
+            "Away",
             "Never seen",
         ];
         let row = |word| ReachRow { word, is_bad: word == "Never seen", own: 0, others: 0 };
@@ -128,7 +129,8 @@ fn place(reach: Reach) -> usize {
         Reach::Socket | Reach::Stream | Reach::Webhook => 2,
         Reach::Hook => 3,
         Reach::Polling => 4,
-        Reach::Never => 5,
+        Reach::Away => 5,
+        Reach::Never => 6,
     }
 }
 
