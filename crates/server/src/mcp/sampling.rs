@@ -198,6 +198,9 @@ fn prompt(thread: &Thread, hub: &Hub, me: &AgentId, why: Trigger) -> String {
     if let Some(description) = &task.description {
         lines.push(format!("Description: {}", of_task(description)));
     }
+    if let Some(note) = task.approval_note.as_ref().filter(|_| task.target == *me) {
+        lines.push(format!("Your owner approved it with this note for you: {}", cut(note)));
+    }
     let said = |message: &Message| match &message.sender {
         Some(sender) if sender == me => format!("You: {}", cut(&message.content)),
         Some(_) => {

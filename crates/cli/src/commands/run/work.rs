@@ -142,7 +142,11 @@ impl Runner {
             ],
             marks: vec![processes::mark(&self.id), format!("TANDEM_TASK_ID={}", view.id)],
             folder: folder.0.clone(),
-            input: if self.options.command.recipe.is_some() { recipe::prompt(&json) } else { json },
+            input: if self.options.command.recipe.is_some() {
+                recipe::prompt(&json, view.approval_note.as_ref().map(|note| note.as_str()))
+            } else {
+                json
+            },
             time_max: self.options.timeout,
             output_max: self.options.output_max,
         }

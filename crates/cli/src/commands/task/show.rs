@@ -79,6 +79,10 @@ pub(super) async fn show(session: &Session, arguments: &Arguments) -> Outcome {
     }
     print_task(session, &task.view)?;
     print_description(session, &task.view)?;
+    if let Some(note) = &task.view.approval_note {
+        terminal.line("")?;
+        terminal.line(&format!("Note of the owner  {}", text::line(note.as_str())))?;
+    }
     if let Some(why) = task.trust.why_unreadable() {
         terminal.line("")?;
         print_unopened(terminal, "a text of the task", why)?;
