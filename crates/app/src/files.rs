@@ -139,6 +139,11 @@ pub fn of_task(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<
     on_task(tx, by, id, now, |tx, task, _| Ok(rows::of_task(tx, &task.id)?))
 }
 
+/// Some files of a task that the caller may see.
+pub fn first_of_task(tx: &mut Tx<'_>, id: &TaskId, limit: usize) -> Result<Vec<File>, Error> {
+    Ok(rows::first_of_task(tx, id, i64::try_from(limit).unwrap_or(i64::MAX))?)
+}
+
 /// Which of these files exist. Stored bytes of any other id are orphaned.
 pub fn existing(tx: &mut Tx<'_>, ids: &[FileId]) -> Result<Vec<FileId>, Error> {
     Ok(rows::known(tx, ids)?)

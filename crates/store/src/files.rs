@@ -49,6 +49,14 @@ pub fn of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<Vec<File>, Error> {
     tx.list(sql, &[task.into()])
 }
 
+/// Some files of a task, oldest first. Not the oldest ones: that would read all of them.
+pub fn first_of_task(tx: &mut Tx<'_>, task: &TaskId, limit: i64) -> Result<Vec<File>, Error> {
+    let sql = sql!("select {} from files f where f.task_id = ?1 limit ?2", File);
+    let mut files: Vec<File> = tx.list(sql, &[task.into(), limit.into()])?;
+    files.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
+    Ok(files)
+}
+
 /// Removes a file's row; its bytes are removed after the commit.
 pub fn remove(tx: &mut Tx<'_>, file: &File) -> Result<(), Error> {
     tx.send("delete from files where id = ?1", &[(&file.id).into()])?;

@@ -1,9 +1,10 @@
 //! The approval gate of the target.
 
 use tandem_api::tasks::{ApproveTask, PageQuery, TaskView, WithReason};
-use tandem_app::agents;
 pub use tandem_app::approvals::DECISIONS_COUNTED_MAX;
 use tandem_app::approvals::{self, Sender};
+use tandem_app::{agents, files};
+use tandem_core::files::File;
 use tandem_core::{Rule, TaskId};
 
 use super::tasks::expected;
@@ -30,7 +31,13 @@ pub struct Request {
     /// Its version, to which a decision can be bound.
     pub version: i64,
     pub sender: Sender,
+    /// The first files that came with it.
+    pub files: Vec<File>,
+    pub has_more_files: bool,
 }
+
+/// Files that are shown of a request.
+const FILES_SHOWN: usize = 10;
 
 /// The gate of an agent, for its owner.
 #[derive(Debug)]
@@ -62,7 +69,14 @@ pub async fn queue(
         let mut requests = Vec::new();
         for task in page.items {
             let sender = approvals::sender(tx, &by, &task.initiator)?;
-            requests.push(Request { version: task.version, task: TaskView::new(task, &by), sender });
+            let mut files = match task.message_count {
+                0 => Vec::new(),
+                _ => files::first_of_task(tx, &task.id, FILES_SHOWN + 1)?,
+            };
+            let has_more_files = files.len() > FILES_SHOWN;
+            files.truncate(FILES_SHOWN);
+            let version = task.version;
+            requests.push(Request { version, task: TaskView::new(task, &by), sender, files, has_more_files });
         }
         let decided = approvals::decided(tx, &by, DECIDED_SHOWN)?;
         let me = agents::profile(tx, &by)?;

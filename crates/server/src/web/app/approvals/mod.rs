@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use tandem_api::tasks::{PageQuery, TaskView};
+use tandem_core::files::File;
 use tandem_core::{AgentId, Approval, Rule};
 use tandem_hub::ops::approvals::{self, DECISIONS_COUNTED_MAX, Queue, Request};
 use tandem_hub::{Hub, paging};
@@ -16,7 +17,7 @@ use self::decide::Late;
 use super::copy::Copied;
 use super::markdown::{self, Excerpt};
 use super::thread::facts::{self, Key, Party};
-use super::thread::items::{SealedBox, sealed_description};
+use super::thread::items::{FileLink, SealedBox, sealed_description};
 use super::words::{self, When};
 use super::{Page, Section, Shell, Viewer, html};
 
@@ -62,6 +63,8 @@ struct Card {
     is_soon: bool,
     asked: When,
     wish: Wish,
+    files: Vec<FileLink>,
+    has_more_files: bool,
     reason: String,
     is_open: bool,
     more: String,
@@ -200,6 +203,8 @@ impl<'a> Show<'a> {
             is_soon: task.expires_at.is_some_and(|at| at.ms_since(shell.now) < SOON_MS),
             asked: shell.when(&task.delivery.queued_at.unwrap_or(task.created_at)),
             wish,
+            files: request.files.iter().map(|file| file_link(file, shell)).collect(),
+            has_more_files: request.has_more_files,
             reason: typed.map_or_else(String::new, |(_, reason)| reason.clone()),
             is_open: typed.is_some(),
             more: format!("{}/tasks/{id}?whole=description#m-description", shell.base),
@@ -209,6 +214,14 @@ impl<'a> Show<'a> {
             reject_command: command(&["task", "reject", &id, "--reason", "…"]),
             id,
         }
+    }
+}
+
+fn file_link(file: &File, shell: &Shell) -> FileLink {
+    FileLink {
+        href: format!("{}/files/{}", shell.base, file.id),
+        name: file.name.clone(),
+        size: words::size(file.size_bytes),
     }
 }
 
