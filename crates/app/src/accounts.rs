@@ -35,7 +35,8 @@ pub struct Erased {
 
 /// Closes the caller's account. Its API key stops working at the commit.
 pub fn close(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<(), Error> {
-    agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
+    let (key_hash, _) = agents::key_of(tx, by)?.ok_or(Error::NotFound("agent"))?;
+    agents::end_key(tx, &key_hash, now.at)?;
     rows::close(tx, by, now.at)?;
     presences::remove(tx, by)?;
     tx.after_commit(Effect::KeyEnded(by.clone()));
@@ -76,7 +77,7 @@ pub fn erase_batch(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Erased
             let deleted = erase(tx, &task)?;
             erased.tasks += u64::from(known);
             erased.messages += if known { deleted.messages } else { 0 };
-            erased.files += deleted.files;
+            erased.files += if known { deleted.files } else { 0 };
         }
         return Ok(erased);
     }

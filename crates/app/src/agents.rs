@@ -131,16 +131,23 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, E
 ///
 /// The old key is compared in the database: of two rotations at once, the second may run after the commit of the first
 /// but before the key cache knows of it.
-pub fn rotate_key(tx: &mut Tx<'_>, by: &AgentId, old: &KeyHash, key_hash: &KeyHash) -> Result<(), Error> {
+pub fn rotate_key(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    old: &KeyHash,
+    key_hash: &KeyHash,
+    now: &Now,
+) -> Result<(), Error> {
     check_key(tx, by, old)?;
+    rows::end_key(tx, old, now.at)?;
     rows::set_key_hash(tx, by, key_hash)?;
     tx.after_commit(Effect::KeyEnded(by.clone()));
     Ok(())
 }
 
-/// A key stands for one agent: for a key that a client made, before it is stored. One that the hub has made is unused.
+/// A key stands for one agent, for ever. For a key that a client made; one that the hub has made is unused.
 pub fn check_unused(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<(), Error> {
-    if rows::has_key(tx, key_hash)? { Err(Error::KeyTaken) } else { Ok(()) }
+    if rows::was_key(tx, key_hash)? { Err(Error::KeyTaken) } else { Ok(()) }
 }
 
 /// Checks inside the transaction that the caller's key is still valid. Every write starts with this check, because

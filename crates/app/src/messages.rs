@@ -115,7 +115,10 @@ pub(crate) fn announce(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<()
         let event = created_event(task, Role::Initiator, &message);
         let appended = append_event(tx, &task.target, event, now)?;
         rows::set_event(tx, &message.id, appended.last)?;
-        add_unread(&mut task.target_side, appended, now.at);
+        // Whoever approved the task may have read it.
+        if message.read_at.is_none() {
+            add_unread(&mut task.target_side, appended, now.at);
+        }
     }
     tasks::update_thread(tx, task)?;
     Ok(())

@@ -217,8 +217,9 @@ pub fn rotate_key(
     by: &AgentId,
     old: &KeyHash,
     new: &KeyHash,
+    now: &tandem_core::Now,
 ) -> Result<(), Error> {
-    crate::agents::rotate_key(tx, by, old, new)?;
+    crate::agents::rotate_key(tx, by, old, new, now)?;
     Ok(rows::set_key(tx, session, by.as_str(), new)?)
 }
 

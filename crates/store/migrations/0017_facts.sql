@@ -6,3 +6,13 @@ alter table messages add column in_reply_to text;
 alter table task_log add column actor_name text;
 -- Words of the target's owner for its own agent, given at the approval gate.
 alter table tasks add column approval_note text;
+
+-- Messages that were read before their events had numbers. Without a number they would look as if written on a draft.
+update messages set event_seq = 0 where event_seq is null and sender_id is not null;
+
+-- Keys that have ended. A key is never used twice, or whoever has an old one could register it again and receive what a
+-- machine with that key sends.
+create table ended_keys (
+    key_hash bytea primary key,
+    ended_at bigint not null
+) /* sqlite: without rowid */;

@@ -88,9 +88,16 @@ pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, 
     tx.find("select id, suspended from agents where key_hash = ?1 and deleted_at is null", &[key_hash.into()])
 }
 
-/// Whether an agent has a key with this hash, also one whose account is being deleted.
-pub fn has_key(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<bool, Error> {
-    Ok(tx.optional("select 1 from agents where key_hash = ?1", &[key_hash.into()])?.is_some())
+/// Whether an agent has or had a key with this hash.
+pub fn was_key(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<bool, Error> {
+    let has = tx.optional("select 1 from agents where key_hash = ?1", &[key_hash.into()])?.is_some();
+    let had = tx.optional("select 1 from ended_keys where key_hash = ?1", &[key_hash.into()])?.is_some();
+    Ok(has || had)
+}
+
+/// Notes that a key has ended. It is never used again.
+pub fn end_key(tx: &mut Tx<'_>, key_hash: &[u8], now: Timestamp) -> Result<(), Error> {
+    insert!(ended_keys { key_hash: key_hash, ended_at: now }, on conflict (key_hash) ignore).send(tx)
 }
 
 /// Sets what only the operator may.

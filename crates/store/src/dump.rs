@@ -29,6 +29,7 @@ pub const TABLES: &[Table] = &[
     table("agent_capabilities", &["capability", "agent_id"]),
     table("directory_terms", &["term", "agent_id"]),
     table("mailboxes", &["agent_id"]),
+    table("ended_keys", &["key_hash"]),
     table("events", &["agent_id", "seq"]),
     table("connections", &["agent_id", "peer_id"]),
     table("blocks", &["agent_id", "blocked_id"]),

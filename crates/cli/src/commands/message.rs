@@ -44,10 +44,11 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             }
             Receiver::Agent(agent) => to_agent(&session, &agent, body).await?,
         };
-        session.remember(&sent.task_id);
+        // Not what the answer says: a hub could make the next message go elsewhere.
+        session.remember(&task.id);
         let trust = own_trust(&session.client, &task);
         session.terminal.result(&WithTrust::new(&sent, &trust), |terminal| {
-            terminal.done(&format!("Sent on {}.", sent.task_id))
+            terminal.done(&format!("Sent on {}.", task.id))
         })
     })
 }
@@ -78,7 +79,7 @@ async fn receiver(session: &Session, named: &str) -> Outcome<Receiver> {
     {
         return Ok(Receiver::Agent(connection.connected.agent_id.clone()));
     }
-    match (agent, session.task_id(named).await) {
+    match (agent, unchosen_task(session, named).await) {
         (Err(_), Ok(task)) => Ok(Receiver::Task(task)),
         (Ok(connection), Err(failure)) if failure.exit == Exit::NotFound => {
             Ok(Receiver::Agent(connection.connected.agent_id))
@@ -92,12 +93,27 @@ async fn receiver(session: &Session, named: &str) -> Outcome<Receiver> {
     }
 }
 
+/// The task that a word means, unless a peer has made just this word its id: such a task is named as `id:WORD`.
+async fn unchosen_task(session: &Session, named: &str) -> Outcome<TaskId> {
+    let task = session.task_id(named).await?;
+    if task.as_str() == named {
+        let me = session.profile.as_ref().map(|profile| &profile.agent_id);
+        if me != Some(&session.client.task(&task).await?.initiator_agent_id) {
+            return Err(Failure::not_found(format!("there is no task {:?} of yours", text::line(named)))
+                .next("A task whose id another agent has chosen is named as id:ID."));
+        }
+    }
+    Ok(task)
+}
+
 /// Sends to the newest open task with an agent. The task is looked up here, so that a text for an encrypted task never
 /// reaches the hub in the clear.
 async fn to_agent(session: &Session, agent: &AgentId, body: Body) -> Outcome<(TaskView, MessageView)> {
     let query = TasksQuery { with: Some(agent.clone()), limit: Some(500), ..TasksQuery::default() };
     let page = session.client.tasks(&query).await?;
-    let task = page.into_iter().find(|task| task.status.is_live()).ok_or_else(|| {
+    // The hub has chosen them; only one with this agent will do.
+    let is_with = |task: &TaskView| [&task.initiator_agent_id, &task.target_agent_id].contains(&agent);
+    let task = page.into_iter().find(|task| task.status.is_live() && is_with(task)).ok_or_else(|| {
         Failure::not_found("there is no open task with that agent")
             .next("Start one: `tandem send AGENT TITLE`.")
     })?;

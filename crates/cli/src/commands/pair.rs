@@ -10,7 +10,7 @@ use tandem_api::connections::{ConnectedView, ConnectionView, PairingCodeView, Re
 use tandem_api::events::{EventView, EventsQuery};
 use tandem_api::text::HubText;
 use tandem_client::HubUrl;
-use tandem_core::pairing::CODE_LIFETIME_SECONDS;
+use tandem_core::pairing::{CODE_LIFETIME_SECONDS, PairingCode};
 use tandem_seal::PublicKey;
 
 use super::input::checked;
@@ -102,6 +102,8 @@ async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
     // Where the log ends now: the connection will be an event behind it.
     let before = session.client.end_of_events().await?;
     let (offer, left) = session.client.create_pairing_code_with_lifetime().await?;
+    // It is shown in a command for the shell of another person.
+    let _: PairingCode = checked("the hub's code", offer.code.as_str())?;
     // By the hub's clock and from now on: the clock of this machine may be wrong.
     let ends_at = Instant::now() + left.map_or(LIFETIME, |left| left.min(LIFETIME));
     if arguments.no_wait {

@@ -2,6 +2,7 @@
 //! cannot get lost: not with an answer, and not with this process.
 
 use clap::Args;
+use tandem_api::error::Code;
 use tandem_client::ApiKey;
 
 use super::{Common, Session};
@@ -44,14 +45,16 @@ pub(crate) fn run(_: &Arguments, common: &Common) -> Outcome {
                 held.release();
                 Ok(())
             }
-            Err(error) if error.may_have_taken_effect() => Err(Failure::from(error).next(
-                "It is not known yet whether the key was replaced. Both keys are saved, and commands use the one that \
-                 works;\n  `tandem rotate` finishes this when the hub is back.",
-            )),
-            Err(error) => {
-                session.profiles.save(&stored)?;
+            // A key that another agent has is of no use.
+            Err(error) if error.code() == Some(Code::KeyTaken) => {
+                session.profiles.save(&Profile { next_api_key: None, ..stored })?;
                 Err(error.into())
             }
+            // Whatever was answered: an earlier try may have reached the hub, or a proxy may have spoken in its place.
+            Err(error) => Err(Failure::from(error).next(
+                "It is not known whether the key was replaced. Both keys are saved, and commands use the one that works;\n  \
+                 `tandem rotate` finishes this.",
+            )),
         }
     })
 }

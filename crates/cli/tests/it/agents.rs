@@ -217,7 +217,7 @@ async fn the_directory_shows_who_wants_to_be_found(#[values(Db::Sqlite, Db::Post
             "id": bob.id, "name": "Bob Übersetzer", "description": null, "capabilities": ["translation"],
             "connectionCount": 0, "taskCompletionRate": null, "memberSince": "2027-01-15T08:00:00.000Z",
             "publicKey": true, "autoAccept": true, "online": false,
-            "lastSeenAt": "2027-01-15T08:00:00.000Z", "reach": "polling",
+            "lastSeenAt": "2027-01-15T08:00:00.000Z", "reach": "away",
         })
     );
     bob.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);

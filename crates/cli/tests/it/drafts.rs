@@ -97,10 +97,12 @@ async fn an_approver_sees_the_files_and_the_agent_is_told_afterwards(
         ada.post_empty(&format!("/tasks/{task}/retry")).await.ok(200);
         expected.extend([plain("task.updated"), plain("task.approval_required")]);
     }
+    let read = bob.post_empty(&format!("/tasks/{task}/read")).await.ok(200);
+    assert_eq!(read["messages"].as_array().unwrap().len(), 1);
     bob.post(&format!("/approvals/{task}/approve"), json!({ "note": "look at the file" })).await.ok(200);
     expected.extend([plain("task.created"), file()]);
     assert_eq!(told(&bob, &task).await, expected);
-    assert_eq!(bob.view(&task).await["unreadCount"], 1);
+    assert_eq!(bob.view(&task).await["unreadCount"], 0, "it was read at the gate");
 }
 
 #[rstest]

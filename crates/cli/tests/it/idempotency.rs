@@ -240,6 +240,14 @@ async fn a_rotation_with_an_own_key_can_be_sent_twice(#[values(Db::Sqlite, Db::P
     // A key stands for one agent: neither another nor the same one can take it again.
     post(&bob, path, "k", body.clone()).await.refused(409, "key_taken");
     post(&renewed, path, "later", body).await.refused(409, "key_taken");
+    // Nor can one that has ended: a machine that still has it would act for another agent.
+    let deleted = hub.agent("Dee").await;
+    deleted.delete("/agents/me").await.ok(200);
+    for ended in [&ada.key, &deleted.key] {
+        let body = json!({ "name": "Ada", "apiKeyHash": ApiKey::from(ended.clone()).hash() });
+        post(&bob, "/agents", "stolen", body.clone()).await.refused(409, "key_taken");
+        post(&bob, path, "stolen", body).await.refused(409, "key_taken");
+    }
     let wrong = json!({ "apiKeyHash": "tdm_secret" });
     post(&bob, path, "k", wrong).await.refused(400, "validation");
     bob.get("/agents/me").await.ok(200);

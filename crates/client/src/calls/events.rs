@@ -6,6 +6,7 @@ use tandem_api::events::{AckCursor, Acknowledged, EventsPage, EventsQuery, Ticke
 use tandem_api::updates::UpdatesView;
 
 use crate::call::Call;
+use crate::stream::is_epoch;
 use crate::{Client, Error};
 
 impl Client {
@@ -24,7 +25,7 @@ impl Client {
     pub async fn end_of_log(&self) -> Result<(i64, Option<String>), Error> {
         // The hub takes a cursor beyond the end as the end.
         let page = self.events(&EventsQuery { after: Some(i64::MAX), ..EventsQuery::default() }).await?;
-        Ok((page.cursor, Some(page.epoch.as_str().to_owned()).filter(|epoch| !epoch.is_empty())))
+        Ok((page.cursor, Some(page.epoch.as_str().to_owned()).filter(|epoch| is_epoch(epoch))))
     }
 
     /// Acknowledges all events up to a cursor.

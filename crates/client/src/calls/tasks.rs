@@ -23,7 +23,12 @@ impl Client {
 
     /// One task.
     pub async fn task(&self, task: &TaskId) -> Result<TaskView, Error> {
-        let view: TaskView = self.call(&Call::get(format!("/tasks/{task}"))).await?;
+        self.about(task, &Call::get(format!("/tasks/{task}"))).await
+    }
+
+    /// A call about a task, whose answer is that task.
+    async fn about(&self, task: &TaskId, call: &Call) -> Result<TaskView, Error> {
+        let view: TaskView = self.call(call).await?;
         self.check_id(task, &view)?;
         Ok(view)
     }
@@ -39,7 +44,7 @@ impl Client {
 
     /// Changes a task: its status, the caller's session key, or a draft.
     pub async fn change_task(&self, task: &TaskId, change: &PatchTask) -> Result<TaskView, Error> {
-        self.call(&Call::patch(format!("/tasks/{task}")).json(change)).await
+        self.about(task, &Call::patch(format!("/tasks/{task}")).json(change)).await
     }
 
     /// Deletes a task that has ended, with its messages and files.
@@ -49,27 +54,29 @@ impl Client {
 
     /// Cancels a live task.
     pub async fn cancel_task(&self, task: &TaskId, with: &WithReason) -> Result<TaskView, Error> {
-        self.call(&Call::post(format!("/tasks/{task}/cancel")).json(with)).await
+        self.about(task, &Call::post(format!("/tasks/{task}/cancel")).json(with)).await
     }
 
     /// Starts a task again that failed, expired or was cancelled.
     pub async fn retry_task(&self, task: &TaskId, with: &RetryTask) -> Result<TaskView, Error> {
-        self.call(&Call::post(format!("/tasks/{task}/retry")).json(with)).await
+        self.about(task, &Call::post(format!("/tasks/{task}/retry")).json(with)).await
     }
 
     /// Gives a live task to another agent.
     pub async fn reassign_task(&self, task: &TaskId, to: &ReassignTask) -> Result<TaskView, Error> {
-        self.call(&Call::post(format!("/tasks/{task}/reassign")).json(to)).await
+        self.about(task, &Call::post(format!("/tasks/{task}/reassign")).json(to)).await
     }
 
     /// Delivers the result, as the target.
     pub async fn reply(&self, task: &TaskId, reply: &ReplyTask) -> Result<RepliedView, Error> {
-        self.call(&Call::post(format!("/tasks/{task}/reply")).json(reply)).await
+        let view: RepliedView = self.call(&Call::post(format!("/tasks/{task}/reply")).json(reply)).await?;
+        self.check_id(task, &view.task)?;
+        Ok(view)
     }
 
     /// Reports that the work goes on, and its progress.
     pub async fn heartbeat(&self, task: &TaskId, heartbeat: &Heartbeat) -> Result<TaskView, Error> {
-        self.call(&Call::post(format!("/tasks/{task}/heartbeat")).json(heartbeat)).await
+        self.about(task, &Call::post(format!("/tasks/{task}/heartbeat")).json(heartbeat)).await
     }
 
     /// Reports the costs of the work, as the target.
@@ -94,12 +101,12 @@ impl Client {
 
     /// Lets a task in.
     pub async fn approve(&self, task: &TaskId, with: &ApproveTask) -> Result<TaskView, Error> {
-        self.call(&Call::post(format!("/approvals/{task}/approve")).json(with)).await
+        self.about(task, &Call::post(format!("/approvals/{task}/approve")).json(with)).await
     }
 
     /// Refuses a task.
     pub async fn reject(&self, task: &TaskId, with: &WithReason) -> Result<TaskView, Error> {
-        self.call(&Call::post(format!("/approvals/{task}/reject")).json(with)).await
+        self.about(task, &Call::post(format!("/approvals/{task}/reject")).json(with)).await
     }
 
     /// What waits for the caller, most urgent first.

@@ -56,12 +56,17 @@ struct Fields {
     epoch: Option<String>,
 }
 
+/// Whether a text can be an epoch: it is stored with cursors and sent back in addresses.
+pub(crate) fn is_epoch(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 /// Parses a message of a socket or stream.
 pub(super) fn parse_frame(text: &str) -> Result<Frame, serde_json::Error> {
     let fields: Fields = serde_json::from_str(text)?;
     let cursor = fields.cursor.ok_or_else(|| serde::de::Error::missing_field("cursor"))?;
     if fields.kind == "connected" {
-        return Ok(Frame::Greeting(Start { cursor, epoch: fields.epoch }));
+        return Ok(Frame::Greeting(Start { cursor, epoch: fields.epoch.filter(|epoch| is_epoch(epoch)) }));
     }
     // The hub appends the cursor and the time to the data that is in its log.
     let data = match text.rfind(",\"cursor\":") {

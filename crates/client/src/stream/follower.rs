@@ -26,6 +26,9 @@ const WANTED_MAX: Duration = Duration::from_secs(60);
 const KEY_MAX: Duration = Duration::from_secs(3);
 const KEY_PAUSE: Duration = Duration::from_millis(100);
 
+/// Pause before a connection is made again that ended without a failure.
+const RENEW_PAUSE: Duration = Duration::from_millis(100);
+
 /// What the caller chose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
@@ -127,7 +130,8 @@ impl Follower {
             let key = self.client.key();
             let Err(end) = self.connection().await else { continue };
             match end {
-                End::Renew => {}
+                // Never at once again and again, whatever the hub says.
+                End::Renew => tokio::time::sleep(RENEW_PAUSE).await,
                 End::Unread => return,
                 End::Failed(error)
                     if error.code() == Some(Code::Unauthorized) && self.has_other_key(key.as_ref()).await => {

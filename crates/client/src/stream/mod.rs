@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 
 use event::Start;
 pub use event::StreamEvent;
+pub(crate) use event::is_epoch;
 
 use crate::{Client, Error};
 use follower::{Follower, Plan};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tandem_api::events::{EventsPage, EventsQuery};
 
-use super::event::{Start, StreamEvent, from_log};
+use super::event::{Start, StreamEvent, from_log, is_epoch};
 use super::source::Interruption;
 use crate::call::Call;
 use crate::connection::Connection;
@@ -43,7 +43,7 @@ impl Poll {
             None => page.cursor,
             // Events that follow a cursor show that it is not beyond the end.
             Some(_) if asked.epoch.is_none() || asked.epoch == epoch => asked.cursor,
-            Some(first) => first.id - 1,
+            Some(first) => first.id.saturating_sub(1),
         };
         let position = Start { cursor, epoch };
         let poll =
@@ -92,7 +92,7 @@ impl Poll {
 
 /// The epoch of a page. An older hub has none.
 fn epoch_of(page: &EventsPage) -> Option<String> {
-    Some(page.epoch.as_str().to_owned()).filter(|epoch| !epoch.is_empty())
+    Some(page.epoch.as_str().to_owned()).filter(|epoch| is_epoch(epoch))
 }
 
 fn call(after: &Start, wait: bool) -> Call {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::Transport;
-use super::event::{Frame, Start, StreamEvent, parse_frame};
+use super::event::{Frame, Start, StreamEvent, is_epoch, parse_frame};
 use super::poll::Poll;
 use super::socket::Socket;
 use super::sse::ServerSentEvents;
@@ -112,10 +112,7 @@ pub(super) fn greeting(client: &Client, text: &str) -> Result<Start, Error> {
 /// The path of a push route.
 pub(super) fn push_path(route: &str, after: Option<&Start>) -> String {
     match after {
-        // An epoch is a word of the hub's own; one that would need escaping is not sent back.
-        Some(Start { cursor, epoch: Some(epoch) })
-            if epoch.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>
-        {
+        Some(Start { cursor, epoch: Some(epoch) }) if is_epoch(epoch) => {
             format!("{route}?after={cursor}&epoch={epoch}")
         }
         Some(Start { cursor, .. }) => format!("{route}?after={cursor}"),

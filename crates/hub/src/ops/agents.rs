@@ -215,14 +215,14 @@ pub async fn rotate_key(hub: &HubParts, caller: &Caller, body: RotateKey) -> Res
     let (api_key, new) = new_key(hub, body.api_key_hash)?;
     let (by, old) = (caller.agent.clone(), caller.key_hash);
     let Some(api_key) = api_key else {
-        let rotate = move |tx: &mut Tx<'_>, _: &Now| {
+        let rotate = move |tx: &mut Tx<'_>, now: &Now| {
             agents::check_unused(tx, &new)?;
-            agents::rotate_key(tx, &by, &old, &new)?;
+            agents::rotate_key(tx, &by, &old, &new, now)?;
             Ok(NewKey { api_key: None })
         };
         return hub.write_once(caller, rotate).await;
     };
-    hub.write(caller, move |tx, _| agents::rotate_key(tx, &by, &old, &new)).await?;
+    hub.write(caller, move |tx, now| agents::rotate_key(tx, &by, &old, &new, now)).await?;
     Ok(NewKey { api_key: Some(HubText::new(api_key)) })
 }
 

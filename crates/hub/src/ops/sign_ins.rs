@@ -57,7 +57,7 @@ pub async fn rotate_key(hub: &HubParts, caller: &Caller, session: &Session) -> R
     let api_key = keys::new_api_key();
     let (by, old, new) = (caller.agent.clone(), caller.key_hash, keys::sha256(api_key.as_bytes()));
     let id = session.id.clone();
-    hub.write(caller, move |tx, _| sign_ins::rotate_key(tx, &id, &by, &old, &new)).await?;
+    hub.write(caller, move |tx, now| sign_ins::rotate_key(tx, &id, &by, &old, &new, now)).await?;
     Ok(api_key)
 }
 

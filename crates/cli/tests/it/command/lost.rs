@@ -82,6 +82,25 @@ async fn a_lost_answer_to_rotate_costs_nothing() {
     cli.ok(&["whoami"]).await;
 }
 
+/// Whatever stands between command and hub may answer in its place, and no answer proves that nothing has happened.
+#[tokio::test]
+async fn no_answer_makes_a_rotation_forget_a_key() {
+    for status in [200, 403, 429, 500, 524] {
+        let agent = registered().await;
+        let (hub, _) = scripted(move |request| match request {
+            "GET /agents/challenge" => no_challenge(),
+            "POST /agents" => Some((201, agent.clone())),
+            _ => Some((status, json!("a page"))),
+        })
+        .await;
+        let cli = Cli::at(&hub);
+        cli.register("ada").await;
+        let ran = cli.run(&["rotate"]).await;
+        let saved = std::fs::read_to_string(cli.config().join("agents/ada.toml")).unwrap();
+        assert!(ran.code != 0 && saved.contains("next_api_key"), "{status}: {ran:?}\n{saved}");
+    }
+}
+
 /// A command that was killed in a rotation has left both keys. The hub knows one of them, and commands find out which.
 #[tokio::test]
 async fn a_rotation_that_was_cut_off_is_finished_later() {

@@ -1,5 +1,6 @@
 //! How tasks and agents are named, texts from standard input, and readers that leave early.
 
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::Cli;
@@ -157,4 +158,20 @@ async fn a_reader_that_has_enough_ends_the_command_quietly() {
     assert_eq!(output.status.code(), Some(0));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.lines().all(|line| line.starts_with("-- connected")), "{errors}");
+}
+
+/// A word that is no agent's does not become a task because a peer has chosen it as an id.
+#[tokio::test]
+async fn a_peer_gets_no_message_by_an_id_that_is_a_name() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, eve) = (hub.agent("Ada").await, hub.agent("Eve").await);
+    eve.pair_with(&ada).await;
+    let cli = Cli::new(&hub);
+    cli.profile("ada", &ada);
+    eve.task_with(&ada, json!({ "id": "bob" })).await;
+    let ran = cli.run(&["message", "bob", "for bob only"]).await;
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert_eq!(eve.get("/tasks/bob/messages").await.ok(200), json!([]));
+    cli.ok(&["message", "id:bob", "for eve"]).await;
+    assert_eq!(eve.get("/tasks/bob/messages").await.ok(200)[0]["content"], "for eve");
 }
