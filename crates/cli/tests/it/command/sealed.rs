@@ -216,7 +216,7 @@ async fn a_task_that_was_seen_encrypted_gets_nothing_in_the_clear() {
     hub.place.execute(&format!("update tasks set encrypted = 0, title = '{LIE}' where id = 'a-foreign-id'"));
     std::fs::write(cli.home.join("plan.txt"), "secret").unwrap();
     for command in [
-        &["message", "a-foreign-id", "secret"][..],
+        &["message", "id:a-foreign-id", "secret"][..],
         &["file", "up", "a-foreign-id", "plan.txt"],
         &["task", "reply", "a-foreign-id", "secret"],
         &["task", "ask", "a-foreign-id", "secret"],

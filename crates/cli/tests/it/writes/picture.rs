@@ -139,8 +139,10 @@ impl Picture {
                 .collect();
             (!changes.is_empty()).then(|| (row, format!("~ {}{changes}", key.0)))
         });
-        // Deliveries are made by workers, and looked at apart.
-        gone.chain(changed).filter(|(_, change)| !change[2..].starts_with("deliveries"))
+        // Deliveries are made by workers, and looked at apart. An ended key names nobody; its agent's row shows the change.
+        let is_apart =
+            |change: &str| ["deliveries", "ended_keys"].iter().any(|table| change[2..].starts_with(table));
+        gone.chain(changed).filter(move |(_, change)| !is_apart(change))
     }
 
     /// What became of everything.
