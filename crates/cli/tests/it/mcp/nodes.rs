@@ -15,11 +15,18 @@ impl Session {
 
 const PING: &str = r#"{ "jsonrpc": "2.0", "id": 1, "method": "ping" }"#;
 
+/// A node that does not know another yet does not know its sessions either.
+async fn know_each_other(one: &Harness, other: &Harness) {
+    let know = || [one, other].iter().all(|node| node.hub.cluster.live_nodes() == 2);
+    eventually(async || know().then_some(())).await;
+}
+
 #[rstest]
 #[tokio::test]
 async fn a_session_works_through_every_node_on_postgres() {
     let nodes = Nodes::new();
     let (a, b) = (nodes.start("a", |_| {}).await, nodes.start("b", |_| {}).await);
+    know_each_other(&a, &b).await;
     let (ada, bob) = a.pair().await;
     let here = Session::begin(&bob, json!({})).await;
     assert!(here.id.starts_with("node_"), "{}", here.id);
@@ -62,6 +69,7 @@ async fn a_session_works_through_every_node_on_postgres() {
 async fn a_session_is_guarded_through_every_node_on_postgres() {
     let nodes = Nodes::new();
     let (a, b) = (nodes.start("a", |_| {}).await, nodes.start("b", |_| {}).await);
+    know_each_other(&a, &b).await;
     let (ada, bob) = a.pair().await;
     let session = Session::begin(&bob, json!({})).await.at(&b);
     let ping = serde_json::from_str(PING).unwrap();
@@ -92,8 +100,7 @@ async fn a_request_that_is_passed_on_is_counted_once_on_postgres() {
     let limited = |config: &mut tandem_hub::Config| config.rate_limit_max = 100;
     let (a, b) = (nodes.start("a", limited).await, nodes.start("b", limited).await);
     // Without a bus, each takes its share of the limit as soon as it knows of the other.
-    let know = || [&a, &b].iter().all(|node| node.hub.cluster.live_nodes() == 2);
-    eventually(async || know().then_some(())).await;
+    know_each_other(&a, &b).await;
     let bob = a.agent("Bob").await;
     let here = Session::begin(&bob, json!({})).await;
     let ping = serde_json::from_str(PING).unwrap();
@@ -112,6 +119,7 @@ async fn a_request_that_is_passed_on_is_counted_once_on_postgres() {
 async fn a_session_ends_with_its_node_on_postgres() {
     let nodes = Nodes::new();
     let (a, b) = (nodes.start("a", |_| {}).await, nodes.start("b", |_| {}).await);
+    know_each_other(&a, &b).await;
     let bob = a.agent("Bob").await;
     let session = Session::begin(&bob, json!({})).await.at(&b);
     let mut stream = session.stream().await;
@@ -131,6 +139,7 @@ async fn a_session_ends_with_its_node_on_postgres() {
 async fn a_client_that_leaves_leaves_the_other_node_too_on_postgres() {
     let nodes = Nodes::new();
     let (a, b) = (nodes.start("a", |_| {}).await, nodes.start("b", |_| {}).await);
+    know_each_other(&a, &b).await;
     let bob = a.agent("Bob").await;
     let session = Session::begin(&bob, json!({})).await.at(&b);
     let id: tandem_core::AgentId = bob.id.parse().unwrap();
