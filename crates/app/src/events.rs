@@ -1,7 +1,7 @@
 //! The event log: use cases append events to the recipient's log, and agents read their own log by cursor.
 
 use serde::Serialize;
-use tandem_core::events::EventKind;
+use tandem_core::events::{EventKind, Subject};
 use tandem_core::{AgentId, MessageId, Now, Task, TaskId};
 use tandem_store::Tx;
 use tandem_store::events::{self as log, Appended, Cursors, Logged, NewEvent};
@@ -92,15 +92,11 @@ pub(crate) fn append_events(
     Ok(log::append(tx, to, &new)?)
 }
 
-/// Whether an event gives its recipient a task.
-fn assigns_task(event: &Logged) -> bool {
-    [EventKind::TaskCreated, EventKind::TaskApprovalRequired].iter().any(|kind| kind.as_str() == event.kind)
-}
-
 /// The tasks that these events give to their recipient.
 #[must_use]
 pub fn assigned_tasks(events: &[Logged]) -> Vec<TaskId> {
-    events.iter().filter(|event| assigns_task(event)).filter_map(|event| event.task.clone()).collect()
+    let assigning = events.iter().filter(|event| event.subject().is_some_and(Subject::assigns_task));
+    assigning.filter_map(|event| event.task.clone()).collect()
 }
 
 /// A page of an agent's event log.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use tandem_core::events::EventKind;
+use tandem_core::events::Subject;
 use tandem_core::tasks::is_overdue;
 use tandem_core::{AgentId, Now, Role, Status, Task, TaskId};
 use tandem_store::events::Cursors;
@@ -91,14 +91,13 @@ fn newer(tx: &mut Tx<'_>, by: &AgentId, after: i64, cursors: Cursors) -> Result<
     let mut found =
         Updates { tasks: Vec::new(), approvals: Vec::new(), unread: Vec::new(), since: after, cursor };
     // A task may have many log entries, but is shown once. A message on a submitted task does not make it new again.
-    let assigns = |kind: &str| kind != EventKind::MessageCreated.as_str();
     let assigned: HashSet<TaskId> = entries
         .iter()
-        .filter(|entry| brings_work(&entry.kind) && assigns(&entry.kind))
+        .filter(|entry| entry.subject().is_some_and(Subject::assigns_task))
         .filter_map(|entry| entry.task.clone())
         .collect();
     let mut known = HashSet::new();
-    let about_tasks = entries.into_iter().filter(|entry| brings_work(&entry.kind));
+    let about_tasks = entries.into_iter().filter(|entry| entry.subject().is_some_and(Subject::is_for_inbox));
     for id in about_tasks.filter_map(|entry| entry.task).filter(|id| known.insert(id.clone())) {
         let Some(mut task) = task_rows::find(tx, &id)? else { continue };
         let Some(role) = task.role_of(by) else { continue };
@@ -114,12 +113,6 @@ fn newer(tx: &mut Tx<'_>, by: &AgentId, after: i64, cursors: Cursors) -> Result<
         }
     }
     Ok(found)
-}
-
-fn brings_work(kind: &str) -> bool {
-    [EventKind::TaskCreated, EventKind::TaskApprovalRequired, EventKind::MessageCreated]
-        .iter()
-        .any(|known| known.as_str() == kind)
 }
 
 /// Counts a party's unread messages after a log entry.

@@ -11,9 +11,56 @@ pub const EVENT_TYPES: [&str; EventKind::ALL.len() + 1] = {
     types
 };
 
-/// One row per type: variant, name on the wire, whether it names its sender, who gets it, what else is in it, meaning.
+/// What an event is about for its recipient. What wakes a model, what is listed and what ends a wait follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// A task to take.
+    Task,
+    /// A task to approve.
+    Approval,
+    Message,
+    Broadcast,
+    /// A task of the recipient changed.
+    Change,
+    /// Somebody did not answer in time.
+    Silence,
+    /// A connection began or ended.
+    Peer,
+    Receipt,
+    /// Something of a thread was deleted.
+    Removal,
+}
+
+impl Subject {
+    /// Whether it gives its recipient a task.
+    #[must_use]
+    pub const fn assigns_task(self) -> bool {
+        matches!(self, Self::Task | Self::Approval)
+    }
+
+    /// Whether it adds something to the inbox, so that it may wake somebody.
+    #[must_use]
+    pub const fn is_for_inbox(self) -> bool {
+        self.assigns_task() || matches!(self, Self::Message | Self::Broadcast)
+    }
+
+    /// Whether a model that asks for news is shown the event itself. Tasks, approvals and messages are listed apart.
+    #[must_use]
+    pub const fn is_news(self) -> bool {
+        matches!(self, Self::Change | Self::Silence | Self::Broadcast)
+    }
+
+    /// Whether somebody who waits for anything new has waited for it.
+    #[must_use]
+    pub const fn ends_a_wait(self) -> bool {
+        !matches!(self, Self::Receipt)
+    }
+}
+
+/// One row per type: variant, name on the wire, what it is about, whether it names its sender, who gets it, what else is in
+/// it, meaning.
 macro_rules! events {
-    ($($kind:ident $name:literal $sender:ident $to:literal $fields:literal $meaning:literal;)+) => {
+    ($($kind:ident $name:literal $subject:ident $sender:ident $to:literal $fields:literal $meaning:literal;)+) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventKind {
             $(#[doc = $meaning] $kind,)+
@@ -28,6 +75,13 @@ macro_rules! events {
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)+
+                }
+            }
+
+            #[must_use]
+            pub const fn subject(self) -> Subject {
+                match self {
+                    $(Self::$kind => Subject::$subject,)+
                 }
             }
 
@@ -61,33 +115,33 @@ macro_rules! events {
 }
 
 events! {
-    TaskCreated "task.created" sender "the target" "attempt"
+    TaskCreated "task.created" Task sender "the target" "attempt"
         "A task was published, or approved at the gate.";
-    TaskApprovalRequired "task.approval_required" sender "the target" "attempt"
+    TaskApprovalRequired "task.approval_required" Approval sender "the target" "attempt"
         "A task waits for approval.";
-    TaskUpdated "task.updated" no_sender "the other party (both on reopening)" "status, reason"
+    TaskUpdated "task.updated" Change no_sender "the other party (both on reopening)" "status, reason"
         "The status of a task changed.";
-    TaskReassigned "task.reassigned" no_sender "the target it was taken from" ""
+    TaskReassigned "task.reassigned" Change no_sender "the target it was taken from" ""
         "A task was reassigned.";
-    TaskStalled "task.stalled" no_sender "the initiator" "status"
+    TaskStalled "task.stalled" Silence no_sender "the initiator" "status"
         "A lease ran out.";
-    MessageCreated "message.created" sender "the other party" "messageId, kind, contentType"
+    MessageCreated "message.created" Message sender "the other party" "messageId, kind, contentType"
         "A message was written.";
-    MessageDeleted "message.deleted" sender "the other party" "messageId"
+    MessageDeleted "message.deleted" Removal sender "the other party" "messageId"
         "A message was deleted by its author.";
-    MessageRead "message.read" no_sender "the author" "messageIds, byAgentId"
+    MessageRead "message.read" Receipt no_sender "the author" "messageIds, byAgentId"
         "Messages were read.";
-    MessageAcknowledged "message.acknowledged" no_sender "the author" "messageIds, byAgentId"
+    MessageAcknowledged "message.acknowledged" Receipt no_sender "the author" "messageIds, byAgentId"
         "Messages, or a task, were acknowledged.";
-    MessageNoAck "message.no_ack" no_sender "the author" "messageId (left out for the task itself), targetAgentId"
+    MessageNoAck "message.no_ack" Silence no_sender "the author" "messageId (left out for the task itself), targetAgentId"
         "A message, or a task, was not acknowledged in time.";
-    FileDeleted "file.deleted" sender "the other party" "messageId, fileId"
+    FileDeleted "file.deleted" Removal sender "the other party" "messageId, fileId"
         "A file was deleted by its uploader.";
-    AgentConnected "agent.connected" no_sender "both" "connectionId, withAgentId, withAgentName, withPublicKey, pairingId"
+    AgentConnected "agent.connected" Peer no_sender "both" "connectionId, withAgentId, withAgentName, withPublicKey, pairingId"
         "Two agents were connected.";
-    AgentDisconnected "agent.disconnected" no_sender "the other" "connectionId, byAgentId"
+    AgentDisconnected "agent.disconnected" Peer no_sender "the other" "connectionId, byAgentId"
         "A connection ended.";
-    BroadcastCreated "broadcast.created" sender "each member" "networkId, messageId"
+    BroadcastCreated "broadcast.created" Broadcast sender "each member" "networkId, messageId"
         "A message was sent to a network.";
 }
 

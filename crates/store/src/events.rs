@@ -1,6 +1,6 @@
 //! Each agent's own log of what happened to it.
 
-use tandem_core::events::EventKind;
+use tandem_core::events::{EventKind, Subject};
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
 use crate::query::Query;
@@ -86,6 +86,12 @@ pub struct Logged {
 }
 
 impl Logged {
+    /// What it is about; nothing for a type of a newer version.
+    #[must_use]
+    pub fn subject(&self) -> Option<Subject> {
+        EventKind::named(&self.kind).map(EventKind::subject)
+    }
+
     /// The event as sockets, streams and webhooks carry it: with its number and its time.
     #[must_use]
     pub fn frame(&self) -> String {

@@ -101,7 +101,7 @@ fn ends(arguments: &Arguments, kind: &EventType) -> bool {
     if !arguments.types.is_empty() {
         return arguments.types.iter().any(|wanted| wanted == kind.as_str());
     }
-    !matches!(kind, EventType::Logged(EventKind::MessageRead | EventKind::MessageAcknowledged))
+    !matches!(kind, EventType::Logged(kind) if !kind.subject().ends_a_wait())
 }
 
 fn exit_code(kind: &EventType) -> i32 {

@@ -9,7 +9,7 @@ use tandem_api::text::{Author, PeerText};
 use tandem_api::updates::NewsView;
 use tandem_app::updates::{self, Updates};
 use tandem_app::{Error as AppError, events, networks};
-use tandem_core::events::EventKind;
+use tandem_core::events::Subject;
 use tandem_core::text::json_bytes;
 use tandem_core::{AgentId, MessageId, TaskId};
 use tandem_store::events::Logged;
@@ -20,28 +20,12 @@ use super::inbox;
 use super::models::PAGE_BYTES_MAX;
 use crate::{Caller, Error, HubParts};
 
-/// Events about tasks that are neither a new task nor a message, and broadcasts.
-const CHANGES: [EventKind; 5] = [
-    EventKind::TaskUpdated,
-    EventKind::TaskStalled,
-    EventKind::TaskReassigned,
-    EventKind::MessageNoAck,
-    EventKind::BroadcastCreated,
-];
-/// Events about connections.
-const ABOUT_PEERS: [EventKind; 2] = [EventKind::AgentConnected, EventKind::AgentDisconnected];
-/// Events that are no reason to wake anybody.
-const RECEIPTS: [EventKind; 2] = [EventKind::MessageRead, EventKind::MessageAcknowledged];
 /// Pages of the event log in one look.
 const PAGES_MAX: usize = 20;
 
-fn is_one_of(kinds: &[EventKind], event: &Logged) -> bool {
-    kinds.iter().any(|kind| kind.as_str() == event.kind)
-}
-
 #[must_use]
 pub fn ends_a_wait(event: &Logged) -> bool {
-    !is_one_of(&RECEIPTS, event)
+    event.subject().is_none_or(Subject::ends_a_wait)
 }
 
 #[derive(Debug)]
@@ -89,8 +73,9 @@ pub async fn find(
         let mut updates = updates::check(tx, &by, after, now)?;
         let mut log = events::read(tx, &by, Some(updates.since))?;
         let is_late = |event: &Logged| peers_after.is_some_and(|after| event.seq > after);
-        let is_shown =
-            |event: &Logged| is_one_of(&CHANGES, event) || (is_late(event) && is_one_of(&ABOUT_PEERS, event));
+        let is_shown = |event: &Logged| {
+            event.subject().is_some_and(|it| it.is_news() || (it == Subject::Peer && is_late(event)))
+        };
         let mut shown = EventsForModel::new(&by);
         let mut pages = 1;
         loop {
@@ -134,7 +119,7 @@ impl<'a> EventsForModel<'a> {
             return Ok(());
         }
         let (seq, mut bytes) = (event.seq, event.data.len());
-        let is_broadcast = is_one_of(&[EventKind::BroadcastCreated], &event);
+        let is_broadcast = event.subject() == Some(Subject::Broadcast);
         let initiator = match &event.task {
             Some(task) => match self.initiators.get(task) {
                 Some(known) => known.clone(),

@@ -15,7 +15,7 @@ use rmcp::model::{
     ClientResult, CreateMessageRequest, CreateMessageRequestParams, SamplingMessage, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
-use tandem_core::events::EventKind;
+use tandem_core::events::Subject;
 use tandem_core::loops::{Line, looping};
 use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::text::Body;
@@ -52,8 +52,11 @@ enum Trigger {
 }
 
 fn trigger(event: &Logged) -> Option<Trigger> {
-    let triggers = [(EventKind::TaskCreated, Trigger::Task), (EventKind::MessageCreated, Trigger::Message)];
-    triggers.into_iter().find(|(kind, _)| kind.as_str() == event.kind).map(|(_, trigger)| trigger)
+    match event.subject()? {
+        Subject::Task => Some(Trigger::Task),
+        Subject::Message => Some(Trigger::Message),
+        _ => None,
+    }
 }
 
 /// Asks the model for an answer to an event, if it needs one. Returns at once.

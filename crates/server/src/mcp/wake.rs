@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::SubscriptionContext;
 use tandem_core::AgentId;
-use tandem_core::events::EventKind;
+use tandem_core::events::Subject;
 use tokio::task::JoinHandle;
 
 use tandem_hub::bus::Transport;
@@ -20,19 +20,12 @@ use crate::mcp::resources::INBOX;
 use crate::mcp::sampling;
 use crate::mcp::sessions::{SessionId, Sessions, StreamToken};
 
-/// Events that add something to an inbox.
-const INBOX_EVENTS: [EventKind; 4] = [
-    EventKind::TaskCreated,
-    EventKind::TaskApprovalRequired,
-    EventKind::MessageCreated,
-    EventKind::BroadcastCreated,
-];
 /// Time limit for sending a notification, after which the session ends.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Whether an event adds something to the inbox.
 fn reaches_inbox(event: &Logged) -> bool {
-    INBOX_EVENTS.iter().any(|kind| kind.as_str() == event.kind)
+    event.subject().is_some_and(Subject::is_for_inbox)
 }
 
 /// The worker of a session's server stream.

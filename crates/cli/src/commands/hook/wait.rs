@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tandem_api::events::EventType;
 use tandem_client::{Followed, Notice, StreamEvent};
-use tandem_core::events::EventKind;
 use tokio::time::{Instant, Interval, interval, sleep, sleep_until, timeout};
 
 use super::news::{self, Wording};
@@ -253,13 +252,5 @@ async fn look(hook: &Hook, of_others: &Items) -> Outcome<(Taken, bool)> {
 }
 
 fn may_wake(event: &StreamEvent) -> bool {
-    matches!(
-        event.kind,
-        EventType::Logged(
-            EventKind::TaskCreated
-                | EventKind::TaskApprovalRequired
-                | EventKind::MessageCreated
-                | EventKind::BroadcastCreated
-        )
-    )
+    matches!(event.kind, EventType::Logged(kind) if kind.subject().is_for_inbox())
 }

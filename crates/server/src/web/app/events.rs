@@ -8,7 +8,7 @@ use axum::routing::get;
 use serde_json::{Map, Value};
 use tandem_api::events::EventView;
 use tandem_core::TaskId;
-use tandem_core::events::EventKind;
+use tandem_core::events::{EventKind, Subject};
 use tandem_hub::ops::events::{self, Newest};
 use tandem_hub::{Hub, paging};
 
@@ -179,9 +179,9 @@ fn row(event: EventView, shell: &Shell) -> Row {
         (Some(_), Some(name)) => name.to_owned(),
         (Some(id), None) => id.to_string(),
     };
-    let tone = match event.kind.as_str() {
-        "task.stalled" | "message.no_ack" => Some("bad"),
-        "task.approval_required" => Some("wait"),
+    let tone = match EventKind::named(event.kind.as_str()).map(EventKind::subject) {
+        Some(Subject::Silence) => Some("bad"),
+        Some(Subject::Approval) => Some("wait"),
         _ => None,
     };
     Row {

@@ -8,14 +8,14 @@ use tandem_api::agents::ReportReach;
 use tandem_api::events::EventType;
 use tandem_api::tasks::PageQuery;
 use tandem_client::{Error, Followed, Notice, StreamEvent};
-use tandem_core::events::EventKind;
+use tandem_core::events::{EventKind, Subject};
 use tandem_core::messages::Kind as MessageKind;
 use tandem_core::wake::{REPORT_EVERY, Rung};
 use tokio::time::Instant;
 
 use super::Wakes;
 use super::announce::until;
-use super::news::{Kind, News};
+use super::news::News;
 use super::queue::NEWS_MAX;
 use crate::commands::loop_detection::is_looping;
 
@@ -102,31 +102,30 @@ impl Wakes {
 
     async fn take(&self, event: StreamEvent, unread: &mut Unread) {
         let EventType::Logged(event_kind) = &event.kind else { return };
-        let kind = match event_kind {
-            EventKind::TaskCreated => Kind::Task,
-            EventKind::TaskApprovalRequired => Kind::Approval,
-            EventKind::MessageCreated => Kind::Message,
-            EventKind::BroadcastCreated => Kind::Broadcast,
-            EventKind::AgentConnected => return self.hub.pin_connected(event.fields()).await,
-            _ => return,
-        };
+        if *event_kind == EventKind::AgentConnected {
+            return self.hub.pin_connected(event.fields()).await;
+        }
+        let subject = event_kind.subject();
+        if !subject.is_for_inbox() {
+            return;
+        }
         self.inbox.send_modify(|changes| *changes += 1);
         // A reply ends a task. Models that woke for it would thank each other for ever.
-        if kind == Kind::Message {
+        if subject == Subject::Message {
             match self.may_wake(&event).await {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(_) => return unread.add(event),
             }
         }
-        self.add(kind, &event);
+        self.add(subject, &event);
     }
 
-    fn add(&self, kind: Kind, event: &StreamEvent) {
+    fn add(&self, subject: Subject, event: &StreamEvent) {
         // A client that cannot be woken yet may say in a moment how it can: Claude Code when it introduces itself, Codex with
         // its first call.
         self.state().queue.add(News {
-            kind,
+            subject,
             task: event.task_id.clone(),
             from: event.from_agent_id.clone(),
             cursor: event.cursor,
@@ -140,7 +139,7 @@ impl Wakes {
     async fn read_again(&self, unread: &mut Unread) {
         while let Some(event) = unread.events.front() {
             match self.may_wake(event).await {
-                Ok(true) => self.add(Kind::Message, event),
+                Ok(true) => self.add(Subject::Message, event),
                 Ok(false) => {}
                 Err(_) => break,
             }

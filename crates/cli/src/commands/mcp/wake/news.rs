@@ -2,24 +2,16 @@
 
 use std::time::Duration;
 
+use tandem_core::events::Subject;
 use tandem_core::{AgentId, TaskId, Timestamp};
 use tokio::time::Instant;
 
 /// Tasks that a wake names.
 pub(super) const TASKS_MAX: usize = 20;
 
-/// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Task,
-    Approval,
-    Message,
-    Broadcast,
-}
-
 #[derive(Debug, Clone)]
 pub(super) struct News {
-    pub(super) kind: Kind,
+    pub(super) subject: Subject,
     pub(super) task: Option<TaskId>,
     /// The agent that caused it.
     pub(super) from: Option<AgentId>,
@@ -58,14 +50,14 @@ pub(super) fn tasks_of(news: &[News]) -> Vec<TaskId> {
 
 /// "2 new tasks, 1 message".
 pub(super) fn counted(news: &[News]) -> String {
-    let kinds = [
-        (Kind::Task, "new task", "new tasks"),
-        (Kind::Approval, "task that needs your approval", "tasks that need your approval"),
-        (Kind::Message, "message", "messages"),
-        (Kind::Broadcast, "broadcast", "broadcasts"),
+    let subjects = [
+        (Subject::Task, "new task", "new tasks"),
+        (Subject::Approval, "task that needs your approval", "tasks that need your approval"),
+        (Subject::Message, "message", "messages"),
+        (Subject::Broadcast, "broadcast", "broadcasts"),
     ];
-    let parts = kinds.into_iter().filter_map(|(kind, one, several)| {
-        match news.iter().filter(|news| news.kind == kind).count() {
+    let parts = subjects.into_iter().filter_map(|(subject, one, several)| {
+        match news.iter().filter(|news| news.subject == subject).count() {
             0 => None,
             1 => Some(format!("1 {one}")),
             count => Some(format!("{count} {several}")),

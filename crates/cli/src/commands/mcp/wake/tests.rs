@@ -1,9 +1,10 @@
 //! The rules of waking, with a clock that the tests move.
 
 use tandem_core::Timestamp;
+use tandem_core::events::Subject;
 use tandem_core::peer_wakes::PeerWakes;
 
-use super::news::{Clock, Kind, TASKS_MAX};
+use super::news::{Clock, TASKS_MAX};
 use super::open_wake::ANSWER_MAX;
 use super::queue::{HOUR, LOCK_PAUSE, LOCK_TRIES, NEWS_MAX, TRIES_MAX};
 use super::*;
@@ -36,7 +37,7 @@ impl World {
 
     fn arrives(&mut self, task: &str, cursor: i64) {
         self.state.queue.add(News {
-            kind: Kind::Task,
+            subject: Subject::Task,
             task: Some(task.parse().unwrap()),
             from: Some("agent_ada".parse().unwrap()),
             cursor,
