@@ -134,7 +134,7 @@ fn say_how_to_reach(started: &Started, address: SocketAddr, url: &str) {
             say!("             the node that was started first, or in their setting admin_token");
         }
     }
-    if started.hub.cluster.is_clustered() {
+    if started.hub.cluster.topology.is_clustered() {
         let cluster = &started.hub.cluster;
         say!("Node         {}, reached by other nodes at {}", cluster.id(), cluster.address(address));
     }

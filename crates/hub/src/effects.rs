@@ -10,8 +10,8 @@ use tandem_core::{FileId, Timestamp};
 use tandem_store::Effect;
 use tokio::sync::mpsc;
 
-use crate::bus::{Bus, Control, Inbox, Trust};
-use crate::config::BusKind;
+use crate::bus::{Bus, Control, Inbox};
+use crate::cluster::Topology;
 use crate::history::History;
 use crate::keys::KeyCache;
 
@@ -22,23 +22,21 @@ const REMOVED_FILES_MAX: usize = 10_000;
 #[derive(Debug, Clone)]
 pub(crate) struct CommitEffects {
     pub(crate) inbox: Inbox,
-    pub(crate) trust: Arc<Trust>,
     pub(crate) history: Arc<History>,
     removed_files: mpsc::Sender<Vec<FileId>>,
 }
 
 impl CommitEffects {
     /// Creates the executor and the queue of files to delete.
-    pub(crate) fn new(bus: &BusKind, started_at: Timestamp) -> (Self, mpsc::Receiver<Vec<FileId>>) {
+    pub(crate) fn new(topology: Arc<Topology>, started_at: Timestamp) -> (Self, mpsc::Receiver<Vec<FileId>>) {
         let (removed_files, queue) = mpsc::channel(REMOVED_FILES_MAX);
-        let trust = Arc::new(Trust::new(bus.clone()));
         let inbox = Inbox {
-            keys: Arc::new(KeyCache::new(Arc::clone(&trust))),
-            bus: Arc::new(Bus::new(bus, &trust)),
+            bus: Arc::new(Bus::new(&topology)),
+            keys: Arc::new(KeyCache::new(topology)),
             receivers: Arc::default(),
         };
         let history = Arc::new(History::new(started_at));
-        (Self { inbox, trust, history, removed_files }, queue)
+        (Self { inbox, history, removed_files }, queue)
     }
 
     pub(crate) fn execute(&self, effects: Vec<Effect>) {

@@ -13,8 +13,9 @@ use tandem_core::AgentId;
 use tandem_store::{Store, Tx};
 use tokio::sync::Semaphore;
 
-use crate::bus::{Bus, EndReason, Trust};
+use crate::bus::{Bus, EndReason};
 use crate::caller::Caller;
+use crate::cluster::Topology;
 use crate::config::Config;
 use crate::db::Db;
 
@@ -42,7 +43,7 @@ struct CacheState {
 /// Maps key hashes to agents, so that a known key needs no query. Beside other nodes, an entry is believed only as long
 /// as this node would have heard of the end of the key.
 pub(crate) struct KeyCache {
-    trust: Arc<Trust>,
+    topology: Arc<Topology>,
     known: RwLock<CacheState>,
     end_hooks: RwLock<Vec<KeyEndHook>>,
 }
@@ -54,8 +55,8 @@ impl fmt::Debug for KeyCache {
 }
 
 impl KeyCache {
-    pub(crate) fn new(trust: Arc<Trust>) -> Self {
-        Self { trust, known: RwLock::default(), end_hooks: RwLock::default() }
+    pub(crate) fn new(topology: Arc<Topology>) -> Self {
+        Self { topology, known: RwLock::default(), end_hooks: RwLock::default() }
     }
 
     /// Refuses a caller whose key has ended. Called in a transaction: an ended key leaves the cache with the commit that
@@ -65,7 +66,7 @@ impl KeyCache {
         let known = self.get(hash).as_ref() == Some(agent);
         if !known || tx.has_ended_keys() {
             agents::check_key(tx, agent, hash)
-        } else if self.trust.is_clustered() {
+        } else if self.topology.is_clustered() {
             agents::check_key_again(tx, agent, hash)
         } else {
             Ok(())
@@ -74,7 +75,7 @@ impl KeyCache {
 
     fn get(&self, hash: &KeyHash) -> Option<AgentId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let owner = known.owners.get(hash).filter(|owner| self.trust.covers(owner.read_at));
+        let owner = known.owners.get(hash).filter(|owner| self.topology.covers(owner.read_at));
         owner.map(|owner| owner.agent.clone())
     }
 

@@ -41,7 +41,7 @@ impl HubParts {
     /// What this node and the others know of these agents. If the database does not say, what this node knows counts.
     pub(crate) async fn sightings<'a>(&self, agents: impl Iterator<Item = &'a AgentId>) -> Sightings<'_> {
         let mut seen = Sightings { liveness: &self.liveness, elsewhere: HashMap::new() };
-        if !self.cluster.is_clustered() {
+        if !self.cluster.topology.is_clustered() {
             return seen;
         }
         let agents: Vec<AgentId> = agents.cloned().collect();
@@ -61,7 +61,7 @@ impl HubParts {
 
     /// Number of agents that are online, on any node.
     pub(crate) async fn online_count(&self) -> Result<usize, crate::Error> {
-        if !self.cluster.is_clustered() {
+        if !self.cluster.topology.is_clustered() {
             return Ok(self.liveness.online_count());
         }
         let (since, now) = (self.time().plus_ms(-ONLINE_MS), self.cluster.real_time());

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tandem_core::{NodeId, Timestamp};
 
 use crate::Error;
-use crate::bus::Trust;
+use crate::cluster::Topology;
 
 /// The length of a window.
 const WINDOW_MS: i64 = 60_000;
@@ -83,7 +83,7 @@ pub(crate) struct SharedCount {
 pub struct Rates {
     /// The same on all nodes, and unknown to others, so that nobody can choose keys that collide.
     seed: [u8; 32],
-    trust: Arc<Trust>,
+    topology: Arc<Topology>,
     live_nodes: Arc<AtomicUsize>,
     counters: Mutex<Counters>,
 }
@@ -96,8 +96,8 @@ struct Counters {
 }
 
 impl Rates {
-    pub(crate) fn new(seed: [u8; 32], trust: Arc<Trust>, live_nodes: Arc<AtomicUsize>) -> Self {
-        Self { seed, trust, live_nodes, counters: Mutex::default() }
+    pub(crate) fn new(seed: [u8; 32], topology: Arc<Topology>, live_nodes: Arc<AtomicUsize>) -> Self {
+        Self { seed, topology, live_nodes, counters: Mutex::default() }
     }
 
     fn counters(&self) -> MutexGuard<'_, Counters> {
@@ -164,14 +164,14 @@ impl Rates {
     }
 
     fn note_changed(&self, counters: &mut Counters, key: u64) {
-        if self.trust.is_clustered() {
+        if self.topology.is_clustered() {
             counters.changed.insert(key);
         }
     }
 
     /// The part of a limit that this node may use up, and whether what others count is known.
     fn share(&self, limit: u32) -> (u32, bool) {
-        if self.trust.hears() {
+        if self.topology.hears() {
             return (limit, true);
         }
         let nodes = u32::try_from(self.live_nodes.load(Relaxed)).unwrap_or(u32::MAX).max(1);

@@ -16,9 +16,9 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
-use crate::bus::{self, Inbox, Trust};
+use crate::bus::{self, Inbox};
 use crate::clock::Clock;
-use crate::cluster::{self, Cluster, Membership};
+use crate::cluster::{self, Cluster, Membership, Topology};
 use crate::config::{BusCredentials, Config};
 use crate::db::Db;
 use crate::effects::CommitEffects;
@@ -122,7 +122,6 @@ pub struct Started {
 #[derive(Debug)]
 struct BusParts {
     inbox: Inbox,
-    trust: Arc<Trust>,
     credentials: Option<BusCredentials>,
 }
 
@@ -163,28 +162,27 @@ pub async fn open_with(
     let locks = folder::lock_new(&config, &database, &mut new_folder)?;
     let membership = Membership {
         id: folder::node_id(&config.data, &database)?,
-        bus: config.bus_kind().as_str(),
         files: config.files_place(),
         advertise: config.advertise.clone(),
-        is_shared: kind == Kind::Postgres,
         started_at: clock.now(),
     };
     let holder = membership.id.to_string();
     folder::make_database_private(&database)?;
     let now = clock.now();
-    let (effects, removed_files) = CommitEffects::new(&config.bus_kind(), now);
+    let topology = Arc::new(Topology::new(config.bus_kind(), &database));
+    let (effects, removed_files) = CommitEffects::new(Arc::clone(&topology), now);
     let hook = effects.clone();
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
     let store = open_store(database, options, hook, now).await?;
     folder::claim(&config, &store).await?;
     let db = Db::new(store, clock.clone(), ids);
-    let cluster = Cluster::new(membership, db.clone()).await?;
+    let cluster = Cluster::new(membership, Arc::clone(&topology), db.clone()).await?;
     cluster.join().await?.map_err(Error::Cluster)?;
     files.claim(db.store(), cluster.is_first().await?).await?;
-    let operator = token::find(&config, &db, cluster.is_clustered()).await?;
-    let CommitEffects { inbox, trust, history, .. } = effects;
-    let rates = Rates::new(keys::sha256(cluster.secret()), Arc::clone(&trust), cluster.live());
+    let operator = token::find(&config, &db, topology.is_clustered()).await?;
+    let CommitEffects { inbox, history, .. } = effects;
+    let rates = Rates::new(keys::sha256(cluster.secret()), topology, cluster.live());
     let allowed = Allowed { http: config.webhook_allow_http, private: config.webhook_allow_private };
     let access =
         Access::new(inbox.keys.clone(), Arc::clone(&inbox.bus), db.clone(), &config, operator.hash).await?;
@@ -212,7 +210,7 @@ pub async fn open_with(
         db,
         config,
     });
-    let bus = BusParts { inbox, trust, credentials };
+    let bus = BusParts { inbox, credentials };
     Ok(Started { hub, token: operator.place, bus, removed_files, new_folder, _locks: locks })
 }
 
@@ -231,7 +229,7 @@ impl Started {
     pub fn start_workers(self) -> Workers {
         self.new_folder.keep();
         let hub = self.hub;
-        let BusParts { inbox, trust, credentials } = self.bus;
+        let BusParts { inbox, credentials } = self.bus;
         let (running, stopped) = watch::channel(());
         let pacing = Pacing::background(stopped);
         #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
@@ -240,12 +238,13 @@ impl Started {
             db: hub.db.clone(),
             webhooks: Arc::clone(&hub.webhooks),
             metrics: Arc::clone(&hub.metrics),
-            is_shared: hub.config.database.as_deref().is_some_and(|url| !url.starts_with("sqlite:")),
+            is_shared: hub.cluster.topology.has_shared_database(),
         };
         let ending = [
             webhooks::dispatch(dispatcher, pacing.clone()).boxed(),
-            bus::poll(hub.db.clone(), inbox.clone(), Arc::clone(&trust), pacing.clone()).boxed(),
-            bus::run_nats(Arc::clone(&hub), inbox, trust, credentials, pacing.clone()).boxed(),
+            bus::poll(hub.db.clone(), inbox.clone(), Arc::clone(&hub.cluster.topology), pacing.clone())
+                .boxed(),
+            bus::run_nats(Arc::clone(&hub), inbox, credentials, pacing.clone()).boxed(),
             presences::write(Arc::clone(&hub), pacing.clone()).boxed(),
             cluster::renew(Arc::clone(&hub), pacing.clone()).boxed(),
             housekeeping::sweep(Arc::clone(&hub), pacing.clone()).boxed(),

@@ -9,8 +9,8 @@ use tandem_core::AgentId;
 use tandem_store::EventNotice;
 use tokio::sync::{Notify, mpsc};
 
-use super::trust::Trust;
 use super::wire::{Control, Notice};
+use crate::cluster::Topology;
 
 /// Groups of commits whose wake-ups wait to be sent. What does not fit is lost, and other nodes are told so.
 const QUEUE_MAX: usize = 8_192;
@@ -55,7 +55,7 @@ pub enum LinkState {
 /// The near side of the connection.
 #[derive(Debug)]
 pub struct Link {
-    trust: Arc<Trust>,
+    topology: Arc<Topology>,
     queue: mpsc::Sender<Outgoing>,
     waiting: Mutex<Option<mpsc::Receiver<Outgoing>>>,
     overflowed: AtomicBool,
@@ -68,10 +68,10 @@ pub struct Link {
 }
 
 impl Link {
-    pub(super) fn new(trust: Arc<Trust>) -> Self {
+    pub(super) fn new(topology: Arc<Topology>) -> Self {
         let (queue, waiting) = mpsc::channel(QUEUE_MAX);
         Self {
-            trust,
+            topology,
             queue,
             waiting: Mutex::new(Some(waiting)),
             overflowed: AtomicBool::new(false),
@@ -89,7 +89,7 @@ impl Link {
     }
 
     pub(super) fn state(&self) -> LinkState {
-        match (self.connected.load(Relaxed), self.trust.hears()) {
+        match (self.connected.load(Relaxed), self.topology.hears()) {
             (false, _) => LinkState::Away,
             (true, false) => LinkState::NotAllHeard,
             (true, true) => LinkState::Hearing,

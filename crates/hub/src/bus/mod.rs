@@ -10,7 +10,6 @@ mod link;
 mod local;
 mod nats;
 mod poll;
-mod trust;
 mod wire;
 
 use std::collections::HashSet;
@@ -22,6 +21,7 @@ use tandem_core::agents::Reach;
 use tandem_store::EventNotice;
 use tokio::sync::broadcast;
 
+use crate::cluster::Topology;
 use crate::config::BusKind;
 pub(crate) use inbox::Inbox;
 use link::Link;
@@ -30,7 +30,6 @@ pub(crate) use local::Moved;
 pub use local::{EndReason, Listener, LocalBus, STREAMS_MAX, StreamLimit, Transport};
 pub(crate) use nats::run as run_nats;
 pub(crate) use poll::poll;
-pub(crate) use trust::Trust;
 pub(crate) use wire::Control;
 
 /// In how many steps the listeners of a node that stops are ended.
@@ -48,13 +47,12 @@ pub enum Bus {
 }
 
 impl Bus {
-    /// Creates the bus that the settings name.
-    pub(crate) fn new(kind: &BusKind, trust: &Arc<Trust>) -> Self {
-        match kind {
+    pub(crate) fn new(topology: &Arc<Topology>) -> Self {
+        match topology.bus() {
             BusKind::Alone => Self::Local(LocalBus::new(None, true)),
             BusKind::Polling => Self::Polling(LocalBus::new(None, false)),
             BusKind::Nats(_) => {
-                let link = Arc::new(Link::new(Arc::clone(trust)));
+                let link = Arc::new(Link::new(Arc::clone(topology)));
                 Self::Nats(LocalBus::new(Some(Arc::clone(&link)), false), link)
             }
         }

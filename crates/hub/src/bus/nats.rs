@@ -20,9 +20,9 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::interest::Interest;
 use super::link::{Link, Outgoing};
 use super::local::LocalBus;
-use super::trust::Trust;
 use super::wire::{Control, Gossip, Seal, Subjects};
 use super::{Bus, Inbox};
+use crate::cluster::Topology;
 use crate::config::{BusCredentials, BusKind};
 use crate::housekeeping::Pacing;
 use crate::hub::Hub;
@@ -41,18 +41,13 @@ const FORGET_AFTER: Duration = Duration::from_secs(20);
 const BATCH: usize = 512;
 
 /// Connects and passes messages on, in both directions, until the hub stops.
-pub(crate) async fn run(
-    hub: Hub,
-    inbox: Inbox,
-    trust: Arc<Trust>,
-    credentials: Option<BusCredentials>,
-    mut pacing: Pacing,
-) {
-    let (Bus::Nats(local, link), BusKind::Nats(urls)) = (&*inbox.bus, hub.config.bus_kind()) else { return };
+pub(crate) async fn run(hub: Hub, inbox: Inbox, credentials: Option<BusCredentials>, mut pacing: Pacing) {
+    let topology = Arc::clone(&hub.cluster.topology);
+    let (Bus::Nats(local, link), BusKind::Nats(urls)) = (&*inbox.bus, topology.bus()) else { return };
     let Some(queue) = link.take_queue() else { return };
     let subjects = Subjects::new(hub.cluster.subject_name());
     let seal = Seal::new(hub.cluster.secret());
-    let client = match connect(&urls, credentials, hub.cluster.id(), link, &trust).await {
+    let client = match connect(urls, credentials, hub.cluster.id(), link, &topology).await {
         Ok(client) => client,
         Err(error) => {
             tracing::error!(%error, "cannot use NATS; this node looks at the database every second instead");
@@ -62,10 +57,10 @@ pub(crate) async fn run(
     let (local, link) = (Arc::clone(local), Arc::clone(link));
     let sending =
         tokio::spawn(send(client.clone(), queue, Arc::clone(&link), subjects.clone(), seal.clone()).boxed());
-    let mut station = Station {
+    let mut worker = NatsWorker {
         hub,
         inbox,
-        trust,
+        topology: Arc::clone(&topology),
         local,
         link,
         interest: Interest::new(subjects.clone()),
@@ -79,12 +74,12 @@ pub(crate) async fn run(
         was_hearing: true,
     };
     tokio::select! {
-        ended = station.run() => {
+        ended = worker.run() => {
             if let Err(error) = ended {
                 tracing::error!(%error, "the bus stopped; this node looks at the database every second instead");
             }
         }
-        () = pacing.stopped() => station.leave().await,
+        () = pacing.stopped() => worker.leave().await,
     }
     sending.abort();
 }
@@ -94,11 +89,11 @@ async fn connect(
     credentials: Option<BusCredentials>,
     node: &NodeId,
     link: &Arc<Link>,
-    trust: &Arc<Trust>,
+    topology: &Arc<Topology>,
 ) -> Result<Client, async_nats::Error> {
     let servers: Vec<async_nats::ServerAddr> =
         urls.iter().map(|url| url.parse()).collect::<Result<_, _>>()?;
-    let (link, trust) = (Arc::clone(link), Arc::clone(trust));
+    let (link, topology) = (Arc::clone(link), Arc::clone(topology));
     let on_event = move |event| {
         match event {
             Event::Connected => {
@@ -108,14 +103,14 @@ async fn connect(
             Event::Disconnected => {
                 tracing::warn!("NATS is away: this node looks at the database every second until it is back");
                 link.set_connected(false);
-                trust.doubt();
+                topology.doubt();
             }
             // This node has closed it, because it stops.
             Event::Closed => {
                 link.set_connected(false);
-                trust.doubt();
+                topology.doubt();
             }
-            Event::SlowConsumer(_) => trust.doubt(),
+            Event::SlowConsumer(_) => topology.doubt(),
             Event::ServerError(error) => tracing::warn!(%error, "NATS reports an error"),
             Event::ClientError(error) => tracing::warn!(%error, "cannot use NATS"),
             Event::LameDuckMode | Event::Draining => {}
@@ -198,10 +193,10 @@ struct Confirm {
 }
 
 /// This node at NATS.
-struct Station {
+struct NatsWorker {
     hub: Hub,
     inbox: Inbox,
-    trust: Arc<Trust>,
+    topology: Arc<Topology>,
     local: Arc<LocalBus>,
     link: Arc<Link>,
     subjects: Subjects,
@@ -218,7 +213,7 @@ struct Station {
     was_hearing: bool,
 }
 
-impl Station {
+impl NatsWorker {
     async fn run(&mut self) -> Result<(), async_nats::SubscribeError> {
         let mut control = self.client.subscribe(self.subjects.control()).await?;
         let mut gossip = self.client.subscribe(self.subjects.rates()).await?;
@@ -281,7 +276,7 @@ impl Station {
     fn receive(&mut self, message: &Message) {
         self.link.figures().received.fetch_add(1, Relaxed);
         match self.seal.open(&message.payload) {
-            Some(Control::Lost) => self.trust.doubt(),
+            Some(Control::Lost) => self.topology.doubt(),
             Some(Control::Leaving(node)) => {
                 self.heard.remove(&node);
                 self.hub.cluster.forget(&node);
@@ -315,18 +310,18 @@ impl Station {
             self.connection = connection;
             self.confirmed = None;
             self.heard.clear();
-            self.trust.doubt();
+            self.topology.doubt();
         }
         let others = self.hub.cluster.others();
         let times = others.iter().map(|node| self.heard.get(node).copied()).chain([self.confirmed]);
         let oldest: Option<Vec<Instant>> = times.collect();
         if let Some(oldest) = oldest.and_then(|times| times.into_iter().min())
-            && self.trust.heard(oldest)
+            && self.topology.heard(oldest)
         {
             self.local.wake_all();
         }
         self.heard.retain(|node, at| others.contains(node) || at.elapsed() < FORGET_AFTER);
-        let hears = self.trust.hears();
+        let hears = self.topology.hears();
         if hears != self.was_hearing {
             match hears {
                 true => tracing::info!("this node hears of every other node"),

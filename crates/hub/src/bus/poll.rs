@@ -7,7 +7,7 @@ use tandem_app::cluster::{self, Watched};
 use tandem_core::AgentId;
 
 use super::Inbox;
-use super::trust::Trust;
+use crate::cluster::Topology;
 use crate::db::Db;
 use crate::housekeeping::Pacing;
 
@@ -18,8 +18,8 @@ const BATCH: usize = 500;
 
 /// Looks every second for new events and ended keys of the agents that somebody listens for here. Does nothing while
 /// the node hears of every commit, apart from one look when that begins.
-pub(crate) async fn poll(db: Db, inbox: Inbox, trust: std::sync::Arc<Trust>, mut pacing: Pacing) {
-    if !trust.is_clustered() {
+pub(crate) async fn poll(db: Db, inbox: Inbox, topology: std::sync::Arc<Topology>, mut pacing: Pacing) {
+    if !topology.is_clustered() {
         return;
     }
     let mut known = HashMap::new();
@@ -31,7 +31,7 @@ pub(crate) async fn poll(db: Db, inbox: Inbox, trust: std::sync::Arc<Trust>, mut
             () = tokio::time::sleep(Duration::from_millis(LOOK_EVERY_MS - jitter)) => {}
             () = pacing.stopped() => return,
         }
-        let since = trust.since();
+        let since = topology.since();
         if since.is_some() && since == looked_since {
             known.clear();
             continue;

@@ -5,6 +5,7 @@
 
 mod figures;
 mod renew;
+mod topology;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -22,6 +23,7 @@ use crate::db::Db;
 use crate::keys::hub_secret;
 pub(crate) use figures::Figures;
 pub(crate) use renew::renew;
+pub use topology::Topology;
 
 /// How old the list of nodes may be.
 const LIST_AGE: Duration = Duration::from_secs(1);
@@ -34,14 +36,10 @@ const JOIN_PAUSE: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone)]
 pub(crate) struct Membership {
     pub(crate) id: NodeId,
-    /// `nats`, `none`, or empty for a node that wants to be alone.
-    pub(crate) bus: &'static str,
     /// Where it stores files: `own`, `shared`, or the name of a bucket after `bucket:`.
     pub(crate) files: String,
     /// Where other nodes reach it, if the settings say so.
     pub(crate) advertise: Option<String>,
-    /// Whether other processes can use the same database.
-    pub(crate) is_shared: bool,
     pub(crate) started_at: Timestamp,
 }
 
@@ -49,6 +47,7 @@ pub(crate) struct Membership {
 #[derive(Debug)]
 pub struct Cluster {
     membership: Membership,
+    pub topology: Arc<Topology>,
     advertise: Mutex<String>,
     secret: Vec<u8>,
     db: Db,
@@ -72,11 +71,16 @@ struct Known {
 }
 
 impl Cluster {
-    pub(crate) async fn new(membership: Membership, db: Db) -> Result<Self, tandem_app::Error> {
+    pub(crate) async fn new(
+        membership: Membership,
+        topology: Arc<Topology>,
+        db: Db,
+    ) -> Result<Self, tandem_app::Error> {
         Ok(Self {
             secret: hub_secret(db.store(), "cluster").await?,
             advertise: Mutex::new(membership.advertise.clone().unwrap_or_default()),
             membership,
+            topology,
             db,
             clock: Clock::System,
             known: Mutex::default(),
@@ -98,12 +102,6 @@ impl Cluster {
     #[must_use]
     pub fn secret(&self) -> &[u8] {
         &self.secret
-    }
-
-    /// Whether other nodes may run beside this one. If not, everything in memory is the only copy.
-    #[must_use]
-    pub fn is_clustered(&self) -> bool {
-        !self.membership.bus.is_empty()
     }
 
     /// Real time, also in tests that move the hub's clock.
@@ -187,7 +185,7 @@ impl Cluster {
 
     /// A node that runs.
     pub async fn node(&self, id: &NodeId) -> Result<Option<Node>, crate::Error> {
-        if !self.membership.is_shared {
+        if !self.topology.has_shared_database() {
             return Ok((id == self.id()).then(|| self.own_row(String::new())));
         }
         let find = |nodes: &[Node]| nodes.iter().find(|node| node.id == *id).cloned();
@@ -199,7 +197,7 @@ impl Cluster {
 
     /// All nodes that run, by their ids.
     pub async fn nodes(&self) -> Result<Arc<[Node]>, crate::Error> {
-        if !self.membership.is_shared {
+        if !self.topology.has_shared_database() {
             return Ok(Arc::new([self.own_row(String::new())]));
         }
         self.nodes_read_within(LIST_AGE).await
@@ -239,7 +237,7 @@ impl Cluster {
             id: membership.id.clone(),
             advertise: self.advertise(),
             version: env!("CARGO_PKG_VERSION").into(),
-            bus: membership.bus.into(),
+            bus: self.topology.bus().as_str().into(),
             files: membership.files.clone(),
             started_at: membership.started_at,
             until: self.clock.now().plus_ms(NODE_LIFE_MS),
@@ -250,7 +248,7 @@ impl Cluster {
     /// Takes part. If another node is in the way, waits until that one has shown that it runs, or its row has run out
     /// because it was killed.
     pub(crate) async fn join(&self) -> Result<Result<(), Refusal>, tandem_app::Error> {
-        if !self.membership.is_shared {
+        if !self.topology.has_shared_database() {
             return Ok(Ok(()));
         }
         let mut first_seen = None;
@@ -282,7 +280,7 @@ impl Cluster {
 
     /// Leaves, because the process stops.
     pub(crate) async fn leave(&self) -> Result<(), tandem_app::Error> {
-        if !self.membership.is_shared {
+        if !self.topology.has_shared_database() {
             return Ok(());
         }
         let (id, started_at, now) = (self.id().clone(), self.membership.started_at, self.clock.now());

@@ -16,7 +16,7 @@ const HURRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Renews this node's row until the hub stops, and learns which other nodes run.
 pub(crate) async fn renew(hub: Hub, mut pacing: Pacing) {
-    if !hub.cluster.membership.is_shared {
+    if !hub.cluster.topology.has_shared_database() {
         return;
     }
     let mut tick = tokio::time::interval(RENEW_EVERY);

@@ -1,7 +1,10 @@
-//! How long what this node remembers may be believed without asking the database.
+//! Whether other nodes may run beside this one, whether it hears of what they commit, and so how long what it remembers may
+//! be believed without asking the database. It is made once, at the start, from the settings.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+use tandem_store::Database;
 
 use crate::config::BusKind;
 
@@ -15,10 +18,11 @@ const HEARD_FOR: Duration = Duration::from_millis(1_500);
 
 const NEVER: u64 = u64::MAX;
 
-/// Whether this node hears of what other nodes commit.
 #[derive(Debug)]
-pub(crate) struct Trust {
-    kind: BusKind,
+pub struct Topology {
+    bus: BusKind,
+    /// Whether the database is a server that other processes can use.
+    has_shared_database: bool,
     epoch: Instant,
     /// Since when it hears everything, in milliseconds after the epoch. [`NEVER`] while it does not.
     since_ms: AtomicU64,
@@ -26,19 +30,35 @@ pub(crate) struct Trust {
     until_ms: AtomicU64,
 }
 
-impl Trust {
-    pub(crate) fn new(kind: BusKind) -> Self {
-        Self { kind, epoch: Instant::now(), since_ms: AtomicU64::new(NEVER), until_ms: AtomicU64::new(0) }
+impl Topology {
+    pub(crate) fn new(bus: BusKind, database: &Database) -> Self {
+        Self {
+            bus,
+            has_shared_database: matches!(database, Database::Postgres(_)),
+            epoch: Instant::now(),
+            since_ms: AtomicU64::new(NEVER),
+            until_ms: AtomicU64::new(0),
+        }
     }
 
-    /// Whether other nodes may run beside this one.
-    pub(crate) fn is_clustered(&self) -> bool {
-        self.kind != BusKind::Alone
+    pub(crate) fn bus(&self) -> &BusKind {
+        &self.bus
+    }
+
+    /// Whether other processes can use the same database: other nodes, or one that was started by mistake.
+    pub(crate) fn has_shared_database(&self) -> bool {
+        self.has_shared_database
+    }
+
+    /// Whether other nodes may run beside this one. If not, everything in memory is the only copy.
+    #[must_use]
+    pub fn is_clustered(&self) -> bool {
+        self.bus != BusKind::Alone
     }
 
     /// Whether this node hears of every commit of other nodes.
     pub(crate) fn hears(&self) -> bool {
-        match self.kind {
+        match self.bus {
             BusKind::Alone => true,
             BusKind::Polling => false,
             BusKind::Nats(_) => {
@@ -48,13 +68,13 @@ impl Trust {
     }
 
     /// Since when this node hears of every commit; `None` while it does not.
-    pub(super) fn since(&self) -> Option<u64> {
+    pub(crate) fn since(&self) -> Option<u64> {
         self.hears().then(|| self.since_ms.load(Relaxed)).filter(|since| *since != NEVER)
     }
 
     /// Whether something that was read from the database at this time may still be believed.
     pub(crate) fn covers(&self, read_at: Instant) -> bool {
-        if self.kind == BusKind::Alone {
+        if self.bus == BusKind::Alone {
             return true;
         }
         let age = read_at.elapsed();
@@ -63,7 +83,7 @@ impl Trust {
 
     /// Notes that NATS and every other node were heard at this time or later. Returns whether this node hears of
     /// commits again after it did not, so that it may have missed some.
-    pub(super) fn heard(&self, at: Instant) -> bool {
+    pub(crate) fn heard(&self, at: Instant) -> bool {
         let was_deaf = !self.hears();
         self.until_ms.store(self.ms(at + HEARD_FOR), Relaxed);
         let hears_again = was_deaf && at.elapsed() < HEARD_FOR;
@@ -74,7 +94,7 @@ impl Trust {
     }
 
     /// Messages were lost, or the connection was.
-    pub(super) fn doubt(&self) {
+    pub(crate) fn doubt(&self) {
         self.since_ms.store(NEVER, Relaxed);
     }
 
@@ -91,17 +111,21 @@ mod tests {
         Instant::now().checked_sub(age).unwrap()
     }
 
+    fn topology(bus: BusKind) -> Topology {
+        Topology::new(bus, &Database::Postgres(String::new()))
+    }
+
     #[test]
     fn a_node_that_hears_nothing_believes_for_two_seconds() {
-        let deaf = [Trust::new(BusKind::Polling), Trust::new(BusKind::Nats(Vec::new()))];
-        for trust in deaf {
-            assert!(trust.covers(Instant::now()));
-            assert!(!trust.covers(ago(Duration::from_secs(2))));
+        let deaf = [topology(BusKind::Polling), topology(BusKind::Nats(Vec::new()))];
+        for topology in deaf {
+            assert!(topology.covers(Instant::now()));
+            assert!(!topology.covers(ago(Duration::from_secs(2))));
         }
     }
 
     #[test]
     fn a_node_alone_believes_for_ever() {
-        assert!(Trust::new(BusKind::Alone).covers(ago(Duration::from_secs(60))));
+        assert!(topology(BusKind::Alone).covers(ago(Duration::from_secs(60))));
     }
 }

@@ -93,7 +93,7 @@ pub async fn serve(
     drop(stopping);
     hub.writing.close();
     // Clients that reconnect to another node come one after the other.
-    hub.liveness.bus.stop(if hub.cluster.is_clustered() { HAND_OVER } else { Duration::ZERO }).await;
+    hub.liveness.bus.stop(if hub.cluster.topology.is_clustered() { HAND_OVER } else { Duration::ZERO }).await;
     let drained = async {
         // WebSockets have left their connections, but keep their slots; they close by themselves.
         while slots.taken() > 0 || hub.liveness.bus.open() != (0, 0) {

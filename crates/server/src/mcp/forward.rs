@@ -67,7 +67,7 @@ pub(super) fn owner(hub: &Hub, id: &str) -> Owner {
 
 /// Names this node in the id of a session that a response contains.
 pub(super) fn name_node(hub: &Hub, headers: &mut HeaderMap) {
-    if !hub.cluster.is_clustered() {
+    if !hub.cluster.topology.is_clustered() {
         return;
     }
     let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok()) else { return };
