@@ -7,6 +7,8 @@ use crate::harness::{Db, Harness, Held, cluster};
 
 /// How often each request is measured. The hub's own timers only ever add to a figure, so the least one counts.
 const TRIES: usize = 5;
+/// How often at most a group is measured, until no timer has come in between.
+const GROUP_TRIES: usize = 50;
 
 /// Statements and round trips so far.
 fn asked(hub: &Harness) -> (u64, u64) {
@@ -84,7 +86,10 @@ async fn many_writes_together_cost_little_more_than_one_on_postgres() {
     let hub = Harness::start(Db::Postgres).await.at_one_node();
     let (ada, bob) = hub.pair().await;
     let mut least = (u64::MAX, u64::MAX);
-    for _ in 0..TRIES {
+    for _ in 0..GROUP_TRIES {
+        if least == (8 + key_reads(), 2) {
+            break;
+        }
         let held = Held::writer(&hub).await;
         let create = || {
             let (ada, bob) = (ada.clone(), bob.clone());
