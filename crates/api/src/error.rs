@@ -113,7 +113,7 @@ codes! {
     AlreadyMember "already_member" 409 "you are already a member of that network";
     SignatureReplayed "signature_replayed" 409 "that signature was already used on this task"
         => "Encrypt and sign the content again.";
-    IdTaken "id_taken" 409 "that task id is already in use"
+    IdTaken "id_taken" 409 "that task id is or was already in use"
         => "Choose another id, or leave it out.";
     AliasTaken "alias_taken" 409 "another of your connections has that alias";
     KeyTaken "key_taken" 409 "an agent has that API key already"

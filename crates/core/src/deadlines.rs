@@ -30,7 +30,7 @@ pub struct Deadline {
     pub number: i64,
     /// The attempt in which it was set. It has no meaning for a later attempt.
     pub attempt: i64,
-    /// When the task was created; `None` in rows of older versions. Another task can have the same id by now.
+    /// When the task was created; `None` in rows of older versions. In those times another task could get the same id.
     pub task_made_at: Option<Timestamp>,
 }
 

@@ -77,7 +77,7 @@ pub struct KeptId<Id> {
     id: Id,
 }
 
-/// A task. Its id may have been used again after it was deleted, so its time counts too.
+/// A task. Older versions let its id be used again after it was deleted, so its time counts too.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeptTask {

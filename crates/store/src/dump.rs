@@ -39,6 +39,7 @@ pub const TABLES: &[Table] = &[
     table("pairs", &["low_id", "high_id"]),
     table("cancellations", &["by_id", "peer_id"]),
     table("tasks", &["id"]),
+    table("used_task_ids", &["id"]),
     table("former_targets", &["agent_id", "task_id"]),
     table("task_log", &["task_id", "number"]),
     table("messages", &["id"]),

@@ -172,7 +172,7 @@ pub fn create(
     }
     let route = find_route(tx, by, &new.target, new.network.as_ref())?;
     if let Some(id) = &new.id
-        && rows::exists(tx, id)?
+        && rows::is_id_used(tx, id)?
     {
         return Err(Error::IdTaken);
     }
@@ -186,6 +186,9 @@ pub fn create(
         submit(tx, &mut task, &route.reach, now)?;
     }
     write_log(tx, &mut task, None, Role::Initiator, None, now)?;
+    if let Some(id) = &new.id {
+        rows::use_id(tx, id)?;
+    }
     rows::insert(tx, &task)?;
     Ok(task)
 }

@@ -113,6 +113,8 @@ async fn a_hub_under_load_goes_into_a_file_and_into_either_database(
     let webhook = json!({ "webhookUrl": "http://127.0.0.1:1/hook", "webhookSecret": "a secret of sixteen" });
     let profile = bob.patch("/agents/me", webhook).await.ok(200);
     let code = ada.post_empty("/pair/generate").await.text("code");
+    let deleted = ada.task_with(&bob, json!({ "draft": true })).await;
+    ada.delete(&format!("/tasks/{deleted}")).await.ok(200);
 
     let (stop, made) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicI64::new(0)));
     let senders: Vec<_> = (0..4)
@@ -162,6 +164,8 @@ async fn a_hub_under_load_goes_into_a_file_and_into_either_database(
     assert_eq!(bob.get(&format!("/networks/{network}")).await.ok(200)["memberCount"], 2);
     let again = bob.get("/agents/me").await.ok(200);
     assert_eq!((&again["webhookUrl"], &again["id"]), (&profile["webhookUrl"], &profile["id"]));
+    let taken = json!({ "targetAgentId": bob.id, "title": "Another", "id": deleted });
+    ada.post("/tasks", taken).await.refused(409, "id_taken");
     // An open code still opens, and numbers go on without a gap.
     let eve = hub.agent("Eve").await;
     eve.post("/pair/connect", json!({ "code": code })).await.ok(201);

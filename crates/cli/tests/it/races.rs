@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use tandem_app::idempotency::{self, Key};
-use tandem_app::tasks::{Change, Defaults, NewTask};
+use tandem_app::tasks::{Change, Defaults, Expected, NewTask};
 use tandem_app::{Error, agents, connections, files, keys, messages, networks, pairing, tasks, updates};
 use tandem_core::text::Body;
 use tandem_core::{AgentId, IdSource, Now, Status, TaskId, Timestamp};
@@ -215,6 +215,25 @@ async fn one_id_belongs_to_one_task_on_postgres() {
         assert!(made.iter().all(|made| matches!(made, Ok(_) | Err(Error::IdTaken))), "{made:?}");
     }
     assert_eq!(world.live_tasks().await, 20);
+    world.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_id_of_a_task_that_is_being_deleted_is_never_free_on_postgres() {
+    let world = World::new().await;
+    for round in 0..20 {
+        let id = format!("mine_{round}");
+        let task = world.create(0, Some(&id)).await.unwrap();
+        world.set(0, &world.ada, &task, Status::Cancelled).await.unwrap();
+        let again = join_all((0..6).map(|node| world.create(node, Some(&id))));
+        let delete = async {
+            let (by, task) = (world.ada.clone(), task.clone());
+            world.on(round, move |tx, now| tasks::delete(tx, &by, &task, &Expected::default(), now)).await
+        };
+        let (again, deleted) = tokio::join!(again, delete);
+        deleted.unwrap();
+        assert!(again.iter().all(|made| matches!(made, Err(Error::IdTaken))), "{again:?}");
+    }
     world.close().await;
 }
 

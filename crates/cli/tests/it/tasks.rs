@@ -141,6 +141,38 @@ async fn a_client_may_bring_its_own_id_once(#[values(Db::Sqlite, Db::Postgres)] 
 
 #[rstest]
 #[tokio::test]
+async fn an_id_is_never_used_twice(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let (cy, di) = hub.pair().await;
+    let take_again = async |id: &str| {
+        for (from, to) in [(&cy, &di), (&di, &cy)] {
+            let body = json!({ "targetAgentId": to.id, "title": "Another", "id": id });
+            from.post("/tasks", body).await.refused(409, "id_taken");
+        }
+    };
+    let ended = ada.task_with(&bob, json!({ "id": "ended" })).await;
+    ada.set(&ended, "cancelled").await.ok(200);
+    let draft = ada.task_with(&bob, json!({ "id": "draft", "draft": true })).await;
+    let made_by_hub = ada.task_with(&bob, json!({ "draft": true })).await;
+    for id in [&ended, &draft, &made_by_hub] {
+        ada.delete(&format!("/tasks/{id}")).await.ok(200);
+        take_again(id).await;
+        let body = json!({ "targetAgentId": bob.id, "title": "Another", "id": id });
+        ada.post("/tasks", body).await.refused(409, "id_taken");
+        ada.get(&format!("/tasks/{id}")).await.refused(404, "not_found");
+    }
+    // Also when its account is gone.
+    let left = [ada.task_with(&bob, json!({ "id": "left" })).await, ada.task(&bob).await];
+    ada.delete("/agents/me").await.ok(200);
+    for id in &left {
+        bob.get(&format!("/tasks/{id}")).await.refused(404, "not_found");
+        take_again(id).await;
+    }
+}
+
+#[rstest]
+#[tokio::test]
 async fn nobody_else_learns_that_a_task_exists(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;

@@ -108,8 +108,18 @@ columns! {
 
 const JOINED: &str = "join agents i on i.id = t.initiator_id join agents g on g.id = t.target_id";
 
-pub fn exists(tx: &mut Tx<'_>, id: &TaskId) -> Result<bool, Error> {
-    Ok(tx.optional("select 1 from tasks where id = ?1", &[id.into()])?.is_some())
+/// Whether a task has this id, or ever had it.
+pub fn is_id_used(tx: &mut Tx<'_>, id: &TaskId) -> Result<bool, Error> {
+    let used = "select 1 from used_task_ids where id = ?1";
+    tx.prefetch(used, &[id.into()])?;
+    let exists = tx.optional("select 1 from tasks where id = ?1", &[id.into()])?.is_some();
+    Ok(exists || tx.optional(used, &[id.into()])?.is_some())
+}
+
+/// Notes that a client has made this id. It fails if another transaction has done so meanwhile, even if that task is
+/// deleted by now.
+pub fn use_id(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
+    insert!(used_task_ids { id: id }).send(tx)
 }
 
 pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
@@ -236,13 +246,14 @@ pub fn claim_surfaced(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, since: Tim
     tx.send(sql, &[id.into(), target.into(), since.into(), channel.into(), asked.into(), waited.into()])
 }
 
-/// Removes a task with its messages and its history; tells how many messages there were.
+/// Removes a task with its messages and its history, but keeps its id from being used again. Returns how many messages
+/// there were.
 pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
     let messages = tx.execute("delete from messages where task_id = ?1", &[id.into()])?;
     tx.send("delete from task_log where task_id = ?1", &[id.into()])?;
     tx.send("delete from signatures where task_id = ?1", &[id.into()])?;
     tx.send("delete from former_targets where task_id = ?1", &[id.into()])?;
-    // Its parts are nobody's: the id may be taken again, by somebody who must not see them.
+    insert!(used_task_ids { id: id }, on conflict (id) ignore).send(tx)?;
     tx.send("update tasks set parent_id = null, parent_shared = 0 where parent_id = ?1", &[id.into()])?;
     tx.send("delete from tasks where id = ?1", &[id.into()])?;
     Ok(messages)
