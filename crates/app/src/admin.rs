@@ -6,7 +6,7 @@ use tandem_core::{AgentId, DeliveryId, TaskId, Timestamp};
 use tandem_store::admin::{self as rows, Counted, Counts, DeliveryRow, EventRow, TaskRow};
 use tandem_store::{Effect, Tx, agents};
 
-use crate::{Error, Page};
+use crate::{Error, Page, webhooks};
 
 /// Rows that one transaction counts, about.
 const COUNTED_AT_ONCE: i64 = 10_000;
@@ -66,15 +66,23 @@ pub struct AgentTerms {
     pub suspended: Option<bool>,
 }
 
-/// Applies the operator's changes to an agent. A suspension ends its key at the commit.
-pub fn change_agent(tx: &mut Tx<'_>, id: &AgentId, terms: &AgentTerms) -> Result<Agent, Error> {
+/// Applies the operator's changes to an agent. A suspension ends its key at the commit, and its webhook rests.
+pub fn change_agent(
+    tx: &mut Tx<'_>,
+    id: &AgentId,
+    terms: &AgentTerms,
+    now: Timestamp,
+) -> Result<Agent, Error> {
     let mut agent = agents::find(tx, id)?.ok_or(Error::NotFound("agent"))?;
+    let was_suspended = agent.suspended;
     agent.costs_credits = terms.costs_credits.unwrap_or(agent.costs_credits);
     agent.credits_micro = terms.credits.map_or(agent.credits_micro, Usd::micro);
     agent.suspended = terms.suspended.unwrap_or(agent.suspended);
     agents::set_terms(tx, id, agent.costs_credits, agent.credits_micro, agent.suspended)?;
     if agent.suspended {
         tx.after_commit(Effect::KeyEnded(id.clone()));
+    } else if was_suspended {
+        webhooks::resume(tx, id, now)?;
     }
     Ok(agent)
 }

@@ -2,10 +2,12 @@
 //! each with its API key, or the operator. A sign-in stores the hash of the key it was made with and is worth nothing once
 //! that key has ended, so rotating a key signs everybody out.
 
-use tandem_core::{AgentId, Timestamp};
+use tandem_core::agents::Agent;
+use tandem_core::{AgentId, Now, Timestamp};
 use tandem_store::sign_ins as rows;
-use tandem_store::{Tx, agents};
+use tandem_store::{Effect, Tx, agents};
 
+use crate::agents::NewAgent;
 use crate::keys::{self, KeyHash};
 use crate::{Error, Invalid};
 
@@ -53,6 +55,8 @@ pub struct SignIn {
 pub struct Session {
     /// Its id, which stays when the token changes.
     pub id: String,
+    /// The hash of its present token.
+    pub hash: Vec<u8>,
     /// Who is signed in with a key that is still valid, the first one first.
     pub sign_ins: Vec<SignIn>,
     /// Whether its last use is long enough ago to be recorded again.
@@ -132,7 +136,7 @@ fn with_sign_ins(
         sign_ins.push(SignIn { subject, key_hash });
     }
     let is_stale = now.ms_since(found.used_at) >= TOUCH_SECONDS * 1_000;
-    Ok(Session { id: found.id, sign_ins, is_stale })
+    Ok(Session { id: found.id, hash: found.hash, sign_ins, is_stale })
 }
 
 /// The token that a browser sent, if any, and the one that it gets. Whoever signs in gets a new token: somebody else may
@@ -144,6 +148,16 @@ pub struct Tokens {
     /// The hash of the new token.
     pub new: KeyHash,
     pub id: [u8; 16],
+    /// Whether a new session begins although the token that was sent is unknown.
+    pub begins_anew: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignedIn {
+    Yes,
+    /// Nothing was changed: the token that was sent is unknown. A sign-in in another window of this browser may just have
+    /// replaced it. The old token must not lead to the new one, or it would be of use to whoever else knows it.
+    UnknownToken,
 }
 
 /// Signs somebody in, in a new session or in the one that the browser has. The caller has checked the operator's token; the
@@ -154,7 +168,7 @@ pub fn sign_in(
     subject: &Subject,
     key_hash: &KeyHash,
     now: Timestamp,
-) -> Result<(), Error> {
+) -> Result<SignedIn, Error> {
     if let Subject::Agent(agent) = subject {
         crate::agents::check_key(tx, agent, key_hash)?;
     }
@@ -162,6 +176,12 @@ pub fn sign_in(
         Some(sent) => rows::find_session(tx, sent, now)?,
         None => None,
     };
+    if found.is_none() && tokens.sent.is_some() && !tokens.begins_anew {
+        return Ok(SignedIn::UnknownToken);
+    }
+    if let Some(found) = &found {
+        make_room(tx, &found.id, subject)?;
+    }
     let id = match found {
         Some(found) => {
             rows::set_hash(tx, &found.id, &tokens.new)?;
@@ -176,11 +196,29 @@ pub fn sign_in(
             id
         }
     };
-    make_room(tx, &id, subject)?;
     let row =
         rows::SignIn { subject: subject.as_str().to_owned(), key_hash: key_hash.to_vec(), created_at: now };
     rows::insert_sign_in(tx, &id, &row)?;
-    Ok(rows::keep_newest(tx, subject.as_str(), SESSIONS_MAX)?)
+    rows::keep_newest(tx, subject.as_str(), SESSIONS_MAX)?;
+    Ok(SignedIn::Yes)
+}
+
+/// Registers an agent for a person, within the browser's session, and signs it in there. The session gets a new token, so a
+/// form that is sent twice, even at the same moment, registers one agent.
+pub fn register(tx: &mut Tx<'_>, tokens: &Tokens, new: &NewAgent, now: &Now) -> Result<Agent, Error> {
+    let found = match &tokens.sent {
+        Some(sent) => rows::find_session(tx, sent, now.at)?,
+        None => None,
+    };
+    let Some(found) = found else {
+        let why = "was registered by this form already: it is signed in here, and its settings give it a new key";
+        return Err(Invalid::field("name", why).into());
+    };
+    // The agent has no id yet; none has this one.
+    make_room(tx, &found.id, &Subject::Agent(now.new_id()))?;
+    let agent = crate::agents::register(tx, new, now)?;
+    sign_in(tx, tokens, &Subject::Agent(agent.id.clone()), &new.key_hash, now.at)?;
+    Ok(agent)
 }
 
 /// Refuses one agent too many. Those whose key has ended do not count: they are removed.
@@ -217,7 +255,7 @@ pub fn rotate_key(
     by: &AgentId,
     old: &KeyHash,
     new: &KeyHash,
-    now: &tandem_core::Now,
+    now: &Now,
 ) -> Result<(), Error> {
     crate::agents::rotate_key(tx, by, old, new, now)?;
     Ok(rows::set_key(tx, session, by.as_str(), new)?)
@@ -236,16 +274,31 @@ pub fn sign_out(tx: &mut Tx<'_>, id: &str, subject: &Subject) -> Result<(), Erro
     if rows::list(tx, id)?.is_empty() {
         rows::remove_session(tx, id)?;
     }
+    end_pages(tx, subject);
     Ok(())
 }
 
+/// Signs everybody out of a session.
 pub fn end(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
+    for sign_in in rows::list(tx, id)? {
+        if let Ok(agent) = sign_in.subject.parse() {
+            end_pages(tx, &Subject::Agent(agent));
+        }
+    }
     Ok(rows::remove_session(tx, id)?)
 }
 
 /// Signs one out of every session, in every browser.
 pub fn sign_out_everywhere(tx: &mut Tx<'_>, subject: &Subject) -> Result<(), Error> {
+    end_pages(tx, subject);
     Ok(rows::remove_subject(tx, subject.as_str())?)
+}
+
+/// Has the open pages of an agent look whether they are still signed in. Those of the operator have no stream.
+fn end_pages(tx: &mut Tx<'_>, subject: &Subject) {
+    if let Subject::Agent(agent) = subject {
+        tx.after_commit(Effect::SignedOut(agent.clone()));
+    }
 }
 
 /// The names of agents that are signed in, for the switcher. One that is gone is left out.
@@ -270,16 +323,22 @@ pub fn new_setup_code() -> String {
     groups.join("-")
 }
 
-/// The hash of a code as somebody typed it: case, spaces and hyphens do not matter.
-fn setup_hash(code: &str) -> KeyHash {
+/// The hash of a code as somebody typed it: case, spaces and hyphens do not matter. The operator's token is part of it, so
+/// that a link is worth nothing once another token is in force.
+fn setup_hash(code: &str, token: &KeyHash) -> KeyHash {
     let letters: String = code.chars().filter(char::is_ascii_alphanumeric).collect();
-    keys::sha256(letters.to_ascii_uppercase().as_bytes())
+    keys::sha256(&[letters.to_ascii_uppercase().as_bytes(), token].concat())
 }
 
-/// Stores a code for a one-time link and tells when it ends.
-pub fn store_setup_code(tx: &mut Tx<'_>, code: &str, now: Timestamp) -> Result<Timestamp, Error> {
+/// Stores a code for a one-time link and tells when it ends. `token` is the hash of the operator's token.
+pub fn store_setup_code(
+    tx: &mut Tx<'_>,
+    code: &str,
+    token: &KeyHash,
+    now: Timestamp,
+) -> Result<Timestamp, Error> {
     let expires_at = now.plus_seconds(SETUP_SECONDS);
-    rows::insert_setup_code(tx, &setup_hash(code), expires_at)?;
+    rows::insert_setup_code(tx, &setup_hash(code, token), expires_at)?;
     Ok(expires_at)
 }
 
@@ -290,11 +349,16 @@ pub fn use_setup_code(
     tokens: &Tokens,
     token: &KeyHash,
     now: Timestamp,
-) -> Result<(), Error> {
-    if !rows::use_setup_code(tx, &setup_hash(code), now)? {
+) -> Result<SignedIn, Error> {
+    let hash = setup_hash(code, token);
+    if !rows::is_setup_code(tx, &hash, now)? {
         return Err(Error::NotFound("setup code"));
     }
-    sign_in(tx, tokens, &Subject::Operator, token, now)
+    let outcome = sign_in(tx, tokens, &Subject::Operator, token, now)?;
+    if outcome == SignedIn::Yes {
+        rows::remove_setup_code(tx, &hash)?;
+    }
+    Ok(outcome)
 }
 
 #[cfg(test)]
@@ -307,6 +371,8 @@ mod tests {
         assert_eq!(code.len(), 14);
         assert_ne!(code, new_setup_code());
         let typed = format!(" {} ", code.to_ascii_lowercase().replace('-', " "));
-        assert_eq!(setup_hash(&typed), setup_hash(&code));
+        let token = [1; 32];
+        assert_eq!(setup_hash(&typed, &token), setup_hash(&code, &token));
+        assert_ne!(setup_hash(&code, &[2; 32]), setup_hash(&code, &token));
     }
 }

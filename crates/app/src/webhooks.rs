@@ -110,6 +110,11 @@ pub fn claim(
     if leased.interrupted > 0 {
         rows::count_interrupted(tx, agent, now.at, leased.interrupted)?;
     }
+    // Nothing is lost: what waits, and what happens meanwhile, is delivered after the suspension.
+    if leased.is_suspended {
+        rows::pause(tx, agent)?;
+        return Ok(Claim::Off);
+    }
     let more = enqueue(tx, agent, &mut leased, &url, now)?;
     let deliveries = rows::due(tx, agent, now.at, deliveries_max)?;
     if !deliveries.is_empty() {
@@ -168,6 +173,15 @@ fn delivery(agent: &AgentId, seq: Option<i64>, kind: &str, url: &str, body: Stri
         created_at: now.at,
         replays: 0,
     }
+}
+
+/// Goes on with the webhook of an agent whose suspension has ended.
+pub(crate) fn resume(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
+    let Some(webhook) = rows::find(tx, agent)?.filter(|webhook| webhook.active) else { return Ok(()) };
+    rows::list_at(tx, agent, Some(webhook.cursor))?;
+    rows::wake(tx, agent, now)?;
+    tx.after_commit(Effect::WebhookDue(agent.clone()));
+    Ok(())
 }
 
 fn active_url(tx: &mut Tx<'_>, by: &AgentId) -> Result<String, Error> {

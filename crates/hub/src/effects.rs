@@ -50,6 +50,10 @@ impl CommitEffects {
                     inbox.end_key(&agent);
                     control.push(Control::KeyEnded(agent));
                 }
+                Effect::SignedOut(agent) => {
+                    inbox.bus.signed_out(&agent);
+                    control.push(Control::SignedOut(agent));
+                }
                 Effect::WebhookChanged(agent) => {
                     inbox.receivers.changed(&agent);
                     control.push(Control::WebhookChanged(agent));

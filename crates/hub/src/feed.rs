@@ -109,6 +109,11 @@ impl Feed {
         }
     }
 
+    /// Goes on after the sign-outs so far. Call it before looking whether the page is still signed in.
+    pub fn ignore_sign_outs(&mut self) {
+        self.listener.ignore_sign_outs();
+    }
+
     /// Counts a client that reads too slowly.
     pub fn too_slow(&self) {
         self.hub.metrics.slow_readers.inc();

@@ -11,7 +11,7 @@ use tandem_app::ticket::Tickets;
 use tandem_app::{Error, admin, agents};
 use tandem_core::AgentId;
 use tandem_store::{Store, Tx};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::bus::{Bus, EndReason};
 use crate::caller::Caller;
@@ -216,12 +216,17 @@ impl Access {
     /// waits for those that came before it; once found, it is in the cache and does not wait again. A refusal without a
     /// look-up would lock out every agent at their address whose key is not in the cache, as after a restart.
     pub async fn look_up_in_turn(&self, hash: KeyHash) -> Result<Option<AgentId>, crate::Error> {
-        let _turn = self.turns.acquire().await;
+        let _turn = self.turn().await;
         // Another request with the same key may have found it meanwhile.
         match self.known(&hash) {
             Some(agent) => Ok(Some(agent)),
             None => self.look_up(hash).await,
         }
+    }
+
+    /// Waits for the turn of [`Self::look_up_in_turn`]; it ends when the result is dropped.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turns.acquire().await.ok()
     }
 
     /// Refuses a caller whose key has ended since its request was admitted. An ended key leaves the cache with the commit

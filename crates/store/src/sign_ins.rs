@@ -124,10 +124,14 @@ pub fn insert_setup_code(tx: &mut Tx<'_>, hash: &[u8], expires_at: Timestamp) ->
     insert!(setup_codes { hash: hash, expires_at: expires_at }).send(tx)
 }
 
-/// Uses a code; false if there is no such code, or no longer.
-pub fn use_setup_code(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<bool, Error> {
-    let sql = "delete from setup_codes where hash = ?1 and expires_at > ?2";
-    Ok(tx.execute(sql, &[hash.into(), now.into()])? > 0)
+/// Whether there is such a code that has not ended.
+pub fn is_setup_code(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<bool, Error> {
+    let sql = "select 1 from setup_codes where hash = ?1 and expires_at > ?2 /* lock setup_codes */";
+    Ok(tx.optional(sql, &[hash.into(), now.into()])?.is_some())
+}
+
+pub fn remove_setup_code(tx: &mut Tx<'_>, hash: &[u8]) -> Result<(), Error> {
+    tx.send("delete from setup_codes where hash = ?1", &[hash.into()])
 }
 
 /// Removes what has run out, a bounded number of rows at a time; tells how many.

@@ -18,6 +18,8 @@ pub enum Effect {
     EventAppended(EventNotice),
     /// An agent's API key is no longer valid: the key was replaced, or the agent suspended or deleted.
     KeyEnded(AgentId),
+    /// Somebody was signed out of an agent's pages, in one browser or in all.
+    SignedOut(AgentId),
     /// An agent's webhook was changed. How is read from the database, because the effects of two writers may be
     /// executed in another order than they were committed in.
     WebhookChanged(AgentId),
@@ -32,9 +34,11 @@ impl Effect {
     /// executed when the connection broke during the commit, so that nobody knows.
     pub(crate) fn is_safe_if_undone(&self) -> bool {
         match self {
-            Self::EventAppended(_) | Self::KeyEnded(_) | Self::WebhookChanged(_) | Self::WebhookDue(_) => {
-                true
-            }
+            Self::EventAppended(_)
+            | Self::KeyEnded(_)
+            | Self::SignedOut(_)
+            | Self::WebhookChanged(_)
+            | Self::WebhookDue(_) => true,
             Self::FilesRemoved(_) => false,
         }
     }

@@ -53,6 +53,8 @@ pub struct Leased {
     pub last_seq: i64,
     /// How far the work list knows that the log was turned into deliveries.
     pub listed: Option<i64>,
+    /// Whether the operator has suspended the agent.
+    pub is_suspended: bool,
 }
 
 columns! {
@@ -62,6 +64,7 @@ columns! {
         interrupted: "a.webhook_interrupted",
         last_seq: "m.last_seq",
         listed: "m.webhook_cursor",
+        is_suspended: "a.suspended",
     }
 }
 
@@ -198,6 +201,17 @@ pub fn release(tx: &mut Tx<'_>, agent: &AgentId, holder: &str) -> Result<(), Err
          where id = ?1 and webhook_lease_holder = ?2",
         &[agent.into(), holder.into()],
     )
+}
+
+/// Gives an agent's deliveries back and has nobody look for them until [`wake`].
+pub fn pause(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+    list_at(tx, agent, None)?;
+    update!(agents {
+        webhook_lease_until: 0,
+        webhook_leased: 0,
+        webhook_next_at: Value::Null,
+    } where { id: agent })
+    .send(tx)
 }
 
 /// Says that an agent has something due by then.

@@ -13,11 +13,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rstest::rstest;
 use serde_json::{Value, json};
+use tandem_app::webhooks::Claim;
 use tandem_core::webhooks::is_public;
 use tandem_hub::webhooks::address::{Resolver, Script};
 use tokio::net::TcpListener;
 
-use crate::harness::{Agent, Db, Harness, Place, eventually};
+use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, Place, eventually};
 
 /// What a receiver got.
 #[derive(Debug, Clone)]
@@ -177,6 +178,37 @@ async fn events_are_posted_with_both_signatures(#[values(Db::Sqlite, Db::Postgre
     let cleared = bob.patch("/agents/me", json!({ "webhookUrl": null })).await.ok(200);
     assert_eq!((&cleared["webhookUrl"], &cleared["webhookActive"]), (&Value::Null, &json!(false)));
     bob.post_empty("/webhooks/ping").await.refused(409, "no_webhook");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_suspended_agents_webhook_rests(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let receiver = Receiver::start(&[Reply::Status(500), Reply::Status(200)]).await;
+    bob.patch("/agents/me", json!({ "webhookUrl": receiver.url() })).await.ok(200);
+    ada.task(&bob).await;
+    receiver.wait_for(1).await;
+    let suspend = async |suspended: bool| {
+        let (path, body) = (format!("/admin/agents/{}", bob.id), json!({ "suspended": suspended }));
+        hub.client.send("PATCH", &path, Some(ADMIN_TOKEN), Some(body)).await.ok(200);
+    };
+    suspend(true).await;
+    // The first event is due again, and there is another one.
+    hub.advance_ms(60_000);
+    ada.task(&bob).await;
+    let of: tandem_core::AgentId = bob.id.parse().unwrap();
+    eventually(async || {
+        let of = of.clone();
+        let claim =
+            hub.hub.db.write(move |tx, now| tandem_app::webhooks::claim(tx, &of, "test", 4, now)).await;
+        matches!(claim.unwrap(), Claim::Off).then_some(())
+    })
+    .await;
+    assert_eq!(receiver.got().len(), 1);
+    suspend(false).await;
+    let got = receiver.wait_for(3).await;
+    assert!(got.iter().all(|got| got.json()["event"] == "task.created"));
 }
 
 #[rstest]

@@ -26,6 +26,7 @@ impl Inbox {
     pub(super) fn receive(&self, control: Control) {
         match control {
             Control::KeyEnded(agent) => self.end_key(&agent),
+            Control::SignedOut(agent) => self.bus.signed_out(&agent),
             Control::WebhookChanged(agent) => self.receivers.changed(&agent),
             Control::WebhookDue(agent) => self.receivers.wake_due(&agent),
             Control::Observing => {

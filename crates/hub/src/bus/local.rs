@@ -21,6 +21,8 @@ const OBSERVED_MAX: usize = 1_024;
 pub enum EndReason {
     /// The key it was opened with is no longer valid.
     KeyEnded,
+    /// Somebody was signed out of the agent's pages, perhaps in another browser. Only pages see this, and they may go on.
+    SignedOut,
     Stopping,
 }
 
@@ -50,6 +52,7 @@ struct Signal {
     wakeups: u64,
     at: Instant,
     ended: Option<(u64, EndReason)>,
+    sign_outs: u64,
 }
 
 #[derive(Debug)]
@@ -212,7 +215,7 @@ impl LocalBus {
         let stopping = channels.stopping;
         let is_new = !channels.by_agent.contains_key(agent);
         let channel = channels.by_agent.entry(agent.clone()).or_insert_with(|| Channel {
-            signal: watch::Sender::new(Signal { wakeups: 0, at: Instant::now(), ended: None }),
+            signal: watch::Sender::new(Signal { wakeups: 0, at: Instant::now(), ended: None, sign_outs: 0 }),
             sockets: 0,
             streams: 0,
             polls: 0,
@@ -223,7 +226,8 @@ impl LocalBus {
         }
         *channel.count_mut(transport) += 1;
         let signal = channel.signal.subscribe();
-        let ended_before = signal.borrow().ended.map_or(0, |ended| ended.0);
+        let Signal { ended, sign_outs, .. } = *signal.borrow();
+        let ended_before = ended.map_or(0, |ended| ended.0);
         match transport {
             Transport::Socket => channels.sockets += 1,
             Transport::Stream | Transport::Page => channels.streams += 1,
@@ -240,6 +244,7 @@ impl LocalBus {
             transport,
             signal,
             ended_before,
+            sign_outs,
             stopping,
         })
     }
@@ -247,6 +252,12 @@ impl LocalBus {
     pub(super) fn end(&self, agent: &AgentId, end: EndReason) {
         if let Some(channel) = self.channels().by_agent.get_mut(agent) {
             end_channel(channel, end);
+        }
+    }
+
+    pub(super) fn signed_out(&self, agent: &AgentId) {
+        if let Some(channel) = self.channels().by_agent.get_mut(agent) {
+            channel.signal.send_modify(|signal| signal.sign_outs += 1);
         }
     }
 
@@ -319,6 +330,8 @@ pub struct Listener {
     transport: Transport,
     signal: watch::Receiver<Signal>,
     ended_before: u64,
+    /// How many sign-outs there were when it was last found to be signed in.
+    sign_outs: u64,
     stopping: bool,
 }
 
@@ -341,7 +354,15 @@ impl Listener {
         if self.stopping {
             return Some(EndReason::Stopping);
         }
-        self.signal.borrow().ended.filter(|ended| ended.0 > self.ended_before).map(|ended| ended.1)
+        let signal = self.signal.borrow();
+        let ended = signal.ended.filter(|ended| ended.0 > self.ended_before).map(|ended| ended.1);
+        let is_signed_out = self.transport == Transport::Page && signal.sign_outs > self.sign_outs;
+        ended.or(is_signed_out.then_some(EndReason::SignedOut))
+    }
+
+    /// Goes on after the sign-outs so far. Call it before looking whether the page is still signed in.
+    pub fn ignore_sign_outs(&mut self) {
+        self.sign_outs = self.signal.borrow().sign_outs;
     }
 
     /// The time of the last wake-up.

@@ -113,6 +113,11 @@ impl Bus {
         self.local().end(agent, end);
     }
 
+    /// Has the pages of an agent that are open on this node look whether they are still signed in.
+    pub(crate) fn signed_out(&self, agent: &AgentId) {
+        self.local().signed_out(agent);
+    }
+
     /// Ends all listeners and observers, and each new one at once, because the hub stops. With a time to do it in, the
     /// listeners end one after the other, so that their clients do not all reconnect at the same moment.
     pub async fn stop(&self, within: Duration) {

@@ -89,6 +89,7 @@ impl Seal {
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Control {
     KeyEnded(AgentId),
+    SignedOut(AgentId),
     WebhookChanged(AgentId),
     /// An agent has a delivery that is due now.
     WebhookDue(AgentId),

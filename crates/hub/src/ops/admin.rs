@@ -98,7 +98,7 @@ pub async fn change_agent(
         return Err(nothing_to_change());
     }
     let id = agent.clone();
-    let changed = hub.db.write(move |tx, _| admin::change_agent(tx, &id, &terms)).await?;
+    let changed = hub.db.write(move |tx, now| admin::change_agent(tx, &id, &terms, now.at)).await?;
     let seen = hub.presence(&changed).await;
     Ok(AdminAgent::new(changed, seen))
 }

@@ -11,12 +11,13 @@ use tandem_api::text::{Author, HubText, PeerName, PeerTags, PeerText};
 use tandem_app::agents::{self, Change, Discover, NewAgent};
 use tandem_app::idempotency::{self, Key};
 use tandem_app::keys::KeyHash;
-use tandem_app::{Error as AppError, Invalid, keys, webhooks};
+use tandem_app::{Error as AppError, Invalid, keys, sign_ins, webhooks};
 use tandem_core::agents::Agent;
 use tandem_core::{AgentId, Now};
 use tandem_store::Tx;
 use tandem_store::directory::Listed;
 
+use super::sign_ins::SigningIn;
 use crate::presences::Sightings;
 use crate::rates::RateKind;
 use crate::webhooks::address;
@@ -115,20 +116,28 @@ pub async fn register(
     Ok(Registered { api_key: api_key.map(HubText::new), profile: Profile::new(agent, seen, None) })
 }
 
-/// Writes a new agent, or finds the one that the same request has made at this moment.
-async fn insert(
+/// Registers an agent for a person and signs it in within the browser's session. The caller of this function has counted the
+/// registration.
+pub async fn register_in_browser(
     hub: &HubParts,
+    browser: &SigningIn,
     body: RegisterAgent,
-    key_hash: KeyHash,
-    is_own_key: bool,
-    repeatable: Option<Repeatable>,
-) -> Result<(Agent, bool), Error> {
+) -> Result<Registered, Error> {
+    let (api_key, key_hash) = new_key(hub, None)?;
+    let (tokens, new) = (browser.hashes, checked(hub, body, key_hash)?);
+    let agent = hub.db.write(move |tx, now| sign_ins::register(tx, &tokens, &new, now)).await?;
+    let seen = hub.presence(&agent).await;
+    Ok(Registered { api_key: api_key.map(HubText::new), profile: Profile::new(agent, seen, None) })
+}
+
+/// A new agent whose key and proof of work are good.
+fn checked(hub: &HubParts, body: RegisterAgent, key_hash: KeyHash) -> Result<NewAgent, Error> {
     if let Some(pem) = &body.public_key {
         keys::check_public_key(pem)?;
     }
     let solved =
         hub.access.challenges.check(body.challenge.as_deref(), body.solution.as_deref(), hub.time())?;
-    let new = NewAgent {
+    Ok(NewAgent {
         name: body.name,
         description: body.description,
         capabilities: body.capabilities.unwrap_or_default(),
@@ -137,7 +146,18 @@ async fn insert(
         key_hash,
         solved,
         credits_micro: hub.config.initial_credits_micro(),
-    };
+    })
+}
+
+/// Writes a new agent, or finds the one that the same request has made at this moment.
+async fn insert(
+    hub: &HubParts,
+    body: RegisterAgent,
+    key_hash: KeyHash,
+    is_own_key: bool,
+    repeatable: Option<Repeatable>,
+) -> Result<(Agent, bool), Error> {
+    let new = checked(hub, body, key_hash)?;
     let write = hub.db.write(move |tx, now| {
         // Read before the earlier answer: the same request may be committed between the two on another connection.
         let unused = if is_own_key { agents::check_unused(tx, &key_hash) } else { Ok(()) };

@@ -5,7 +5,7 @@ use tandem_api::error::Code;
 use tandem_api::text::HubText;
 use tandem_app::keys;
 use tandem_app::limits::{Kind, Limit};
-use tandem_app::sign_ins::Tokens;
+use tandem_app::sign_ins::{SignedIn as Outcome, Tokens};
 pub use tandem_app::sign_ins::{Session, SignIn, Subject};
 use tandem_app::{events, sign_ins, tasks};
 use tandem_core::{AgentId, Role, Status};
@@ -20,18 +20,20 @@ const FAILURES_MAX: u32 = 20;
 /// A browser that signs in: the token that it sent, if any, and the one that it gets.
 #[derive(Debug)]
 pub struct SigningIn {
-    hashes: Tokens,
+    pub(super) hashes: Tokens,
     pub token: String,
 }
 
 impl SigningIn {
+    /// `begins_anew` says that a new session begins even if the token that was sent is unknown.
     #[must_use]
-    pub fn new(sent: Option<&str>) -> Self {
+    pub fn new(sent: Option<&str>, begins_anew: bool) -> Self {
         let token = keys::random_hex::<32>();
         let sent = sent.map(|sent| keys::sha256(sent.as_bytes()));
         let mut id = [0; 16];
         keys::fill_random(&mut id);
-        Self { hashes: Tokens { sent, new: keys::sha256(token.as_bytes()), id }, token }
+        let new = keys::sha256(token.as_bytes());
+        Self { hashes: Tokens { sent, new, id, begins_anew }, token }
     }
 }
 
@@ -44,6 +46,12 @@ pub async fn session(hub: &HubParts, token: &str) -> Result<Option<Session>, Err
         hub.db.write(move |tx, now| sign_ins::touch(tx, &id, now.at)).await?;
     }
     Ok(found)
+}
+
+/// The same for an address that has used up its requests: see [`crate::keys::Access::look_up_in_turn`].
+pub async fn session_in_turn(hub: &HubParts, token: &str) -> Result<Option<Session>, Error> {
+    let _turn = hub.access.turn().await;
+    session(hub, token).await
 }
 
 /// The same session as it is now. None if it has ended.
@@ -61,13 +69,14 @@ pub async fn rotate_key(hub: &HubParts, caller: &Caller, session: &Session) -> R
     Ok(api_key)
 }
 
-/// Signs in with an agent's API key or the operator's token. Tells who it was.
+/// Signs in with an agent's API key or the operator's token. Tells who it was; none if the browser's token is unknown and
+/// nothing was changed.
 pub async fn sign_in(
     hub: &HubParts,
     address: &Address,
     browser: &SigningIn,
     key: &str,
-) -> Result<Subject, Error> {
+) -> Result<Option<Subject>, Error> {
     let key_hash = keys::sha256(key.trim().as_bytes());
     let signing_in = async {
         let subject = if hub.access.is_admin(&key_hash) {
@@ -80,23 +89,24 @@ pub async fn sign_in(
             Subject::Agent(found.ok_or_else(wrong_key)?)
         };
         let (tokens, by) = (browser.hashes, subject.clone());
-        hub.db.write(move |tx, now| sign_ins::sign_in(tx, &tokens, &by, &key_hash, now.at)).await?;
-        Ok(subject)
+        let outcome = hub.db.write(move |tx, now| sign_ins::sign_in(tx, &tokens, &by, &key_hash, now.at));
+        Ok((outcome.await? == Outcome::Yes).then_some(subject))
     };
     count_failure(hub, address, signing_in).await
 }
 
-/// Signs the operator in with the code of a one-time link.
+/// Signs the operator in with the code of a one-time link. False if the browser's token is unknown and nothing was changed.
 pub async fn use_setup_code(
     hub: &HubParts,
     address: &Address,
     browser: &SigningIn,
     code: &str,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let (tokens, code, operator) = (browser.hashes, code.to_owned(), hub.access.operator_key());
     let using = async {
-        hub.db.write(move |tx, now| sign_ins::use_setup_code(tx, &code, &tokens, &operator, now.at)).await?;
-        Ok(())
+        let outcome =
+            hub.db.write(move |tx, now| sign_ins::use_setup_code(tx, &code, &tokens, &operator, now.at));
+        Ok(outcome.await? == Outcome::Yes)
     };
     count_failure(hub, address, using).await.map_err(|error| match error.code() {
         Code::NotFound => Error::new(
@@ -126,7 +136,9 @@ fn wrong_key() -> Error {
 pub async fn new_setup_link(hub: &HubParts) -> Result<SetupLink, Error> {
     let code = sign_ins::new_setup_code();
     let stored = code.clone();
-    let expires_at = hub.db.write(move |tx, now| sign_ins::store_setup_code(tx, &stored, now.at)).await?;
+    let token = hub.access.operator_key();
+    let storing = hub.db.write(move |tx, now| sign_ins::store_setup_code(tx, &stored, &token, now.at));
+    let expires_at = storing.await?;
     let path = HubText::new(format!("/setup#{code}"));
     Ok(SetupLink { code: HubText::new(code), path, expires_at })
 }

@@ -16,7 +16,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use tandem_app::keys::{self, KeyHash};
 use tandem_core::AgentId;
-use tandem_hub::ops::sign_ins::{self, Session};
+use tandem_hub::ops::sign_ins::Session;
 use tandem_hub::rates::{Rate, RateKind};
 use tandem_hub::{Address, Caller, Error, Held, Holder, Hub, RunToCompletion};
 use tracing::Instrument as _;
@@ -24,9 +24,8 @@ use tracing::Instrument as _;
 use crate::http::counted_body::CountedBody;
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
-use crate::http::{ApiError, error, forwarded, nodes, origin};
+use crate::http::{ApiError, browser, error, forwarded, nodes, origin};
 use crate::mcp;
-use crate::web::{self, cookie};
 
 /// Size limit of all headers together.
 pub(crate) const HEADER_BYTES_MAX: usize = 32 * 1024;
@@ -253,11 +252,8 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
     let now = hub.time();
     let limit = hub.config.rate_limit_max;
     let identity = match bearer(request.headers()).map(|key| keys::sha256(key.as_bytes())) {
-        None => match session_token(request) {
-            Some(token) => match sign_ins::session(hub, &token).await? {
-                Some(session) => Identity::Browser(Arc::new(session)),
-                None => Identity::Guest,
-            },
+        None => match browser::token(hub, request) {
+            Some(token) => browser::identify(hub, &token, &address, rate).await?,
             None => Identity::Guest,
         },
         Some(hash) if hub.access.is_admin(&hash) => Identity::Admin,
@@ -288,6 +284,7 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
             Identity::Agent(agent, _) => hub.rates.count(RateKind::Requests, agent.as_str(), limit, now),
             Identity::Admin => None,
             Identity::Browser(session) => {
+                hub.rates.count(RateKind::Requests, &browser::counted_by(&session.hash), limit, now);
                 // Counted by whoever is signed in: a new session must not be a new budget.
                 let who = session.agents().next().map_or(&*address.key, |agent| agent.as_str());
                 hub.rates.count(RateKind::Requests, &format!("browser {who}"), limit, now)
@@ -326,12 +323,6 @@ fn holder(identity: &Identity, address: &Address) -> Option<Holder> {
             Some(first.map_or_else(|| Holder::from(address), Holder::Agent))
         }
     }
-}
-
-/// The token of a dashboard session, if the request is for one of its pages.
-fn session_token(request: &Request) -> Option<String> {
-    let is_page = web::is_page(request.uri().path());
-    cookie::token(request.headers()).filter(|_| is_page).map(str::to_owned)
 }
 
 /// Checks the size of the head and returns it.

@@ -1,5 +1,6 @@
 //! What all HTTP surfaces share: the accept loop, the middleware, input parsing and the shape of responses.
 
+mod browser;
 pub mod client_io;
 mod counted_body;
 pub mod error;

@@ -68,7 +68,7 @@ async fn advance(state: Next) -> Option<(String, Next)> {
         Ok(Ok(FeedItem::Ended(EndReason::Stopping))) => {
             Some((": the hub restarts\nretry: 1000\n\n".into(), Next::Over))
         }
-        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded))) => {
+        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded | EndReason::SignedOut))) => {
             Some((": the key is no longer valid\n\n".into(), Next::Over))
         }
         Ok(Err(_)) => Some((": the hub cannot read its log\n\n".into(), Next::Over)),

@@ -1,10 +1,16 @@
 //! Signing in and out of the dashboard, and what a session is worth.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
 use rstest::rstest;
 use serde_json::json;
+use tandem_core::AgentId;
+use tandem_hub::bus::{EndReason, Transport};
+use tandem_hub::feed::{Feed, FeedItem, Start};
 
 use super::{Person, hidden, text};
-use crate::harness::{ADMIN_TOKEN, Db, Harness, eventually};
+use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, Held, PATIENCE, Place, eventually};
 
 /// All scripts together.
 const SCRIPT_BYTES_MAX: usize = 60_000;
@@ -64,6 +70,12 @@ async fn the_cookie_is_for_this_hub_alone() {
     let ada = hub.agent("Ada").await;
     let reply = Person::stranger(&hub).post("/app/sign-in", &[("key", &ada.key)]).await;
     let cookie = reply.header("set-cookie").unwrap().to_owned();
+    assert!(cookie.starts_with("__Host-tandem_session=") && !cookie.contains("Domain"), "{cookie}");
+    let person = Person { base: format!("/app/{}", ada.id), ..Person::with_cookie_of(&hub, &reply) };
+    assert_eq!(person.get(&person.base).await.status, 200);
+    // A neighbouring host can put a cookie of the plain name into the browser.
+    let planted = Person { cookie: person.cookie.replace("__Host-", ""), ..person };
+    assert_eq!(planted.get(&planted.base).await.status, 303);
     for part in ["HttpOnly", "SameSite=Strict", "Secure", "Path=/"] {
         assert!(cookie.contains(part), "{cookie}");
     }
@@ -112,6 +124,79 @@ async fn a_session_ends_with_its_key_its_time_and_its_sign_out(#[values(Db::Sqli
     assert_eq!(person.get(&person.base).await.status, 303);
 }
 
+/// Two windows of one browser. The one that comes second learns that its token was replaced and sends its form again, as
+/// browsers do, with the token that the first one has got. The old token alone leads nowhere.
+#[rstest]
+#[tokio::test]
+async fn two_sign_ins_at_once_are_both_in_the_session(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cy = hub.agent("Cy").await;
+    let person = Person::sign_in(&hub, &ada).await;
+    let send = async |agent: &Agent| person.post("/app/sign-in", &[("key", &agent.key)]).await;
+    let (of_bob, of_cy) = tokio::join!(send(&bob), send(&cy));
+    let (first, second, late) = if of_bob.status == 303 { (of_bob, of_cy, &cy) } else { (of_cy, of_bob, &bob) };
+    assert_eq!((first.status, second.status), (303, 307), "{}", text(&second));
+    assert!(second.header("set-cookie").is_none());
+    let now = Person { base: person.base.clone(), ..Person::with_cookie_of(&hub, &first) };
+    let again = now.post(&location(&second), &[("key", &late.key)]).await;
+    assert_eq!(again.status, 303);
+    let all = Person { base: person.base.clone(), ..Person::with_cookie_of(&hub, &again) };
+    let page = all.page("").await;
+    for agent in [&ada, &bob, &cy] {
+        assert!(page.contains(&format!("/app/{}", agent.id)), "{page}");
+    }
+    // A browser whose session has ended asks a few times and gets a new one.
+    let mut path = "/app/sign-in".to_owned();
+    let reply = loop {
+        let reply = person.post(&path, &[("key", &cy.key)]).await;
+        if reply.status == 303 {
+            break reply;
+        }
+        path = location(&reply);
+    };
+    let alone = Person { base: format!("/app/{}", cy.id), ..Person::with_cookie_of(&hub, &reply) };
+    assert!(!alone.page("").await.contains(&ada.id));
+}
+
+#[tokio::test]
+async fn a_cookie_without_requests_left_costs_no_query() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_max = 5).await;
+    let ada = hub.agent("Ada").await;
+    let person = Person::sign_in(&hub, &ada).await;
+    // Strangers use up the requests of the address: the session is found all the same.
+    let stranger = Person { cookie: format!("tandem_session={}", "0".repeat(64)), ..person.clone() };
+    while stranger.get("/app").await.status != 429 {}
+    for _ in 0..5 {
+        assert_eq!(person.get(&person.base).await.status, 200);
+    }
+    let held = Held::reader(&hub).await;
+    assert_eq!(person.get(&person.base).await.status, 429);
+    drop(held);
+}
+
+#[tokio::test]
+async fn signing_out_everywhere_ends_open_pages() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    let (here, there) = (Person::sign_in(&hub, &ada).await, Person::sign_in(&hub, &ada).await);
+    let id: AgentId = ada.id.parse().unwrap();
+    let open = async |transport| Feed::open(&hub.hub, &id, Start::End, transport).await.unwrap();
+    let (mut page, mut socket) = (open(Transport::Page).await, open(Transport::Socket).await);
+    let mut stream = there.open(&format!("{}/live", there.base)).await;
+    stream.until("event: start").await;
+    let csrf = hidden(&here.page("").await, "csrf");
+    let fields = [("csrf", &*csrf), ("who", &*ada.id), ("everywhere", "true")];
+    assert_eq!(here.post("/app/sign-out", &fields).await.status, 303);
+    // At once, and not when the session is looked at the next time.
+    let next = tokio::time::timeout(PATIENCE, page.next()).await.expect("it ends");
+    assert!(matches!(next, Ok(FeedItem::Ended(EndReason::SignedOut))));
+    assert!(stream.until("event: end").await.contains("signed-out"));
+    // The agent itself is not a person at a page.
+    hub.agent("Bob").await.pair_with(&ada).await;
+    assert!(matches!(socket.next().await, Ok(FeedItem::Events(_))));
+}
+
 #[tokio::test]
 async fn signing_out_everywhere_ends_other_browsers() {
     let hub = Harness::start(Db::Sqlite).await;
@@ -149,6 +234,26 @@ async fn a_one_time_link_signs_the_operator_in_once() {
     hub.advance_ms(30 * 60_000);
     assert_eq!(nobody.post("/setup", &[("code", link["code"].as_str().unwrap())]).await.status, 401);
     assert_eq!(hub.client.send("POST", "/admin/setup-link", None, None).await.status, 401);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_one_time_link_ends_with_the_token(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Arc::new(Place::new(db));
+    let start = async |token: &str| {
+        let mut config = place.config();
+        config.admin_token = Some(token.into());
+        Harness::start_at(Arc::clone(&place), config, Arc::new(AtomicI64::new(1_800_000_000_000))).await
+    };
+    let hub = start("the token that leaked").await;
+    let link = hub.client.send("POST", "/admin/setup-link", Some("the token that leaked"), None).await;
+    let code = link.ok(200)["code"].as_str().unwrap().to_owned();
+    drop(hub);
+    let hub = start("the token after that").await;
+    assert_eq!(Person::stranger(&hub).post("/setup", &[("code", &code)]).await.status, 401);
+    drop(hub);
+    let hub = start("the token that leaked").await;
+    assert_eq!(Person::stranger(&hub).post("/setup", &[("code", &code)]).await.status, 303);
 }
 
 #[rstest]
@@ -228,7 +333,8 @@ async fn a_sign_in_with_an_ended_key_is_worth_nothing() {
     assert_eq!(location(&thief.get("/app").await), format!("/app/{}", ada.id));
 }
 
-/// Signing in one more agent leaves the forms of other windows valid; a form that was begun before a sign-out is refused.
+/// A sign-in ends the forms of the token before it, which somebody else may have put into the browser; a form that was begun
+/// before a sign-out is refused.
 #[tokio::test]
 async fn forms_follow_the_session() {
     let hub = Harness::start(Db::Sqlite).await;
@@ -236,9 +342,9 @@ async fn forms_follow_the_session() {
     let person = Person::sign_in(&hub, &ada).await;
     let csrf = hidden(&person.page("/profile").await, "csrf");
     let both = person.also(&hub, &bob).await;
-    assert_eq!(hidden(&both.page("/profile").await, "csrf"), csrf);
-
     let path = format!("{}/profile/change", both.base);
+    assert_eq!(both.post(&path, &[("csrf", &csrf), ("name", "Forged")]).await.status, 403);
+    let csrf = hidden(&both.page("/profile").await, "csrf");
     let slow = both.begin(&path, &[("csrf", &csrf), ("name", "Too late")]).await;
     assert_eq!(both.post("/app/sign-out", &[("csrf", &csrf)]).await.status, 303);
     assert!(slow.finish().await.starts_with("HTTP/1.1 401"));

@@ -122,22 +122,18 @@ struct NewAgent {
     description: Option<AgentDescription>,
 }
 
-/// `POST /app/{agent}/agents/add`: registers an agent and signs it in in this browser. Signing in changes the session's
-/// token, so the same form cannot register a second one.
+/// `POST /app/{agent}/agents/add`: registers an agent and signs it in in this browser. That changes the session's token, so
+/// the same form cannot register a second one.
 async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer, NewAgent>) -> Page {
     let Form { by, fields, sent } = form;
     let address = &by.browser.address;
+    let signing_in = SigningIn::new(cookie::token(&hub.config, &headers), false);
     let registering = async {
         let fields = fields?;
-        // The answer to this form signs the new agent in, so the same form again finds one more.
-        if sent.get("known") != by.browser.session.agents().count().to_string() {
-            let why = "was registered by this form already: it is signed in here, and its settings give it a new key";
-            return Err(Invalid::field("name", why).into());
-        }
         let name = fields.name.ok_or_else(|| Invalid::field("name", "must not be empty"))?;
         agents::count_registration(&hub, address)?;
         let body = RegisterAgent { description: fields.description, ..RegisterAgent::new(name) };
-        agents::register(&hub, address, None, body).await
+        agents::register_in_browser(&hub, &signing_in, body).await
     };
     let registered = match registering.await {
         Ok(registered) => registered,
@@ -147,13 +143,7 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
         }
     };
     let key = registered.api_key.ok_or_else(Error::internal)?.as_str().to_owned();
-    let signing_in = SigningIn::new(cookie::token(&headers));
     let fresh = Fresh { name: registered.profile.name.as_str().to_owned(), key };
-    if let Err(error) = sign_ins::sign_in(&hub, address, &signing_in, &fresh.key).await {
-        // The key must be shown all the same: it cannot be shown again.
-        tracing::warn!(%error, "a new agent could not be signed in");
-        return show(&hub, &by, Told::default(), Some(fresh), "").await;
-    }
     let session = sign_ins::session(&hub, &signing_in.token).await?.ok_or_else(Error::internal)?;
     let key_hash = session.key_of(&registered.profile.id).ok_or_else(Error::internal)?;
     let caller = Caller::new(registered.profile.id.clone(), key_hash, address.clone()).as_person();

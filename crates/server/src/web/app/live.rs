@@ -63,6 +63,13 @@ async fn advance(state: Next) -> Option<(String, Next)> {
         Next::Over => return None,
     };
     let next = timeout(KEEP_ALIVE, open.feed.next()).await;
+    if let Ok(Ok(FeedItem::Ended(EndReason::SignedOut))) = next {
+        open.feed.ignore_sign_outs();
+        return match open.is_signed_in().await {
+            true => Some(("event: ping\ndata: {}\n\n".into(), Next::Follow(open))),
+            false => Some((end("signed-out"), Next::Over)),
+        };
+    }
     // Also while there are events all the time.
     if open.checked.elapsed() >= KEEP_ALIVE && !open.is_signed_in().await {
         return Some((end("signed-out"), Next::Over));
@@ -76,7 +83,7 @@ async fn advance(state: Next) -> Option<(String, Next)> {
             };
             Some((found.into_iter().map(entry).collect(), Next::Follow(open)))
         }
-        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded))) => Some((end("signed-out"), Next::Over)),
+        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded | EndReason::SignedOut))) => Some((end("signed-out"), Next::Over)),
         Ok(Ok(FeedItem::Ended(EndReason::Stopping)) | Err(_)) => Some((end("restart"), Next::Over)),
     }
 }

@@ -19,9 +19,10 @@ use tandem_hub::{Address, Error, Hub};
 use super::pair::{corrected, explained};
 use super::session::Sent;
 use super::shell::path_of;
-use super::sign_in::read_form;
+use super::sign_in::{SubmitQuery, read_form};
 use super::told::Told;
-use super::{Browser, Page, html, redirect};
+use super::{Browser, Page, PageError, html, redirect};
+use crate::http::Query;
 use crate::http::error::foreign_form;
 use crate::http::front::{FromAddress, Identity};
 use crate::web::cookie;
@@ -94,6 +95,7 @@ async fn submit(
     FromAddress(address): FromAddress,
     identity: Option<Extension<Identity>>,
     headers: HeaderMap,
+    Query(query): Query<SubmitQuery>,
     request: Request,
 ) -> Page {
     let sent = read_form(&hub, &address, request).await?;
@@ -103,7 +105,10 @@ async fn submit(
         (Some(browser), agent, _) if !agent.is_empty() => redeem(&hub, browser, agent.to_owned(), sent).await,
         (_, _, key) if !key.is_empty() => {
             let key = key.to_owned();
-            sign_in_first(&hub, &address, &headers, &key, Asked { code, ..Asked::default() }).await
+            let signing_in = SigningIn::new(cookie::token(&hub.config, &headers), query.begins_anew());
+            let asked = Asked { code, ..Asked::default() };
+            let page = sign_in_first(&hub, &address, &signing_in, &key, asked).await?;
+            Ok(page.unwrap_or_else(|| query.send_again(PATH)))
         }
         (None, ..) => {
             let why = Invalid::field("key", "is needed: nobody is signed in in this browser");
@@ -114,21 +119,28 @@ async fn submit(
     }
 }
 
-async fn sign_in_first(hub: &Hub, address: &Address, headers: &HeaderMap, key: &str, asked: Asked) -> Page {
-    let signing_in = SigningIn::new(cookie::token(headers));
-    match sign_ins::sign_in(hub, address, &signing_in, key).await {
-        Ok(_) => {
+/// The page after a sign-in; none if the form has to be sent again.
+async fn sign_in_first(
+    hub: &Hub,
+    address: &Address,
+    signing_in: &SigningIn,
+    key: &str,
+    asked: Asked,
+) -> Result<Option<Response>, PageError> {
+    match sign_ins::sign_in(hub, address, signing_in, key).await {
+        Ok(None) => Ok(None),
+        Ok(Some(_)) => {
             let session = sign_ins::session(hub, &signing_in.token).await?.ok_or_else(Error::internal)?;
             let browser =
                 Browser { session: Arc::new(session), address: address.clone(), target: PATH.to_owned() };
             let page = show(hub, Some(&browser), asked).await?;
-            Ok(with_cookie(hub, page, &signing_in.token))
+            Ok(Some(with_cookie(hub, page, &signing_in.token)))
         }
         Err(error) if error.is_internal() => Err(error.into()),
         Err(error) => {
             // What was typed as a key is not repeated on the page.
             let told = Told::about("key", &error, Sent::default());
-            show(hub, None, Asked { told, ..asked }).await
+            show(hub, None, Asked { told, ..asked }).await.map(Some)
         }
     }
 }

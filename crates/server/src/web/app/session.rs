@@ -30,9 +30,10 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// The value that every form carries. Only our own pages can know it.
+    /// The value that every form carries. Only our own pages can know it. It changes with the token, so a sign-in ends the
+    /// value that somebody knows who has put the earlier token into the browser.
     pub(crate) fn csrf(&self) -> String {
-        keys::hex(&keys::sha256(&[b"form".as_slice(), self.session.id.as_bytes()].concat())[..16])
+        keys::hex(&keys::sha256(&[b"form".as_slice(), &self.session.hash].concat())[..16])
     }
 
     /// Whether the operator is signed in, with the token that is in force.

@@ -38,6 +38,30 @@ pub(crate) struct SignInQuery {
     done: Option<String>,
 }
 
+/// How often a browser is asked to send the form again.
+const AGAIN_MAX: u8 = 4;
+
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct SubmitQuery {
+    /// How often it was sent again.
+    again: Option<u8>,
+}
+
+impl SubmitQuery {
+    pub(super) fn begins_anew(&self) -> bool {
+        self.again.is_some_and(|again| again >= AGAIN_MAX)
+    }
+
+    /// Has the browser send the same form again, with the cookie that it has by now: two windows may have signed somebody
+    /// in at the same moment, and the token that the other one has got is the only way into that session.
+    pub(super) fn send_again(&self, path: &str) -> Response {
+        let again = self.again.unwrap_or(0).saturating_add(1);
+        let mut response = redirect(&format!("{path}?again={again}"));
+        *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+        response
+    }
+}
+
 /// `GET /app`: leads to the pages of whoever is signed in.
 pub(crate) async fn start(State(hub): State<Hub>, browser: Browser) -> Response {
     let agent = browser.session.agents().next();
@@ -65,12 +89,14 @@ pub(crate) async fn submit(
     State(hub): State<Hub>,
     FromAddress(address): FromAddress,
     headers: HeaderMap,
+    Query(query): Query<SubmitQuery>,
     request: Request,
 ) -> Page {
     let sent = read_form(&hub, &address, request).await?;
-    let browser = SigningIn::new(cookie::token(&headers));
+    let browser = SigningIn::new(cookie::token(&hub.config, &headers), query.begins_anew());
     match sign_ins::sign_in(&hub, &address, &browser, sent.get("key")).await {
-        Ok(subject) => {
+        Ok(None) => Ok(query.send_again("/app/sign-in")),
+        Ok(Some(subject)) => {
             let home = match subject {
                 Subject::Agent(agent) => path_of(&agent),
                 Subject::Operator => "/app/admin".to_owned(),
@@ -100,13 +126,15 @@ pub(crate) async fn use_setup_code(
     State(hub): State<Hub>,
     FromAddress(address): FromAddress,
     headers: HeaderMap,
+    Query(query): Query<SubmitQuery>,
     request: Request,
 ) -> Page {
     let sent = read_form(&hub, &address, request).await?;
-    let browser = SigningIn::new(cookie::token(&headers));
+    let browser = SigningIn::new(cookie::token(&hub.config, &headers), query.begins_anew());
     let code = sent.get("code");
     match sign_ins::use_setup_code(&hub, &address, &browser, code).await {
-        Ok(()) => signed_in(&hub, &browser, "/app/admin"),
+        Ok(false) => Ok(query.send_again("/setup")),
+        Ok(true) => signed_in(&hub, &browser, "/app/admin"),
         Err(error) => {
             let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::UNAUTHORIZED);
             html(status, &SetupPage { code: code.to_owned(), error: Some(error.to_string()) })
