@@ -161,6 +161,7 @@ pub(crate) fn add(
         acknowledged_at: None,
         // Requests may commit in another order than they arrived; the times in a thread never go back.
         created_at: now.at.max(task.updated_at),
+        deleted: false,
     };
     if !task.is_published() {
         rows::insert(tx, &message, None)?;
@@ -207,6 +208,7 @@ pub(crate) fn add_rejection(tx: &mut Tx<'_>, task: &mut Task, reason: &str, now:
         read_at: None,
         acknowledged_at: None,
         created_at: now.at.max(task.updated_at),
+        deleted: false,
     };
     rows::insert(tx, &message, None)?;
     count_spoken(task, Role::Target, &message);
@@ -250,6 +252,7 @@ pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &N
         read_at: None,
         acknowledged_at: None,
         created_at: now.at,
+        deleted: false,
     };
     Ok(rows::insert(tx, &message, None)?)
 }
@@ -267,6 +270,12 @@ pub fn list(
         let (found, cut) = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
         Ok(Page::newest(found, cut, limit, |message| message.number))
     })
+}
+
+/// When the message with this number was written; none if there is none.
+pub fn written_at(tx: &mut Tx<'_>, task: &TaskId, number: i64) -> Result<Option<Timestamp>, Error> {
+    let (mut found, _) = rows::before(tx, task, number.saturating_add(1), 1)?;
+    Ok(found.pop().filter(|message| message.number == number).map(|message| message.created_at))
 }
 
 /// These messages of a task, oldest first. Those that no longer exist are left out.

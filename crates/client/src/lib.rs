@@ -52,5 +52,5 @@ pub use hub_url::{HubUrl, NotAHubUrl};
 pub use page::{Page, each_page, find_on_pages};
 pub use probe::{HubProbe, PushProbe};
 pub use proof_of_work::solve;
-pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust, folded_name, is_invisible};
+pub use sealed::{Keyring, Opened, OpenedFile, PeerKey, Pins, Trust, folded_name};
 pub use stream::{EventStream, Followed, Notice, StreamEvent, Transport};

@@ -104,4 +104,6 @@ pub struct Message {
     pub acknowledged_at: Option<Timestamp>,
     /// Time at which the hub stored it.
     pub created_at: Timestamp,
+    /// Whether its author took it back. Anybody can type the text of a deleted message.
+    pub deleted: bool,
 }

@@ -40,6 +40,30 @@ fn line(text: &str, chars_max: usize) -> Result<(), Unfit> {
     at_most(text, chars_max)
 }
 
+/// Whether a character takes no place, or changes the order in which others are shown.
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{3164}')
+        || matches!(c, '\u{17b4}' | '\u{17b5}' | '\u{1bca0}'..='\u{1bca3}' | '\u{fff0}'..='\u{fff8}')
+        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+        || matches!(c, '\u{2800}' | '\u{1d173}'..='\u{1d17a}')
+}
+
+/// Whether a character changes the form of its neighbours in some scripts and emoji, and is invisible elsewhere.
+#[must_use]
+pub fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// A line by which people tell agents or networks apart: what cannot be seen in it would let two of them look alike.
+fn name(text: &str, chars_max: usize) -> Result<(), Unfit> {
+    if text.chars().any(|c| is_invisible(c) || is_joiner(c)) {
+        return unfit("must not contain invisible characters");
+    }
+    line(text, chars_max)
+}
+
 fn at_most(text: &str, chars_max: usize) -> Result<(), Unfit> {
     if text.chars().count() > chars_max {
         return unfit(format!("must be at most {chars_max} characters long"));
@@ -91,7 +115,11 @@ macro_rules! text_type {
     };
 }
 
-text_type!(AgentName, |t| line(t, 64));
+text_type!(
+    /// The name of an agent or a network.
+    AgentName,
+    |t| name(t, 64)
+);
 text_type!(AgentDescription, |t| at_most(t, 500));
 text_type!(
     /// The title of a task: one line.
@@ -235,4 +263,21 @@ impl<const MIN: i64, const MAX: i64> TryFrom<i64> for Within<MIN, MAX> {
 #[must_use]
 pub fn searchable(text: &str) -> String {
     text.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_of_what_can_be_seen() {
+        for good in ["Bob", "Zoë", "数据", "Ада 2", "data bot \u{1f916}"] {
+            assert!(AgentName::try_from(good.to_owned()).is_ok(), "{good}");
+        }
+        for hidden in ['\u{200b}', '\u{200d}', '\u{202e}', '\u{2066}', '\u{ad}', '\u{3164}', '\u{2800}', '\u{feff}', '\u{e0041}', '\u{fe0f}'] {
+            for name in [hidden.to_string(), format!("Bob{hidden}"), format!("B{hidden}ob")] {
+                assert!(AgentName::try_from(name.clone()).is_err(), "{name:?}");
+            }
+        }
+    }
 }

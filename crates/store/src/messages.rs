@@ -24,7 +24,7 @@ columns! {
         read_at,
         acknowledged_at,
         created_at,
-        = deleted: false,
+        deleted,
     }
 }
 

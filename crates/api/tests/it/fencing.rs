@@ -88,6 +88,7 @@ fn message(sender: Option<&str>, content_type: ContentType) -> Message {
         read_at: None,
         acknowledged_at: None,
         created_at: Timestamp(0),
+        deleted: false,
     }
 }
 

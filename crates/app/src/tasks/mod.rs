@@ -380,3 +380,15 @@ pub fn history(
         Ok(Page::cut(found, limit, |_| after.saturating_add(limit)))
     })
 }
+
+/// The newest lines of a task's history from a time on and before another, oldest first.
+pub fn history_between(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    (from, until): (Timestamp, Timestamp),
+    limit: i64,
+    now: &Now,
+) -> Result<Vec<LogLine>, Error> {
+    on_task(tx, by, id, now, |tx, task, _| Ok(rows::log_between(tx, &task.id, from, until, limit)?))
+}

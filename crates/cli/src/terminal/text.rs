@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use tandem_client::is_invisible;
+use tandem_core::text::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Characters of one text that are shown. What is longer can be read with `--json`.

@@ -95,7 +95,7 @@ step('bob wants to be asked first', async () => {
 
 async function send(title, more = {}) {
   const { ada } = story;
-  await ada.at('/tasks/new');
+  await ada.at('/new-task');
   const { page } = ada;
   await page.getByLabel('To', { exact: true }).selectOption({ label: 'bob' });
   await page.getByLabel('Title', { exact: true }).fill(title);
@@ -243,7 +243,7 @@ step('without JavaScript, everything can still be done', async () => {
 });
 
 const SCREENS = {
-  bob: ['', '/approvals', '/tasks', '/tasks?view=board', '/tasks/new', '/tasks/HOSTILE', '/agents', '/agents/pair',
+  bob: ['', '/approvals', '/tasks', '/tasks?view=board', '/new-task', '/tasks/HOSTILE', '/agents', '/agents/pair',
     '/agents/add', '/agents/discover', '/networks', '/events', '/webhooks', '/profile'],
   operator: ['', '/agents', '/tasks', '/events', '/deliveries', '/settings', '/storage'],
 };

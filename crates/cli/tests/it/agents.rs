@@ -10,6 +10,22 @@ const PUBLIC_KEY: &str = include_str!("keys/rsa2048.pub.pem");
 const SMALL_KEY: &str = include_str!("keys/rsa1024.pub.pem");
 const EC_KEY: &str = include_str!("keys/p256.pub.pem");
 
+#[tokio::test]
+async fn a_name_hides_nothing() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let ada = hub.agent("Ada").await;
+    for name in ["\u{200b}", "Ada\u{2060}", "\u{202e}adA"] {
+        for refused in [
+            hub.client.send("POST", "/agents", None, Some(json!({ "name": name }))).await,
+            ada.patch("/agents/me", json!({ "name": name })).await,
+            ada.post("/networks", json!({ "name": name })).await,
+        ] {
+            let why = refused.refused(400, "validation")["details"]["name"][0].clone();
+            assert_eq!(why, "must not contain invisible characters");
+        }
+    }
+}
+
 #[rstest]
 #[tokio::test]
 async fn registration_gives_a_key_that_works_at_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {

@@ -35,7 +35,7 @@ mod seen_file;
 mod sending;
 
 pub use keyring::Keyring;
-pub use names::{folded_name, is_invisible};
+pub use names::folded_name;
 pub use opening::{Opened, OpenedFile, Trust};
 pub use peers::PeerKey;
 pub use pins::Pins;

@@ -6,6 +6,7 @@ use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
 use tandem_api::text::{Author, PeerName};
 use tandem_core::AgentId;
+use tandem_core::text::{is_invisible, is_joiner};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::Client;
@@ -20,22 +21,11 @@ pub(super) fn one_line(name: &str) -> String {
     clean.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a character takes no place, or changes the order in which others are shown.
-#[must_use]
-pub fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}')
-        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-        || matches!(c, '\u{2800}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0100}'..='\u{e01ef}')
-}
-
 /// A name as it is compared: names that cannot be told apart by eye are the same. Case, blanks around it and how many there
 /// are between words do not count, nor do invisible characters, and each letter has one form (NFKC). Look-alikes of
 /// different scripts stay different.
 #[must_use]
 pub fn folded_name(name: &str) -> String {
-    // These are part of some scripts, and invisible all the same.
-    let is_joiner = |c: char| matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}');
     let visible: String = name.chars().filter(|c| !is_invisible(*c) && !is_joiner(*c)).collect();
     // A letter can become another one in small letters, so its form is the last step.
     let small = visible.nfkc().collect::<String>().to_lowercase().nfkc().collect::<String>();

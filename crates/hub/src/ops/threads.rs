@@ -1,6 +1,6 @@
 //! A task as its page shows it: the task, its newest messages with their files, and its history.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tandem_api::messages::{MessageFile, MessageView};
 use tandem_api::tasks::{TaskLogView, TaskView};
@@ -8,7 +8,7 @@ use tandem_app::{Error as AppError, agents, files, messages, tasks};
 use tandem_core::messages::{ContentType, Message};
 use tandem_core::moves::Position;
 use tandem_core::text::json_bytes;
-use tandem_core::{AgentId, FileId, Refusal, Role, TaskId, Timestamp};
+use tandem_core::{AgentId, FileId, MessageId, Refusal, Role, Task, TaskId, Timestamp};
 use tandem_store::Tx;
 
 use super::models::PAGE_BYTES_MAX;
@@ -40,6 +40,8 @@ pub struct PartyKey {
 #[derive(Debug)]
 pub struct ThreadPage {
     pub task: TaskView,
+    /// Its version, to which a decision can be bound.
+    pub version: i64,
     pub role: Role,
     /// What decides a status change.
     pub position: Position,
@@ -57,6 +59,10 @@ pub struct ThreadPage {
     pub messages: Vec<MessageView>,
     /// Messages before this number are older than those.
     pub older: Option<i64>,
+    /// Those of the messages that were taken back.
+    pub deleted: HashSet<MessageId>,
+    /// Changes of status between these messages, oldest first.
+    pub moves: Vec<TaskLogView>,
     /// Lines of the history, oldest first.
     pub history: Vec<TaskLogView>,
     /// How many lines come before them.
@@ -79,6 +85,10 @@ pub async fn page(
         let role = task.role_of(&by).ok_or(AppError::NotFound("task"))?;
         let page = messages::list(tx, &by, &id, query.before, MESSAGES_MAX, now)?;
         let (messages, older) = newest_that_fit(page.items, page.next);
+        let deleted = messages.iter().filter(|message| message.deleted);
+        let deleted = deleted.map(|message| message.id.clone()).collect();
+        let span = span(tx, &task, &messages, older, query.before)?;
+        let moves = tasks::history_between(tx, &by, &id, span, LOG_MAX, now)?;
         let history_before = query.log_after.unwrap_or(task.log_count - LOG_MAX).clamp(0, task.log_count);
         let history = tasks::history(tx, &by, &id, history_before, LOG_MAX, now)?.items;
         let mut keys = Vec::new();
@@ -97,10 +107,12 @@ pub async fn page(
         let (was_published, messages_used) = (task.queued_at.is_some(), task.spoken_count);
         let (lease_until, history_total) = (task.lease_until, task.log_count);
         let messages = with_files(tx, &by, messages)?;
+        let version = task.version;
         let mut task = TaskView::new(task, &by);
         task.delivery.ahead = ahead;
         Ok(ThreadPage {
             task,
+            version,
             role,
             position,
             closed,
@@ -110,6 +122,8 @@ pub async fn page(
             lease_until,
             messages,
             older,
+            deleted,
+            moves: moves.into_iter().map(|line| log_view(line, &by)).collect(),
             history: history.into_iter().map(|line| log_view(line, &by)).collect(),
             history_before,
             history_total,
@@ -117,6 +131,26 @@ pub async fn page(
         })
     });
     found.await
+}
+
+/// From when until when a page tells of its task: from its first message to the first one of the page of newer messages. The
+/// oldest page begins with the task, and the newest has no end.
+fn span(
+    tx: &mut Tx<'_>,
+    task: &Task,
+    messages: &[Message],
+    older: Option<i64>,
+    before: Option<i64>,
+) -> Result<(Timestamp, Timestamp), AppError> {
+    let from = match (older, messages.first()) {
+        (Some(_), Some(first)) => first.created_at,
+        _ => Timestamp(0),
+    };
+    let until = match before {
+        Some(number) => messages::written_at(tx, &task.id, number)?,
+        None => None,
+    };
+    Ok((from, until.unwrap_or(Timestamp(i64::MAX))))
 }
 
 /// The newest messages whose content has a limited size, oldest first.

@@ -82,6 +82,16 @@ pub(crate) fn no_route() -> Error {
     new(Code::NotFound, "there is no such route; GET /docs lists all routes")
 }
 
+/// There is no such page.
+pub(crate) fn no_page() -> Error {
+    new(Code::NotFound, "there is no such page")
+}
+
+/// Nothing is sent to this page.
+pub(crate) fn no_page_method() -> Error {
+    new(Code::MethodNotAllowed, "this page is only looked at, or its form only sent; go back and try once more")
+}
+
 /// The route does not support this method.
 pub(crate) fn no_method() -> Error {
     new(Code::MethodNotAllowed, "this route does not support that method; GET /docs lists all routes")
@@ -119,6 +129,10 @@ pub(crate) fn show_rate(rate: &Rate, headers: &mut HeaderMap) {
     }
 }
 
+/// Why a request was refused, beside the body that says so to programs: where people read, it becomes a page.
+#[derive(Debug, Clone)]
+pub(crate) struct Refused(pub(crate) String);
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self(error) = self;
@@ -131,6 +145,8 @@ impl IntoResponse for ApiError {
         if let Some(rate) = &error.rate {
             show_rate(rate, headers);
         }
+        response.extensions_mut().insert(Refused(error.to_string()));
+        let headers = response.headers_mut();
         match status {
             StatusCode::UPGRADE_REQUIRED => {
                 headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));

@@ -25,7 +25,7 @@ use crate::http::counted_body::CountedBody;
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
 use crate::http::{ApiError, browser, error, forwarded, nodes, origin};
-use crate::mcp;
+use crate::{mcp, web};
 
 /// Size limit of all headers together.
 pub(crate) const HEADER_BYTES_MAX: usize = 32 * 1024;
@@ -175,6 +175,7 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
         origin::share(page, response.headers_mut());
         return response;
     }
+    let is_page = web::is_page(request.uri().path());
     let (mut request, unread_body) = UnreadBody::watch(request);
     let mut rate = None;
     let admitted = admit(hub, &mut request, &mut rate).await;
@@ -190,6 +191,7 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
             }
         }
     };
+    let response = if is_page { web::app::as_page(response) } else { response };
     let mut response = finish(response, id, rate);
     if let Some(page) = page {
         origin::share(page, response.headers_mut());

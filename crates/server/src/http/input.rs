@@ -251,6 +251,12 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     Ok(Some(text.to_owned()))
 }
 
+/// The idempotency key of a page's form: the value of its field `once`, and what was sent with it.
+pub(crate) fn page_key(once: &str, sent: &[u8]) -> Option<Key> {
+    let is_ours = (16..=64).contains(&once.len()) && once.is_ascii();
+    is_ours.then(|| Key { key: format!("page-{once}"), request_hash: keys::sha256(sent) })
+}
+
 /// Parameters of the path. A text that cannot be an id is not found.
 #[derive(Debug)]
 pub struct Param<T>(pub T);

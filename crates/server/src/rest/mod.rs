@@ -19,6 +19,7 @@ pub mod work;
 
 use std::sync::Arc;
 
+use axum::http::Uri;
 use axum::{Router, middleware};
 use tandem_hub::Hub;
 use utoipa::openapi::OpenApi;
@@ -134,8 +135,12 @@ pub fn router(hub: Hub, sessions: &Arc<Sessions>, mcp_extension: Option<Arc<dyn 
     let (api, document) = routes();
     api.merge(web::routes(&document))
         .merge(mcp::routes(&hub, sessions, mcp_extension))
-        .fallback(async || ApiError(error::no_route()))
-        .method_not_allowed_fallback(async || ApiError(error::no_method()))
+        .fallback(async |uri: Uri| {
+            ApiError(if web::is_page(uri.path()) { error::no_page() } else { error::no_route() })
+        })
+        .method_not_allowed_fallback(async |uri: Uri| {
+            ApiError(if web::is_page(uri.path()) { error::no_page_method() } else { error::no_method() })
+        })
         .layer(middleware::from_fn_with_state(hub.clone(), front::front))
         .with_state(hub)
 }

@@ -10,10 +10,22 @@ import { startTheme } from './theme.js';
 import { startTimes } from './times.js';
 import { startToasts } from './toast.js';
 
+/** The second click of a double click sends nothing. The hub takes such a form once, but its second answer is no help. */
+function startForms() {
+  addEventListener('submit', (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || !(form instanceof HTMLFormElement) || form.method !== 'post') return;
+    if (form.dataset.sent !== undefined) event.preventDefault();
+    form.dataset.sent = '';
+    // A person may have stopped it.
+    setTimeout(() => delete form.dataset.sent, 2000);
+  });
+}
+
 function start() {
   // Live first: it remembers what the server sent before the others change it. The tail listens before events come,
   // since the stream opens later.
-  const modules = [startLive, startTail, startCodes, startToasts, startTheme, startTimes, startCopy, startKeys, startSealed];
+  const modules = [startLive, startTail, startCodes, startToasts, startTheme, startTimes, startCopy, startKeys, startSealed, startForms];
   for (const begin of modules) {
     try {
       begin();

@@ -108,6 +108,8 @@ function fill(slot, entry) {
       break;
     case 'from':
       slot.textContent = sender(entry);
+      // An agent may be called like the hub.
+      if (!entry.fromAgentId) slot.className = 'by by-hub';
       break;
     case 'detail':
       slot.textContent = facts(data) || '–';

@@ -54,3 +54,23 @@ pub fn log_lines(tx: &mut Tx<'_>, id: &TaskId, after: i64, limit: i64) -> Result
         &[id.into(), after.into(), limit.into()],
     )
 }
+
+/// The newest lines of a task's history from a time on and before another, oldest first.
+pub fn log_between(
+    tx: &mut Tx<'_>,
+    id: &TaskId,
+    from: Timestamp,
+    until: Timestamp,
+    limit: i64,
+) -> Result<Vec<LogLine>, Error> {
+    let mut lines = tx.list(
+        sql!(
+            "select {} from task_log l where l.task_id = ?1 and l.created_at >= ?2 and l.created_at < ?3
+             order by l.number desc limit ?4",
+            LogLine
+        ),
+        &[id.into(), from.into(), until.into(), limit.into()],
+    )?;
+    lines.reverse();
+    Ok(lines)
+}

@@ -16,7 +16,7 @@ use crate::{Error, Tx, Value, events};
 pub use counts::{Count, counts};
 pub use gate::{decided, held_oldest, record};
 pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open};
-pub use log::{LogLine, last_log_line, log, log_lines};
+pub use log::{LogLine, last_log_line, log, log_between, log_lines};
 
 /// The columns that a change of a task's status or its fields writes.
 const STATE: u8 = 2;

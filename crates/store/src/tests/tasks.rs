@@ -415,6 +415,7 @@ fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         read_at: Some(Timestamp(2)),
         acknowledged_at: Some(Timestamp(3)),
         created_at: Timestamp(4),
+        deleted: false,
     };
     place.run(|tx| messages::insert(tx, &message, Some(5)));
     place.expect(
@@ -441,6 +442,7 @@ fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     assert!(place.run(|tx| messages::bury(tx, &message.id)));
     let buried = place.run(|tx| messages::find(tx, &message.task, &message.id)).unwrap();
     let expected = Message {
+        deleted: true,
         content: tandem_core::messages::DELETED.into(),
         content_type: ContentType::Text,
         encrypted_keys: None,

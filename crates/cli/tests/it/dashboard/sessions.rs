@@ -10,7 +10,7 @@ use tandem_hub::bus::{EndReason, Transport};
 use tandem_hub::feed::{Feed, FeedItem, Start};
 
 use super::{Person, hidden, text};
-use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, Held, PATIENCE, Place, eventually};
+use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, Held, PATIENCE, Place, Reply, eventually};
 
 /// All scripts together.
 const SCRIPT_BYTES_MAX: usize = 60_000;
@@ -408,4 +408,50 @@ fn the_scripts_are_small_and_all_are_served() {
         }
     }
     assert!(usize::try_from(bytes).unwrap() <= SCRIPT_BYTES_MAX, "{bytes} bytes of scripts");
+}
+
+/// A double click: both requests come with the same session and the same proof.
+#[rstest]
+#[tokio::test]
+async fn a_registration_that_is_sent_twice_makes_one_agent(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let person = Person::sign_in(&hub, &ada).await;
+    let csrf = hidden(&person.page("/agents/add").await, "csrf");
+    let path = format!("{}/agents/add", person.base);
+    let send = || person.post(&path, &[("csrf", &csrf), ("name", "Once")]);
+    let (one, other) = tokio::join!(send(), send());
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert!(statuses[0] == 200 && statuses[1] >= 400, "{statuses:?}");
+    let agents = hub.client.send("GET", "/admin/agents", Some(ADMIN_TOKEN), None).await.ok(200).clone();
+    assert_eq!(agents.as_array().unwrap().iter().filter(|agent| agent["name"] == "Once").count(), 1);
+}
+
+#[tokio::test]
+async fn refusals_below_the_dashboard_are_pages() {
+    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_max = 20).await;
+    let ada = hub.agent("Ada").await;
+    let person = Person::sign_in(&hub, &ada).await;
+    let is_page = |reply: &Reply| {
+        assert!(reply.header("content-type").unwrap().starts_with("text/html"), "{}", text(reply));
+        assert!(reply.header("content-security-policy").is_some());
+    };
+    let missing = person.get("/app/nothing/at/all").await;
+    assert_eq!(missing.status, 404);
+    is_page(&missing);
+    let wrong = person.post(&format!("{}/events", person.base), &[]).await;
+    assert_eq!(wrong.status, 405);
+    assert!(wrong.header("allow").unwrap().contains("GET"));
+    is_page(&wrong);
+    let full = loop {
+        let reply = person.get("/app/nothing").await;
+        if reply.status == 429 {
+            break reply;
+        }
+    };
+    assert!(full.header("retry-after").is_some() && full.header("ratelimit-limit") == Some("20"));
+    is_page(&full);
+    // The API answers programs.
+    assert_eq!(hub.client.send("GET", "/nothing", None, None).await.refused(404, "not_found")["code"], "not_found");
 }

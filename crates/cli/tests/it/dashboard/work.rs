@@ -32,7 +32,7 @@ fn linked(html: &str) -> Vec<String> {
 #[tokio::test]
 async fn pages_need_a_sign_in_of_that_agent() {
     let (hub, _, bob, person) = start(Db::Sqlite).await;
-    for path in ["", "/tasks", "/tasks?view=board", "/tasks/new"] {
+    for path in ["", "/tasks", "/tasks?view=board", "/new-task"] {
         let guest = hub.client.send("GET", &format!("{}{path}", person.base), None, None).await;
         assert_eq!(guest.status, 303);
         assert!(guest.header("location").unwrap().starts_with("/app/sign-in?next="), "{path}");
@@ -47,7 +47,7 @@ async fn pages_need_a_sign_in_of_that_agent() {
     // An API key is no session, and a session is no API key.
     let by_key = hub.client.send("GET", &person.base, Some(&bob.key), None).await;
     assert_eq!(by_key.status, 303);
-    let refused = person.post(&format!("/app/{}/tasks/new", bob.id), &[("title", "x")]).await;
+    let refused = person.post(&format!("/app/{}/new-task", bob.id), &[("title", "x")]).await;
     assert_eq!(refused.status, 401);
 }
 
@@ -73,7 +73,7 @@ async fn an_agent_without_connections_gets_the_first_steps() {
     seen.await;
     let tasks = words(&person.page("/tasks").await);
     assert!(tasks.contains("No tasks yet") && tasks.contains("Pair with an agent"), "{tasks}");
-    let form = words(&person.page("/tasks/new").await);
+    let form = words(&person.page("/new-task").await);
     assert!(form.contains("Ada is not connected with anybody."), "{form}");
 }
 
@@ -367,9 +367,9 @@ async fn hostile_titles_and_names_are_text() {
         format!("/tasks?q={encoded}"),
         format!("/tasks?q={huge}"),
         format!("/tasks?with={}", eve.id),
-        "/tasks/new".into(),
+        "/new-task".into(),
         format!(
-            "/tasks/new?title={encoded}&other={encoded}&description={encoded}&ttlSeconds={encoded}&to={encoded}"
+            "/new-task?title={encoded}&other={encoded}&description={encoded}&ttlSeconds={encoded}&to={encoded}"
         ),
     ] {
         let page = person.page(&path).await;
@@ -401,7 +401,7 @@ async fn a_task_is_sent_once_or_the_form_says_what_is_wrong() {
         ("maxMessages", "7"),
         ("requiresReview", "true"),
     ];
-    let sent = person.submit("/tasks/new", "/tasks/new", &fields).await;
+    let sent = person.submit("/new-task", "/new-task", &fields).await;
     assert_eq!(sent.status, 303, "{}", text(&sent));
     let place = sent.header("location").unwrap();
     let id = between(place, "/tasks/", "?done=created").to_owned();
@@ -422,10 +422,10 @@ async fn a_task_is_sent_once_or_the_form_says_what_is_wrong() {
         assert_eq!(task[field], value, "{field}");
     }
     // The same form twice, as after a double click, makes one task.
-    let page = person.page("/tasks/new").await;
+    let page = person.page("/new-task").await;
     let (csrf, once) = (super::hidden(&page, "csrf"), super::hidden(&page, "once"));
     let form = [("csrf", &*csrf), ("once", &*once), ("to", &*bob.id), ("title", "Once"), ("draft", "true")];
-    let path = format!("{}/tasks/new", person.base);
+    let path = format!("{}/new-task", person.base);
     let (first, second) = (person.post(&path, &form).await, person.post(&path, &form).await);
     assert_eq!((first.status, second.status), (303, 303));
     assert_eq!(first.header("location"), second.header("location"));
@@ -446,7 +446,7 @@ async fn a_task_is_sent_once_or_the_form_says_what_is_wrong() {
         (&[("other", &*cyd.id), ("title", "kept")], "to-error", "pair with it first"),
         (&[("other", "nobody here"), ("title", "kept")], "to-error", ""),
     ] {
-        let reply = person.submit("/tasks/new", "/tasks/new", fields).await;
+        let reply = person.submit("/new-task", "/new-task", fields).await;
         let html = text(&reply);
         assert!((400..500).contains(&reply.status), "{fields:?}: {} {html}", reply.status);
         let said = words(between(&html, &format!("id=\"{field}\">"), "</p>"));
@@ -468,13 +468,13 @@ async fn a_task_goes_to_a_member_of_a_network() {
     let invite = ada.post(&format!("/networks/{network}/invites"), json!({})).await.ok(201)["code"].clone();
     dan.post("/networks/join", json!({ "code": invite })).await.ok(201);
     let person = Person::sign_in(&hub, &ada).await;
-    let form = person.page("/tasks/new").await;
+    let form = person.page("/new-task").await;
     assert!(
         form.contains("label=\"Network Crew\"") && form.contains(&format!("value=\"{network}:{}\"", dan.id))
     );
     assert!(!form.contains(&format!("{network}:{}", ada.id)));
     let to = format!("{network}:{}", dan.id);
-    let sent = person.submit("/tasks/new", "/tasks/new", &[("to", &to), ("title", "For a member")]).await;
+    let sent = person.submit("/new-task", "/new-task", &[("to", &to), ("title", "For a member")]).await;
     assert_eq!(sent.status, 303, "{}", text(&sent));
     assert_eq!(titles(&person.page("/tasks").await), ["For a member"]);
 }

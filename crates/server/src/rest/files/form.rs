@@ -20,7 +20,7 @@ use tandem_hub::{Caller, Error, Hub};
 use tokio::sync::Mutex;
 
 use super::{BUFFER_BYTES, upload_key};
-use crate::http::input::{BodyReader, idempotency_key, on_task};
+use crate::http::input::{BodyReader, idempotency_key, on_task, page_key};
 use crate::http::{ApiError, answer, error};
 
 /// Size limit of a form.
@@ -54,7 +54,7 @@ pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Resu
     // Hashing is expensive, and only a request with a key needs the hash.
     let file = read_form(&hub, &caller, form, may_be_again.then(keys::Hashing::default), None).await;
     hub.access.check(&caller).await?;
-    let (upload, info, hash) = hub.on_task(&caller, &task, file).await?;
+    let Read { upload, info, hash, .. } = hub.on_task(&caller, &task, file).await?;
     let caller = caller.with_idempotency_key(upload_key(&parts.headers, &parts.uri.to_string(), &hash)?);
     if let Some(earlier) = hub.earlier_answer::<UploadedFile>(&caller).await? {
         return Ok(answer(&caller, StatusCode::CREATED, &earlier));
@@ -64,7 +64,8 @@ pub(crate) async fn upload(State(hub): State<Hub>, mut request: Request) -> Resu
     Ok(answer(&caller, StatusCode::CREATED, &uploaded))
 }
 
-/// Takes the form of a page: a file that comes after a field `csrf` with this value, and adds it to the task.
+/// Takes the form of a page: a file that comes after a field `csrf` with this value, and adds it to the task. A form that is
+/// sent twice adds one file.
 pub(crate) async fn upload_of_page(
     hub: &Hub,
     caller: &Caller,
@@ -77,11 +78,26 @@ pub(crate) async fn upload_of_page(
     let boundary = hub.on_task(caller, task, boundary.ok_or_else(error::not_a_form)).await?;
     files::check(hub, caller, task).await?;
     let form = Form::new(hub, caller, boundary, body)?;
-    let file = read_form(hub, caller, form, None, Some(csrf)).await;
+    let file = read_form(hub, caller, form, Some(keys::Hashing::default()), Some(csrf)).await;
     hub.access.check(caller).await?;
-    let (upload, info, _) = hub.on_task(caller, task, file).await?;
+    let Read { upload, info, hash, once } = hub.on_task(caller, task, file).await?;
+    let key = once.map(|once| page_key(&once, &[parts.uri.path().as_bytes(), &hash].concat()));
+    let caller = &caller.clone().with_idempotency_key(key.flatten());
+    if let Some(earlier) = hub.earlier_answer::<UploadedFile>(caller).await? {
+        return Ok(earlier);
+    }
     files::check(hub, caller, task).await?;
     files::attach(hub, caller, task, upload, info).await
+}
+
+/// What was read of a form.
+struct Read {
+    upload: Upload,
+    info: FileInfo,
+    /// The hash of all fields, if requested.
+    hash: [u8; 32],
+    /// The value of a page's form that must not take effect twice.
+    once: Option<String>,
 }
 
 /// Writes the file of a form to disk and reads the other fields. The hash, if requested, covers all of them. The form of a
@@ -92,8 +108,8 @@ async fn read_form(
     mut form: Form<'_>,
     mut hash: Option<keys::Hashing>,
     csrf: Option<&str>,
-) -> Result<(Upload, FileInfo, [u8; 32]), Error> {
-    let mut info = FileInfo::default();
+) -> Result<Read, Error> {
+    let (mut info, mut once) = (FileInfo::default(), None);
     let mut file: Option<Upload> = None;
     let mut is_ours = csrf.is_none();
     // Only a request that may be a repetition is hashed.
@@ -117,6 +133,7 @@ async fn read_form(
                     );
                 }
                 "senderSignature" => info.signature = Some(text),
+                "once" if csrf.is_some() => once = Some(text),
                 "csrf" => is_ours |= csrf.is_some_and(|csrf| keys::same_text(&text, csrf)),
                 _ => {}
             }
@@ -147,7 +164,7 @@ async fn read_form(
         return Err(error::foreign_form());
     }
     let upload = file.ok_or_else(|| Invalid::field("file", "is missing"))?;
-    Ok((upload, info, hash.map(keys::Hashing::finish).unwrap_or_default()))
+    Ok(Read { upload, info, hash: hash.map(keys::Hashing::finish).unwrap_or_default(), once })
 }
 
 /// A form, with a limit on what stands between its fields: the headers of a field, and text that belongs to none.

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use tandem_hub::Error;
 
 use super::html;
+use crate::http::error::Refused;
 
 /// Why a page cannot be shown.
 #[derive(Debug)]
@@ -61,6 +62,20 @@ impl IntoResponse for PageError {
             ),
         }
     }
+}
+
+/// A refusal of what comes before the pages, such as a limit, as a page of its own.
+pub(crate) fn as_page(mut refusal: Response) -> Response {
+    let Some(Refused(sentence)) = refusal.extensions_mut().remove() else { return refusal };
+    let status = refusal.status().as_u16();
+    let mut page = page(status, sentence, status == 401);
+    for (name, value) in refusal.headers() {
+        let is_of_body = [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::WWW_AUTHENTICATE].contains(name);
+        if !is_of_body {
+            page.headers_mut().insert(name, value.clone());
+        }
+    }
+    page
 }
 
 fn page(status: u16, sentence: String, is_sign_in: bool) -> Response {

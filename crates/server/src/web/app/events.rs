@@ -53,7 +53,8 @@ struct Row {
     /// The time of day with milliseconds.
     clock: String,
     task: Option<TaskId>,
-    from: String,
+    /// The name of an agent; none for the hub.
+    from: Option<String>,
     facts: String,
     json: String,
 }
@@ -175,9 +176,9 @@ fn row(event: EventView, shell: &Shell) -> Row {
     let data: Map<String, Value> = serde_json::from_str(event.data.get()).unwrap_or_default();
     let when = shell.when(&event.created_at);
     let from = match (&event.from_agent_id, data.get("fromAgentName").and_then(Value::as_str)) {
-        (None, _) => "the hub".to_owned(),
-        (Some(_), Some(name)) => name.to_owned(),
-        (Some(id), None) => id.to_string(),
+        (None, _) => None,
+        (Some(_), Some(name)) => Some(name.to_owned()),
+        (Some(id), None) => Some(id.to_string()),
     };
     let tone = match EventKind::named(event.kind.as_str()).map(EventKind::subject) {
         Some(Subject::Silence) => Some("bad"),

@@ -41,7 +41,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use tandem_hub::{Error, Hub};
 
-pub(crate) use error::PageError;
+pub(crate) use error::{PageError, as_page};
 pub(crate) use session::{Browser, Form, Operator, Viewer};
 pub(crate) use shell::{Section, Shell};
 

@@ -228,12 +228,9 @@ async fn receive<V: Sender>(request: Request, hub: &Hub) -> Result<(V, Sent), Pa
     let session = sign_ins::current(hub, &by.browser().session).await?;
     parts.extensions.insert(session.map_or(Identity::Guest, |now| Identity::Browser(Arc::new(now))));
     let by = V::from_request_parts(&mut parts, hub).await?;
-    let by = match sent.get("once") {
-        once if (16..=64).contains(&once.len()) && once.is_ascii() => {
-            let request_hash = keys::sha256(&[parts.uri.path().as_bytes(), &bytes].concat());
-            by.once(Key { key: format!("page-{once}"), request_hash })
-        }
-        _ => by,
+    let by = match input::page_key(sent.get("once"), &[parts.uri.path().as_bytes(), &bytes].concat()) {
+        Some(key) => by.once(key),
+        None => by,
     };
     Ok((by, sent))
 }

@@ -114,6 +114,11 @@ pub(crate) fn initial(name: &str) -> String {
         .map_or_else(|| "?".to_owned(), |c| c.to_uppercase().to_string())
 }
 
+/// A name of an agent within a sentence of ours.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("“{name}”")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

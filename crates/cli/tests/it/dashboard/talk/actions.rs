@@ -165,7 +165,7 @@ async fn a_lost_race_keeps_what_was_typed() {
     t.hub.advance_ms(2_000);
     let late = t.at_bob.post(&format!("/tasks/{task}/message"), &[("content", "my <long> answer")]).await;
     assert_eq!(late.status, 409);
-    late.has("Ada set it to Cancelled 2.0 s before you: “changed my mind”.")
+    late.has("“Ada” set it to Cancelled 2.0 s before you: “changed my mind”.")
         .has("my &#60;long&#62; answer</textarea>");
     let late = t
         .at_bob

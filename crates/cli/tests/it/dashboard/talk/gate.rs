@@ -73,7 +73,7 @@ async fn the_second_decision_learns_of_the_first() {
     let task = ada.task(&bob).await;
     ada.post(&format!("/tasks/{task}/cancel"), json!({ "reason": "too slow" })).await.ok(200);
     let late = person.post(&format!("/approvals/{task}/approve"), &[]).await;
-    late.has("Ada cancelled it just before you: “too slow”.");
+    late.has("“Ada” cancelled it just before you: “too slow”.");
 
     let task = ada.task(&bob).await;
     bob.post(&format!("/approvals/{task}/reject"), json!({ "reason": "mine" })).await.ok(200);

@@ -4,3 +4,4 @@ mod actions;
 mod gate;
 mod person;
 mod safety;
+mod truth;

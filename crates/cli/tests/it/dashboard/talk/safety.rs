@@ -15,7 +15,7 @@ async fn table(db: Db) -> (Harness, Agent, Agent, Person, Person) {
     (hub, ada, bob, at_ada, at_bob)
 }
 
-fn multipart(csrf: Option<&str>, name: &str, mime: &str, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn multipart(csrf: Option<&str>, name: &str, mime: &str, bytes: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     if let Some(csrf) = csrf {
         body.extend(
@@ -31,7 +31,7 @@ fn multipart(csrf: Option<&str>, name: &str, mime: &str, bytes: &[u8]) -> Vec<u8
     body
 }
 
-const MULTIPART: &str = "multipart/form-data; boundary=XX";
+pub(super) const MULTIPART: &str = "multipart/form-data; boundary=XX";
 
 #[tokio::test]
 async fn a_form_that_is_not_ours_changes_nothing() {

@@ -139,7 +139,7 @@ async fn late(hub: &Hub, viewer: &Viewer, task: &TaskId) -> Result<Late, Error> 
             (format!("It expired{}.", before(task.completed_at)), "Its sender can send it again.".to_owned())
         }
         (_, Status::Cancelled) => {
-            let who = task.initiator_agent_name.as_str();
+            let who = words::quoted(task.initiator_agent_name.as_str());
             (
                 format!("{who} cancelled it{}{reason}.", before(task.completed_at)),
                 "Nothing is left to decide.".to_owned(),

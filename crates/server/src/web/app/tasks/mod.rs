@@ -21,7 +21,7 @@ const CONNECTIONS_MAX: i64 = 100;
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
         .route("/app/{agent}/tasks", get(list::page))
-        .route("/app/{agent}/tasks/new", get(new::page).post(new::submit))
+        .route("/app/{agent}/new-task", get(new::page).post(new::submit))
 }
 
 pub(crate) async fn newest_connections(hub: &Hub, viewer: &Viewer) -> Result<Listed<ConnectionView>, Error> {

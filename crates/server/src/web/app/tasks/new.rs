@@ -1,4 +1,4 @@
-//! `/app/{agent}/tasks/new`: the form for a new task.
+//! `/app/{agent}/new-task`: the form for a new task.
 
 use std::collections::BTreeMap;
 
@@ -65,14 +65,14 @@ impl NewPage {
     }
 }
 
-/// `GET /app/{agent}/tasks/new?to=…`
+/// `GET /app/{agent}/new-task?to=…`
 pub(super) async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
     let query = viewer.browser.target.split_once('?').map_or("", |(_, query)| query);
     let sent = Sent::parse(query.as_bytes());
     show(&hub, &viewer, sent, StatusCode::OK, BTreeMap::new(), None).await
 }
 
-/// `POST /app/{agent}/tasks/new`
+/// `POST /app/{agent}/new-task`
 pub(super) async fn submit(State(hub): State<Hub>, form: Form<Viewer, BTreeMap<String, String>>) -> Page {
     let (viewer, sent) = (form.by, form.sent);
     let task = match read(&sent) {

@@ -13,7 +13,7 @@ use tandem_app::Invalid;
 use tandem_core::tasks::MaxMessages;
 use tandem_core::text::{Alias, Body, Reason};
 use tandem_core::{Approval, MessageId, Status, TaskId};
-use tandem_hub::ops::threads::{self, ThreadPage, ThreadQuery};
+use tandem_hub::ops::threads::{ThreadPage, ThreadQuery};
 use tandem_hub::ops::{approvals, messages, parse_id, tasks};
 use tandem_hub::{Caller, Error, Hub};
 
@@ -21,7 +21,7 @@ use super::super::session::Sent;
 use super::super::{Form, Page, Viewer, redirect};
 use super::super::{told, words};
 use super::actions::Typed;
-use super::items::actor_name;
+use super::facts::Author;
 use super::{Failure, Show};
 use crate::rest::files::form;
 
@@ -38,6 +38,8 @@ pub(super) struct Fields {
     target_agent_id: Option<Alias>,
     max_messages: Option<MaxMessages>,
     message_id: Option<MessageId>,
+    /// The version of the task that the person saw. If it has changed since, the decision is not theirs.
+    seen: Option<i64>,
 }
 
 fn needed<T>(field: Option<T>, name: &str) -> Result<T, Error> {
@@ -90,6 +92,10 @@ async fn act(
     fields: Fields,
 ) -> Result<&'static str, Error> {
     let expected_status = fields.expected_status;
+    // These are about what the person has read.
+    let is_decision = matches!(action, "approve" | "reject" | "accept" | "publish");
+    let if_match = fields.seen.filter(|_| is_decision).map(|version| vec![version]);
+    let caller = &Caller { if_match, ..caller.clone() };
     let set = |status: Status, reason: Option<Reason>| PatchTask {
         status: Some(status),
         reason,
@@ -182,14 +188,13 @@ async fn show_again(hub: &Hub, viewer: &Viewer, task: &TaskId, typed: Typed, err
         // The task may have been deleted, or given to another agent.
         return Err(error.into());
     }
-    let Ok(thread) = threads::page(hub, &viewer.caller, task, ThreadQuery::default()).await else {
+    let Ok(show) = Show::load(hub, viewer, task, ThreadQuery::default()).await else {
         return Err(error.into());
     };
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let failure =
-        Failure { headline: what_happened(hub, viewer, &thread, &error), sentence: told::sentence(&error) };
-    let show = Show { failure: Some(failure), typed, ..Show::new(hub, viewer, thread) };
-    show.render(status).await
+        Failure { headline: what_happened(hub, viewer, &show.thread, &error), sentence: told::sentence(&error) };
+    Show { failure: Some(failure), typed, ..show }.render(status).await
 }
 
 /// Who was faster, if somebody was.
@@ -210,13 +215,15 @@ fn what_happened(hub: &Hub, viewer: &Viewer, thread: &ThreadPage, error: &Error)
         ms => format!("{} before you", words::short_span(ms)),
     };
     let task = &thread.task;
+    if task.status == Status::Submitted && task.approval_status == Some(Approval::Pending) {
+        return Some("It has changed while you looked. Look at it again, then decide.".to_owned());
+    }
     if task.status == Status::Submitted && task.approval_status == Some(Approval::Approved) {
         // The gate leaves no line in the history.
         return Some(format!("It was approved {}.", before_you(task.updated_at)));
     }
     let last = thread.history.last()?;
-    let who = actor_name(&last.actor, thread, &viewer.caller.agent);
-    let who = if who == "You" { "Your agent, or you in another window," } else { &who };
+    let who = Author::of(&last.actor, task, &viewer.caller.agent).in_sentence();
     let word = words::status(last.to_status, None).word;
     let said = last.detail.as_ref().map_or_else(String::new, |detail| format!(": “{}”", detail.as_str()));
     Some(format!("{who} set it to {word} {}{said}.", before_you(last.created_at)))

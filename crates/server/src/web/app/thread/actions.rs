@@ -82,6 +82,7 @@ pub(crate) struct Actions {
     /// Why no result can be delivered; none if it can. Only the target has this form.
     pub(crate) no_reply: Option<String>,
     pub(crate) expected: Status,
+    pub(crate) seen: i64,
     pub(crate) max_messages: i64,
     pub(crate) budget_suggested: i64,
     pub(crate) commands: Vec<Command>,
@@ -125,6 +126,7 @@ impl Actions {
             no_message: closed.clone().or_else(|| sealed.clone()),
             no_reply: no_reply.or(closed).or(sealed),
             expected: thread.task.status,
+            seen: thread.version,
             max_messages: max,
             budget_suggested: (max * 2).min(MaxMessages::max()),
             commands: Vec::new(),

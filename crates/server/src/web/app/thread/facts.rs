@@ -1,5 +1,6 @@
 //! The facts about a task beside its thread: parties, terms, progress, keys.
 
+use tandem_api::actor::Actor;
 use tandem_api::tasks::TaskView;
 use tandem_core::tasks::{OnStall, Priority};
 use tandem_core::{AgentId, Role, Status};
@@ -29,6 +30,43 @@ impl Party {
 
     pub(crate) fn target(task: &TaskView, me: &AgentId) -> Self {
         Self::new(&task.target_agent_id, task.target_agent_name.as_str(), me)
+    }
+}
+
+/// Whoever did something. It is decided by ids: an agent may be called "You" or "The hub".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Author {
+    /// The agent whose page this is, or its owner.
+    Own,
+    Hub,
+    /// Another agent, by its name.
+    Peer(String),
+    FormerTarget,
+}
+
+impl Author {
+    pub(crate) fn of(actor: &Actor, task: &TaskView, me: &AgentId) -> Self {
+        match actor {
+            Actor::System => Self::Hub,
+            Actor::Agent(id) if id == me => Self::Own,
+            Actor::Agent(id) if *id == task.initiator_agent_id => {
+                Self::Peer(task.initiator_agent_name.as_str().to_owned())
+            }
+            Actor::Agent(id) if *id == task.target_agent_id => {
+                Self::Peer(task.target_agent_name.as_str().to_owned())
+            }
+            Actor::Agent(_) => Self::FormerTarget,
+        }
+    }
+
+    /// At the beginning of a sentence, without colours: a name is in quotation marks.
+    pub(crate) fn in_sentence(&self) -> String {
+        match self {
+            Self::Own => "Your agent, or you in another window,".to_owned(),
+            Self::Hub => "The hub".to_owned(),
+            Self::Peer(name) => words::quoted(name),
+            Self::FormerTarget => "A former target".to_owned(),
+        }
     }
 }
 

@@ -3,14 +3,14 @@
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskLogView;
-use tandem_core::messages::{ContentType, DELETED, Kind};
+use tandem_core::messages::{ContentType, Kind};
 use tandem_core::{AgentId, Status, Timestamp};
 use tandem_hub::ops::threads::ThreadPage;
 
 use super::super::Shell;
 use super::super::markdown::{self, Excerpt};
 use super::super::words::{self, StatusMark, When};
-use super::facts::Party;
+use super::facts::{Author, Party};
 
 /// The place of the description among messages.
 pub(crate) const DESCRIPTION: &str = "description";
@@ -80,6 +80,7 @@ pub(crate) enum Item {
     /// A change of status, or a sentence of the hub.
     Line {
         mark: StatusMark,
+        by: Author,
         text: String,
         quote: Option<String>,
         when: When,
@@ -93,14 +94,9 @@ pub(crate) fn items(thread: &ThreadPage, me: &AgentId, shell: &Shell, whole: Opt
     let build = Build { thread, me, shell, whole };
     let mut timed: Vec<(Timestamp, Item)> =
         thread.messages.iter().map(|message| (message.created_at, build.item(message))).collect();
-    let from = match thread.older {
-        Some(_) => thread.messages.first().map_or(shell.now, |first| first.created_at),
-        None => Timestamp(0),
-    };
-    let until = Timestamp(i64::MAX);
-    let moves = thread.history.iter().filter(|line| line.created_at >= from && line.created_at <= until);
     // Creation is the description itself.
-    let moves = moves.filter(|line| line.from_status.is_some() && line.to_status != Status::Draft);
+    let is_move = |line: &&TaskLogView| line.from_status.is_some() && line.to_status != Status::Draft;
+    let moves = thread.moves.iter().filter(is_move);
     timed.extend(moves.map(|line| (line.created_at, build.moved(line))));
     // Stable: a message stays before the change of status that came with it.
     timed.sort_by_key(|(at, _)| *at);
@@ -161,11 +157,12 @@ impl Build<'_> {
         let Actor::Agent(sender) = &message.sender_agent_id else {
             let mark = words::status(self.thread.task.status, self.thread.task.approval_status);
             let text = message.content.as_str().to_owned();
-            return Item::Line { mark, text, quote: None, when: self.shell.when(&message.created_at) };
+            let when = self.shell.when(&message.created_at);
+            return Item::Line { mark, by: Author::Hub, text, quote: None, when };
         };
         let name = message.sender_agent_name.as_ref().map_or("deleted agent", |name| name.as_str());
         let from = Party::new(sender, name, self.me);
-        let is_deleted = message.content.as_str() == DELETED && message.sender_signature.is_none();
+        let is_deleted = self.thread.deleted.contains(&message.id);
         let content = if is_deleted { Content::Deleted } else { self.content(message, &from) };
         Item::Message(Box::new(Message {
             id: message.id.to_string(),
@@ -222,10 +219,10 @@ impl Build<'_> {
 
     fn moved(&self, line: &TaskLogView) -> Item {
         let mark = words::status(line.to_status, None);
-        let who = actor_name(&line.actor, self.thread, self.me);
         let quote = line.detail.as_ref().map(|detail| detail.as_str().to_owned());
         Item::Line {
-            text: format!("{who}: {}", mark.word),
+            by: Author::of(&line.actor, &self.thread.task, self.me),
+            text: mark.word.to_owned(),
             mark,
             quote,
             when: self.shell.when(&line.created_at),
@@ -258,16 +255,4 @@ pub(crate) fn sealed_description(
 /// The size of what base64 holds.
 fn cipher_size(base64: &str) -> String {
     words::size(i64::try_from(base64.len() / 4 * 3).unwrap_or(i64::MAX))
-}
-
-/// The name of whoever changed a task.
-pub(crate) fn actor_name(actor: &Actor, thread: &ThreadPage, me: &AgentId) -> String {
-    let task = &thread.task;
-    match actor {
-        Actor::System => "The hub".to_owned(),
-        Actor::Agent(id) if id == me => "You".to_owned(),
-        Actor::Agent(id) if *id == task.initiator_agent_id => task.initiator_agent_name.as_str().to_owned(),
-        Actor::Agent(id) if *id == task.target_agent_id => task.target_agent_name.as_str().to_owned(),
-        Actor::Agent(_) => "A former target".to_owned(),
-    }
 }

@@ -107,8 +107,7 @@ async fn page(
 ) -> Result<Response, PageError> {
     let task: TaskId = parse_id(&task, "task")?;
     let asked = Asked::parse(&viewer.browser.target);
-    let thread = threads::page(&hub, &viewer.caller, &task, asked.query).await?;
-    let show = Show { asked, ..Show::new(&hub, &viewer, thread) };
+    let show = Show { asked, ..Show::load(&hub, &viewer, &task, asked.query).await? };
     show.render(StatusCode::OK).await
 }
 
@@ -116,6 +115,7 @@ async fn page(
 struct Show<'a> {
     hub: &'a Hub,
     viewer: &'a Viewer,
+    shell: Shell,
     thread: ThreadPage,
     asked: Asked,
     failure: Option<Failure>,
@@ -123,13 +123,22 @@ struct Show<'a> {
 }
 
 impl<'a> Show<'a> {
-    fn new(hub: &'a Hub, viewer: &'a Viewer, thread: ThreadPage) -> Self {
+    /// The frame has the cursor from which the page follows events. It is read first: what happens between the two reads is
+    /// shown twice and not missed.
+    async fn load(
+        hub: &'a Hub,
+        viewer: &'a Viewer,
+        task: &TaskId,
+        query: ThreadQuery,
+    ) -> Result<Self, Error> {
+        let shell = Shell::of(hub, viewer, Section::Tasks).await?;
+        let thread = threads::page(hub, &viewer.caller, task, query).await?;
         let (asked, failure, typed) = Default::default();
-        Self { hub, viewer, thread, asked, failure, typed }
+        Ok(Self { hub, viewer, shell, thread, asked, failure, typed })
     }
 
     async fn render(self, status: StatusCode) -> Page {
-        let shell = Shell::of(self.hub, self.viewer, Section::Tasks).await?;
+        let shell = self.shell.clone();
         // After a refused form the page has the address of the form, which cannot be fetched again.
         let live = shell.live.clone().filter(|_| self.failure.is_none());
         let shell = Shell { live, ..shell };

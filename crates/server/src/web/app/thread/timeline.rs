@@ -7,7 +7,7 @@ use tandem_hub::ops::threads::ThreadPage;
 
 use super::super::Shell;
 use super::super::words::{self, When};
-use super::items::actor_name;
+use super::facts::Author;
 
 /// A delivery that has not moved for so long is stuck.
 const STUCK_MS: i64 = 2 * 60 * 1_000;
@@ -93,6 +93,7 @@ pub(crate) struct Line {
     pub(crate) icon: &'static str,
     pub(crate) tone: &'static str,
     pub(crate) fact: String,
+    pub(crate) by: Option<Author>,
     pub(crate) detail: Option<String>,
 }
 
@@ -103,11 +104,10 @@ pub(crate) fn lines(thread: &ThreadPage, me: &AgentId, shell: &Shell) -> Vec<Lin
         let mark = words::status(entry.to_status, None);
         let attempt = if entry.attempt > 1 { format!(", attempt {}", entry.attempt) } else { String::new() };
         let said = entry.detail.as_ref().map(|detail| format!(": “{}”", detail.as_str()));
-        let by = actor_name(&entry.actor, thread, me);
-        let by = if by == "You" { "you" } else { &by };
-        let detail = format!("by {by}{attempt}{}", said.unwrap_or_default());
+        let detail = format!("{attempt}{}", said.unwrap_or_default());
         let line = line(shell, entry.created_at, mark.icon, mark.tone, mark.word.to_owned(), Some(detail));
-        timed.push((entry.created_at, line));
+        let by = Some(Author::of(&entry.actor, &thread.task, me));
+        timed.push((entry.created_at, Line { by, ..line }));
     }
     let is_newest = thread.history_before + count(thread) >= thread.history_total;
     if is_newest {
@@ -135,7 +135,7 @@ fn line(
     fact: String,
     detail: Option<String>,
 ) -> Line {
-    Line { gap: None, when: shell.when(&at), icon, tone, fact, detail }
+    Line { gap: None, when: shell.when(&at), icon, tone, fact, by: None, detail }
 }
 
 /// The marks of the delivery and the progress of the present attempt.
