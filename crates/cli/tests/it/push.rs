@@ -177,10 +177,10 @@ async fn a_stop_of_the_hub_tells_where_to_resume(#[values(Db::Sqlite, Db::Postgr
 }
 
 /// An event stream, line by line.
-struct Lines(BufReader<TcpStream>);
+pub struct Lines(BufReader<TcpStream>);
 
 impl Lines {
-    async fn open(agent: &Agent, path: &str, headers: &[(&str, &str)]) -> Self {
+    pub async fn open(agent: &Agent, path: &str, headers: &[(&str, &str)]) -> Self {
         let mut stream = TcpStream::connect(agent.client.address).await.unwrap();
         let mut request =
             format!("GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n", agent.key);
@@ -200,19 +200,26 @@ impl Lines {
         line.trim_end().to_owned()
     }
 
-    /// The next event: its id and its data. The chunks' own lines are passed over.
-    async fn event(&mut self) -> (i64, Value) {
-        let mut id = -1;
+    /// The next frame: its id as it was sent, and its data. The chunks' own lines are passed over.
+    pub async fn frame(&mut self) -> (String, Value) {
+        let mut id = String::new();
         loop {
             let line = self.line().await;
-            if let Some(number) = line.strip_prefix("id: ") {
-                id = number.parse().unwrap();
+            if let Some(sent) = line.strip_prefix("id: ") {
+                id = sent.to_owned();
             }
             if let Some(data) = line.strip_prefix("data: ") {
-                let data: Value = serde_json::from_str(data).unwrap();
-                if data["type"] != "connected" {
-                    return (id, data);
-                }
+                return (id, serde_json::from_str(data).unwrap());
+            }
+        }
+    }
+
+    /// The next event: its id and its data.
+    async fn event(&mut self) -> (i64, Value) {
+        loop {
+            let (id, data) = self.frame().await;
+            if data["type"] != "connected" {
+                return (id.parse().unwrap_or(-1), data);
             }
         }
     }
@@ -248,7 +255,7 @@ async fn a_stream_carries_the_same_events_and_resumes(#[values(Db::Sqlite, Db::P
     }
     let mut resumed = Lines::open(&bob, "/api/v1/events/stream", &[("Last-Event-ID", "2")]).await;
     assert_eq!((resumed.event().await.0, resumed.event().await.0), (3, 4));
-    for bad in ["x", "-1"] {
+    for bad in ["x", "-1", "x:y", ":"] {
         let request = hyper::Request::get("/events/stream")
             .header("authorization", format!("Bearer {}", bob.key))
             .header("last-event-id", bad)

@@ -11,6 +11,7 @@ use tandem_store::events::{NewEvent, append};
 
 use crate::crash::agent;
 use crate::harness::{Agent, Db, Harness, Place, Socket, eventually};
+use crate::push::Lines;
 use crate::serve::{Process, command};
 
 /// Random numbers of the test's own, printed so that a failure can be repeated.
@@ -232,4 +233,51 @@ async fn a_cursor_belongs_to_the_epoch_of_its_log(#[values(Db::Sqlite, Db::Postg
     let mut expected = greeting(2);
     expected["reset"] = json!(true);
     assert_eq!((reset, &event["cursor"]), (expected, &json!(3)));
+}
+
+/// A browser connects to the same address again, whatever it was told in between. What it got last says where it is.
+#[rstest]
+#[tokio::test]
+async fn a_stream_with_an_old_epoch_replays_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    hub.fill(&ada, &bob, 4, None).await;
+    bob.post("/events/ack", json!({ "cursor": 2 })).await.ok(200);
+    let epoch = hub.hub.epoch.clone();
+    let open = async |query: &str, last: Option<&str>| {
+        let path = format!("/events/stream?{query}");
+        let header = last.map(|id| ("last-event-id", id));
+        Lines::open(&bob, &path, header.as_slice()).await
+    };
+    let cursor_and_reset = |(_, hello): &(String, Value)| (hello["cursor"].clone(), hello["reset"].clone());
+    let begins =
+        async |query: &str, last: Option<&str>| cursor_and_reset(&open(query, last).await.frame().await);
+
+    let mut stream = open("after=4&epoch=old", None).await;
+    let hello = stream.frame().await;
+    assert_eq!((cursor_and_reset(&hello), hello.0), ((json!(2), json!(true)), format!("2:{epoch}")));
+    let mut last = String::new();
+    for cursor in 3..=5 {
+        let (id, event) = stream.frame().await;
+        assert_eq!((&event["cursor"], &id), (&json!(cursor), &format!("{cursor}:{epoch}")));
+        last = id;
+    }
+    for _ in 0..2 {
+        let mut again = open("after=4&epoch=old", Some(&last)).await;
+        let reset = json!(null);
+        assert_eq!(cursor_and_reset(&again.frame().await), (json!(last[..1].parse::<i64>().unwrap()), reset));
+        ada.task(&bob).await;
+        last = again.frame().await.0;
+    }
+    assert_eq!(last, format!("7:{epoch}"));
+
+    // A number of another epoch means nothing, whether it says so itself or the address does.
+    let (reset, kept) = ((json!(2), json!(true)), |cursor: i64| (json!(cursor), Value::Null));
+    assert_eq!(begins("after=4&epoch=old", Some("4")).await, reset);
+    assert_eq!(begins(&format!("after=4&epoch={epoch}"), Some("4:old")).await, reset);
+    assert_eq!(begins("", Some("4:old")).await, reset);
+    assert_eq!(begins(&format!("after=1&epoch={epoch}"), Some("4")).await, kept(4));
+    assert_eq!(begins("after=1", Some(&format!("4:{epoch}"))).await, kept(4));
+    // An ordinary stream has plain numbers.
+    assert_eq!(open(&format!("after=4&epoch={epoch}"), None).await.frame().await.0, "4");
 }

@@ -77,13 +77,22 @@ impl Subscriber {
         }
     }
 
+    /// Whether the client names an epoch that the log no longer has.
+    fn is_of_another_epoch(&self, hub: &Hub) -> bool {
+        self.epoch.as_ref().is_some_and(|epoch| *epoch != hub.epoch)
+    }
+
+    /// Where the client's query has it begin.
+    fn start(&self, hub: &Hub) -> Start {
+        match self.after {
+            None => Start::End,
+            Some(_) if self.is_of_another_epoch(hub) => Start::Acknowledged,
+            Some(after) => Start::After(after),
+        }
+    }
+
     /// Begins to listen. A key that ended before that could not end this, so it is checked afterwards.
-    async fn listen(&self, hub: &Hub, after: Option<i64>, transport: Transport) -> Result<Feed, Error> {
-        let start = match (after, &self.epoch) {
-            (None, _) => Start::End,
-            (Some(_), Some(epoch)) if *epoch != hub.epoch => Start::Acknowledged,
-            (Some(after), _) => Start::After(after),
-        };
+    async fn listen(&self, hub: &Hub, start: Start, transport: Transport) -> Result<Feed, Error> {
         let feed = Feed::open(hub, self.agent(), start, transport).await?;
         match &self.admitted {
             Admitted::Key(caller) => hub.access.check(caller).await?,

@@ -45,7 +45,7 @@ pub(crate) async fn socket(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError(error::upgrade_needed()))?;
-    let feed = subscriber.listen(&hub, subscriber.after, Transport::Socket).await?;
+    let feed = subscriber.listen(&hub, subscriber.start(&hub), Transport::Socket).await?;
     let upgrade = upgrade
         .read_buffer_size(BUFFER_BYTES)
         .write_buffer_size(0)

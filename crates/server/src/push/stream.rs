@@ -16,14 +16,16 @@ use crate::http::ApiError;
 use crate::push::{PushQuery, Subscriber, greeting};
 use tandem_hub::Hub;
 use tandem_hub::bus::{EndReason, Transport};
-use tandem_hub::feed::{Feed, FeedItem};
+use tandem_hub::feed::{Feed, FeedItem, Start};
 
 /// Interval of keep-alive comments, which proxies and clients need.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
 /// Stream your events as server-sent events.
 ///
-/// The same JSON as over the WebSocket, with the cursor as `id:`. Resume with `Last-Event-ID` or `?after=`.
+/// The same JSON as over the WebSocket, with the cursor as `id:`. Resume with `Last-Event-ID` or `?after=`. If the log has
+/// another epoch than the address names, each `id:` is the cursor, a colon and the log's epoch: a browser connects to the
+/// same address again, and continues after the last event that it got.
 #[utoipa::path(get, path = "/events/stream", tag = "push", params(PushQuery, ("Last-Event-ID" = Option<String>, Header)),
     responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(crate) async fn stream(
@@ -31,13 +33,18 @@ pub(crate) async fn stream(
     headers: HeaderMap,
     subscriber: Subscriber,
 ) -> Result<Response, ApiError> {
-    let after = last_event_id(&headers)?.or(subscriber.after);
-    let feed = subscriber.listen(&hub, after, Transport::Stream).await?;
-    let hello =
-        format!("retry: 2000\nid: {}\ndata: {}\n\n", feed.cursor(), greeting(subscriber.agent(), &feed));
+    let ids = Ids { epoch: subscriber.is_of_another_epoch(&hub).then(|| hub.epoch.clone()) };
+    let start = match LastEventId::of(&headers)? {
+        None => subscriber.start(&hub),
+        Some(last) if last.is_of(&hub.epoch, &ids) => Start::After(last.cursor),
+        Some(_) => Start::Acknowledged,
+    };
+    let feed = subscriber.listen(&hub, start, Transport::Stream).await?;
+    let id = ids.of(feed.cursor());
+    let hello = format!("retry: 2000\nid: {id}\ndata: {}\n\n", greeting(subscriber.agent(), &feed));
     let span = Span::current();
-    let chunks = unfold(Next::Greet(hello, feed), move |state| {
-        let advancing = advance(state).instrument(span.clone());
+    let chunks = unfold((Next::Greet(hello, feed), ids), move |(state, ids)| {
+        let advancing = advance(state, ids).instrument(span.clone());
         async move { advancing.await.map(|(chunk, next)| (Ok::<_, Infallible>(Bytes::from(chunk)), next)) }
     });
     Ok(event_stream(Body::from_stream(chunks)))
@@ -49,7 +56,52 @@ enum Next {
     Over,
 }
 
-async fn advance(state: Next) -> Option<(String, Next)> {
+/// How the events of a stream are numbered. A browser sends the last number when it connects again, and nothing else that
+/// it learned, so a number carries the log's epoch where the address has another one.
+#[derive(Debug)]
+struct Ids {
+    /// The log's epoch, unless it goes without saying.
+    epoch: Option<String>,
+}
+
+impl Ids {
+    fn of(&self, cursor: i64) -> String {
+        match &self.epoch {
+            None => cursor.to_string(),
+            Some(epoch) => format!("{cursor}:{epoch}"),
+        }
+    }
+}
+
+/// What a client sends of the last event that it got.
+#[derive(Debug)]
+struct LastEventId<'a> {
+    cursor: i64,
+    epoch: Option<&'a str>,
+}
+
+impl<'a> LastEventId<'a> {
+    fn of(headers: &'a HeaderMap) -> Result<Option<Self>, Invalid> {
+        let Some(text) = sent_id(headers) else { return Ok(None) };
+        let (number, epoch) = match text.split_once(':') {
+            Some((number, epoch)) => (number, Some(epoch)),
+            None => (text, None),
+        };
+        Ok(Some(Self { cursor: parse_cursor(number)?, epoch }))
+    }
+
+    /// Whether it is of this epoch. One that names none is of the epoch in the address, if that has one.
+    fn is_of(&self, epoch: &str, ids: &Ids) -> bool {
+        self.epoch.map_or(ids.epoch.is_none(), |own| own == epoch)
+    }
+}
+
+async fn advance(state: Next, ids: Ids) -> Option<(String, (Next, Ids))> {
+    let (chunk, next) = next_chunk(state, &ids).await?;
+    Some((chunk, (next, ids)))
+}
+
+async fn next_chunk(state: Next, ids: &Ids) -> Option<(String, Next)> {
     let mut feed = match state {
         Next::Greet(hello, feed) => return Some((hello, Next::Feed(feed))),
         Next::Feed(feed) => feed,
@@ -60,7 +112,7 @@ async fn advance(state: Next) -> Option<(String, Next)> {
         Ok(Ok(FeedItem::Events(events))) => {
             let chunk = events
                 .iter()
-                .map(|event| format!("id: {}\ndata: {}\n\n", event.seq, event.frame()))
+                .map(|event| format!("id: {}\ndata: {}\n\n", ids.of(event.seq), event.frame()))
                 .collect();
             feed.pushed(&events);
             Some((chunk, Next::Feed(feed)))
@@ -83,12 +135,16 @@ pub(crate) fn event_stream(body: Body) -> Response {
     (headers, body).into_response()
 }
 
-pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Invalid> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default();
-    if text.is_empty() {
-        return Ok(None);
-    }
+fn sent_id(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get("last-event-id")?;
+    Some(value.to_str().unwrap_or("?")).filter(|text| !text.is_empty())
+}
+
+fn parse_cursor(text: &str) -> Result<i64, Invalid> {
     let number = text.parse().ok().filter(|number: &i64| *number >= 0);
-    number.map(Some).ok_or_else(|| Invalid::field("Last-Event-ID", "must be a cursor of this stream"))
+    number.ok_or_else(|| Invalid::field("Last-Event-ID", "must be a cursor of this stream"))
+}
+
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, Invalid> {
+    sent_id(headers).map(parse_cursor).transpose()
 }
