@@ -7,7 +7,7 @@ use tandem_core::{AgentId, Approval, Now, Role, Status, Task, TaskId, Timestamp}
 use tandem_store::{Tx, agents, connections, tasks as rows};
 
 use crate::events::{Event, append_event};
-use crate::messages::{add_rejection, announce};
+use crate::messages::{add_rejection, announce, pause_if_budget_spent};
 use crate::tasks::{Cause, Expected, change_status, check_not_overdue, on_task, set_check_in};
 use crate::{Error, Page};
 
@@ -101,6 +101,7 @@ pub fn approve(
         announce(tx, &mut task, now)?;
         set_check_in(tx, &task, 0, task.terms.check_in_seconds, now)?;
         rows::update(tx, &task)?;
+        pause_if_budget_spent(tx, &mut task, role, now)?;
         Ok(task)
     })
 }

@@ -4,7 +4,7 @@ use tandem_core::events::EventKind;
 use tandem_core::messages::{ContentType, DELETED, Kind, Message};
 use tandem_core::tasks::{CheckInSeconds, Side};
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
-use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId, Timestamp};
+use tandem_core::{AgentId, MessageId, Now, Role, Status, Task, TaskId, Timestamp};
 use tandem_store::events::Appended;
 use tandem_store::{Tx, connections, files, messages as rows, tasks};
 
@@ -218,7 +218,7 @@ pub(crate) fn add_rejection(tx: &mut Tx<'_>, task: &mut Task, reason: &str, now:
 }
 
 /// Pauses a task whose message budget is used up. This stops two agents that answer each other forever; the initiator
-/// can raise the budget.
+/// can raise the budget. A draft pauses when it is published, and a held task when it is approved.
 pub(crate) fn pause_if_budget_spent(
     tx: &mut Tx<'_>,
     task: &mut Task,
@@ -226,7 +226,8 @@ pub(crate) fn pause_if_budget_spent(
     now: &Now,
 ) -> Result<(), Error> {
     let max = task.terms.max_messages;
-    if task.spoken_count < max || task.status.is_terminal() || !task.is_published() {
+    let waits = task.status == Status::Draft || task.position().held;
+    if task.spoken_count < max || task.status.is_terminal() || waits {
         return Ok(());
     }
     let why = format!("the limit of {max} messages is reached; the initiator can raise maxMessages");

@@ -20,6 +20,7 @@ use tandem_store::tasks::{self as rows, Count, Filter, LogLine};
 use tandem_store::{Tx, deadlines, events as event_rows, files};
 
 use crate::sealed::Sealed;
+use crate::messages::pause_if_budget_spent;
 use crate::{Error, Invalid, Page, wake};
 
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
@@ -257,7 +258,9 @@ fn publish_draft(tx: &mut Tx<'_>, task: &mut Task, reason: Option<&str>, now: &N
     task.version += 1;
     task.updated_at = now.at;
     write_log(tx, task, Some(Status::Draft), Role::Initiator, reason, now)?;
-    Ok(rows::update(tx, task)?)
+    rows::update(tx, task)?;
+    // Its files may have used up its messages.
+    pause_if_budget_spent(tx, task, Role::Initiator, now)
 }
 
 /// Tasks of an ended relation that one transaction cancels at most.

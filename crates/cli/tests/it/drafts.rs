@@ -129,3 +129,40 @@ async fn a_draft_takes_as_many_files_as_its_budget(#[values(Db::Sqlite, Db::Post
     assert_eq!(bob.view(&task).await["unreadCount"], tandem_core::tasks::DRAFT_FILES_MAX);
     attach(&ada, &task, "one-more.txt").await;
 }
+
+/// The files count as messages: at the limit the task waits for its initiator, like any other.
+#[rstest]
+#[tokio::test]
+async fn files_that_use_up_the_budget_pause_the_task(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(false, true)] held: bool,
+) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    if held {
+        bob.patch("/agents/me", json!({ "defaultApprovalRule": "require" })).await.ok(200);
+    }
+    let task = draft(&ada, &bob, json!({ "maxMessages": 2 })).await;
+    for name in ["a.txt", "b.txt"] {
+        attach(&ada, &task, name).await;
+    }
+    let published = ada.set(&task, "submitted").await.ok(200);
+    let mut expected = vec![plain("task.created"), file(), file()];
+    if held {
+        assert_eq!(published["status"], "submitted");
+        let approved = bob.post(&format!("/approvals/{task}/approve"), json!({})).await.ok(200);
+        assert_eq!(approved["status"], "input-required");
+        expected.insert(0, plain("task.approval_required"));
+    } else {
+        assert_eq!(published["status"], "input-required");
+        expected.push(plain("task.updated"));
+    }
+    assert_eq!(told(&bob, &task).await, expected);
+    let view = bob.view(&task).await;
+    let why = "the limit of 2 messages is reached; the initiator can raise maxMessages";
+    assert_eq!((&view["status"], &view["statusReason"]), (&json!("input-required"), &json!(why)));
+    let path = format!("/tasks/{task}/messages");
+    bob.post(&path, json!({ "content": "hi" })).await.refused(409, "message_budget");
+    ada.patch(&format!("/tasks/{task}"), json!({ "maxMessages": 3 })).await.ok(200);
+    bob.post(&path, json!({ "content": "hi" })).await.ok(201);
+}
