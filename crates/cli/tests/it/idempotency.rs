@@ -253,3 +253,25 @@ async fn a_rotation_with_an_own_key_can_be_sent_twice(#[values(Db::Sqlite, Db::P
     bob.get("/agents/me").await.ok(200);
     renewed.get("/agents/me").await.ok(200);
 }
+
+/// Once the key was replaced again, the stored answer would say that the earlier one is in force.
+#[rstest]
+#[tokio::test]
+async fn a_rotation_is_repeated_only_with_its_own_key(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let ada = hub.agent("Ada").await;
+    let (second, third) = (ApiKey::generate().unwrap(), ApiKey::generate().unwrap());
+    let with = |key: &ApiKey| Agent { key: key.as_str().to_owned(), ..ada.clone() };
+    let path = "/agents/me/rotate-key";
+    let body = json!({ "apiKeyHash": second.hash() });
+    post(&ada, path, "first", body.clone()).await.ok(200);
+    let later = json!({ "apiKeyHash": third.hash() });
+    post(&with(&second), path, "later", later.clone()).await.ok(200);
+    for ended in [ada.clone(), with(&second)] {
+        post(&ended, path, "first", body.clone()).await.refused(401, "unauthorized");
+    }
+    post(&with(&third), path, "first", body).await.refused(409, "key_taken");
+    let again = post(&with(&third), path, "later", later).await;
+    assert_eq!((again.header("idempotent-replayed"), again.status), (Some("true"), 200));
+    with(&third).get("/agents/me").await.ok(200);
+}

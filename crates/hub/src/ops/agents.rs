@@ -240,7 +240,12 @@ pub async fn rotate_key(hub: &HubParts, caller: &Caller, body: RotateKey) -> Res
             agents::rotate_key(tx, &by, &old, &new, now)?;
             Ok(NewKey { api_key: None })
         };
-        return hub.write_once(caller, rotate).await;
+        let answer = hub.write_once(caller, rotate).await?;
+        // Whoever lost the answer repeats the request with the new key. With a later one, the new key has ended since.
+        if caller.was_replayed() && caller.key_hash != new {
+            return Err(AppError::KeyTaken.into());
+        }
+        return Ok(answer);
     };
     hub.write(caller, move |tx, now| agents::rotate_key(tx, &by, &old, &new, now)).await?;
     Ok(NewKey { api_key: Some(HubText::new(api_key)) })
