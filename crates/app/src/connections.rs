@@ -46,12 +46,12 @@ pub(crate) fn create_connection(
 ) -> Result<Connected, Error> {
     check_open(tx, by)?;
     check_open(tx, &peer.id)?;
-    rows::create_pair(tx, by, &peer.id)?;
-    if blocks::between(tx, by, &peer.id)? {
-        return Err(Error::Blocked);
-    }
-    if rows::between(tx, by, &peer.id)?.is_some() {
-        return Err(Error::AlreadyConnected);
+    let locked = rows::lock_pair(tx, by, &peer.id)?;
+    check_unconnected(tx, by, &peer.id)?;
+    if !locked {
+        rows::create_pair(tx, by, &peer.id)?;
+        // Another transaction may have made the row, and more.
+        check_unconnected(tx, by, &peer.id)?;
     }
     let me = agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     let id = now.new_id();
@@ -70,6 +70,13 @@ pub(crate) fn create_connection(
         append_event(tx, &to.id, event, now)?;
     }
     Ok(Connected { id, peer })
+}
+
+fn check_unconnected(tx: &mut Tx<'_>, by: &AgentId, peer: &AgentId) -> Result<(), Error> {
+    if blocks::between(tx, by, peer)? {
+        return Err(Error::Blocked);
+    }
+    if rows::between(tx, by, peer)?.is_some() { Err(Error::AlreadyConnected) } else { Ok(()) }
 }
 
 /// The caller's connections, newest first.

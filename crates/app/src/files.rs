@@ -8,6 +8,7 @@ use tandem_core::{AgentId, FileId, Now, Refusal, Role, Task, TaskId};
 use tandem_store::{Tx, files as rows, messages, tasks as task_rows};
 
 use crate::events::{Event, append_event};
+use crate::limits::Limit;
 use crate::messages::{NewMessage, add, check_content, pause_if_budget_spent};
 use crate::sealed::Sealed;
 use crate::tasks::{on_task, take_from_unread};
@@ -26,6 +27,8 @@ pub struct NewFile {
     pub size_bytes: i64,
     /// Wrapped keys and signature, if the task is encrypted.
     pub sealed: Option<Sealed>,
+    /// How often its sender may write to the task.
+    pub limit: Option<Limit>,
 }
 
 /// Checks that the caller may add a file to a task, before its bytes are read. `quota` limits the bytes of all files
@@ -60,16 +63,21 @@ pub fn attach(
     quota: i64,
     now: &Now,
 ) -> Result<(File, Message), Error> {
+    if let Some(limit) = &new.limit {
+        limit.expect(tx)?;
+    }
     on_task(tx, by, id, now, |tx, mut task, role| {
         let (name, mime_type) = name_and_type(&task, new)?;
         let content_type = if task.encrypted { ContentType::Encrypted } else { ContentType::File };
         let content = new.id.to_string().try_into().map_err(|_| Error::NotFound("file"))?;
-        let message = NewMessage { content_type, sealed: new.sealed.clone(), ..NewMessage::plain(content) };
+        let (sealed, limit) = (new.sealed.clone(), new.limit.clone());
+        let message = NewMessage { content_type, sealed, limit, ..NewMessage::plain(content) };
         check_content(&task, &message)?;
         task.check_file(role)?;
         if quota > 0 && rows::bytes_of(tx, by)? + new.size_bytes > quota {
             return Err(Error::FileQuota(quota));
         }
+        message.count(tx, &task, now)?;
         let message = add(tx, &mut task, role, &message, Kind::Message, now)?;
         let file = File {
             id: new.id.clone(),

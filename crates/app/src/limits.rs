@@ -81,36 +81,22 @@ impl Limit {
         Err(Error::LimitExceeded(Exceeded { max: self.max, reset_seconds, retry_seconds }))
     }
 
-    /// Refuses if the limit is used up.
-    pub fn check(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
+    /// Refuses if the limit is used up. This writes nothing: the last of a use case's checks, before its first write.
+    pub fn admit(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Admission<'_>, Error> {
         if self.is_off() {
-            return Ok(());
+            return Ok(Admission::default());
         }
         let found = rows::find(tx, self.kind.as_str(), &self.who)?;
-        self.running(found, now).map_or(Ok(()), |window| self.check_window(window, now))
-    }
-
-    /// Says that [`Limit::take`] follows, so that its row can be fetched together with others.
-    pub fn expect(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
-        if self.is_off() { Ok(()) } else { Ok(rows::expect(tx, self.kind.as_str(), &self.who)?) }
-    }
-
-    /// Counts one, or refuses it.
-    pub fn take(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
-        if self.is_off() {
-            return Ok(());
-        }
-        let (kind, who) = (self.kind.as_str(), self.who.as_str());
-        let found = rows::find(tx, kind, who)?;
         let fresh = Window { ends_at: Timestamp(now.0 + self.length_ms()), used: 0 };
         let window = self.running(found, now).unwrap_or(fresh);
         self.check_window(window, now)?;
-        let window = Window { used: window.used + 1, ..window };
-        match found {
-            Some(_) => rows::update(tx, kind, who, &window)?,
-            None => rows::insert(tx, kind, who, &window)?,
-        }
-        Ok(())
+        let counted = Window { used: window.used + 1, ..window };
+        Ok(Admission(Some(Counting { limit: self, is_new: found.is_none(), counted })))
+    }
+
+    /// Says that [`Limit::admit`] follows, so that its row can be fetched together with others.
+    pub fn expect(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
+        if self.is_off() { Ok(()) } else { Ok(rows::expect(tx, self.kind.as_str(), &self.who)?) }
     }
 
     /// Takes back one that was counted.
@@ -125,4 +111,45 @@ impl Limit {
         }
         Ok(())
     }
+}
+
+/// There is room within a limit for one more.
+#[derive(Debug, Default)]
+#[must_use = "it is not counted yet"]
+pub struct Admission<'a>(Option<Counting<'a>>);
+
+#[derive(Debug)]
+struct Counting<'a> {
+    limit: &'a Limit,
+    is_new: bool,
+    counted: Window,
+}
+
+impl Admission<'_> {
+    /// Counts it.
+    pub fn count(self, tx: &mut Tx<'_>) -> Result<(), Error> {
+        let Some(Counting { limit, is_new, counted }) = self.0 else { return Ok(()) };
+        let (kind, who) = (limit.kind.as_str(), limit.who.as_str());
+        if is_new {
+            rows::insert(tx, kind, who, &counted)?
+        } else {
+            rows::update(tx, kind, who, &counted)?
+        }
+        Ok(())
+    }
+}
+
+/// [`Limit::admit`] where there may be no limit.
+pub(crate) fn admit<'a>(
+    tx: &mut Tx<'_>,
+    limit: Option<&'a Limit>,
+    now: Timestamp,
+) -> Result<Admission<'a>, Error> {
+    limit.map_or(Ok(Admission::default()), |limit| limit.admit(tx, now))
+}
+
+/// Counts one within each of several limits, or refuses it.
+pub fn take_all(tx: &mut Tx<'_>, limits: &[Limit], now: Timestamp) -> Result<(), Error> {
+    let admissions = limits.iter().map(|limit| limit.admit(tx, now)).collect::<Result<Vec<_>, _>>()?;
+    admissions.into_iter().try_for_each(|admission| admission.count(tx))
 }

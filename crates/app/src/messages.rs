@@ -9,10 +9,11 @@ use tandem_store::events::Appended;
 use tandem_store::{Tx, connections, files, messages as rows, tasks};
 
 use crate::events::{Event, append_event};
+use crate::limits::{self, Limit};
 use crate::sealed::Sealed;
 use crate::tasks::{
-    PLAIN_ON_ENCRYPTED, acknowledge_all, check_not_overdue, on_task, pause, record_signature, set_check_in,
-    take_from_unread,
+    Cause, Expected, PLAIN_ON_ENCRYPTED, acknowledge_all, change_status, check_not_overdue, on_task, pause,
+    record_signature, set_check_in, take_from_unread,
 };
 use crate::{Error, Invalid, Page};
 
@@ -26,6 +27,8 @@ pub struct NewMessage {
     pub sealed: Option<Sealed>,
     /// The message of the same task that it answers.
     pub in_reply_to: Option<MessageId>,
+    /// How often its sender may write to the task.
+    pub limit: Option<Limit>,
 }
 
 impl NewMessage {
@@ -37,7 +40,23 @@ impl NewMessage {
             check_in_seconds: None,
             sealed: None,
             in_reply_to: None,
+            limit: None,
         }
+    }
+
+    /// Says that [`NewMessage::count`] follows, so that its row can be fetched together with others.
+    pub(crate) fn expect(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
+        self.limit.as_ref().map_or(Ok(()), |limit| limit.expect(tx))
+    }
+
+    /// The last checks before a message is added: its sender's limit, and whether its signature was used before. From
+    /// here on it counts.
+    pub(crate) fn count(&self, tx: &mut Tx<'_>, task: &Task, now: &Now) -> Result<(), Error> {
+        let admission = limits::admit(tx, self.limit.as_ref(), now.at)?;
+        if let Some(sealed) = &self.sealed {
+            record_signature(tx, &task.id, sealed)?;
+        }
+        admission.count(tx)
     }
 }
 
@@ -49,6 +68,7 @@ pub fn send(
     new: &NewMessage,
     now: &Now,
 ) -> Result<Message, Error> {
+    new.expect(tx)?;
     on_task(tx, by, id, now, |tx, mut task, role| {
         check_message(&task, new)?;
         if let Some(answered) = &new.in_reply_to
@@ -56,6 +76,29 @@ pub fn send(
         {
             return Err(Invalid::field("inReplyTo", "must be a message of this task").into());
         }
+        new.count(tx, &task, now)?;
+        let message = add(tx, &mut task, role, new, Kind::Message, now)?;
+        tasks::update_thread(tx, &task)?;
+        pause_if_budget_spent(tx, &mut task, role, now)?;
+        Ok(message)
+    })
+}
+
+/// Sends the answer to a new task, which begins the work on it.
+pub fn begin(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    id: &TaskId,
+    new: &NewMessage,
+    now: &Now,
+) -> Result<Message, Error> {
+    new.expect(tx)?;
+    on_task(tx, by, id, now, |tx, mut task, role| {
+        Expected { status: Some(Status::Submitted), versions: None }.check(&task)?;
+        task.position().check(role, Status::Working)?;
+        check_message(&task, new)?;
+        new.count(tx, &task, now)?;
+        change_status(tx, &mut task, Status::Working, &Cause { by: role, reason: None, verb: None }, now)?;
         let message = add(tx, &mut task, role, new, Kind::Message, now)?;
         tasks::update_thread(tx, &task)?;
         pause_if_budget_spent(tx, &mut task, role, now)?;
@@ -132,7 +175,7 @@ fn add_unread(reader: &mut Side, appended: Appended, at: Timestamp) {
 }
 
 /// Adds a message of a party and notifies the other, unless it does not know the task yet. The caller has checked that it
-/// may be added, and saves the task.
+/// may be added, has counted it, and saves the task.
 pub(crate) fn add(
     tx: &mut Tx<'_>,
     task: &mut Task,
@@ -141,9 +184,6 @@ pub(crate) fn add(
     kind: Kind,
     now: &Now,
 ) -> Result<Message, Error> {
-    if let Some(sealed) = &new.sealed {
-        record_signature(tx, &task.id, sealed)?;
-    }
     acknowledge_all(tx, task, role, now)?;
     let message = Message {
         id: now.new_id(),

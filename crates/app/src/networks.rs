@@ -14,6 +14,7 @@ use tandem_store::{Tx, agents, blocks};
 
 use crate::accounts::check_open;
 use crate::events::{Event, append_event};
+use crate::limits::{self, Limit};
 use crate::{Error, Page, keys};
 
 #[derive(Debug, Clone)]
@@ -125,13 +126,12 @@ pub fn join(tx: &mut Tx<'_>, by: &AgentId, code: &InviteCode, now: &Now) -> Resu
         return Err(Error::AlreadyMember);
     }
     check_network_limit(tx, by)?;
-    rows::add_member(tx, &id, by, now.at)?;
-    rows::use_invite(tx, code)?;
-    let network = rows::find(tx, by, &id)?.ok_or(UNKNOWN)?;
-    if network.members > MEMBERS_MAX {
+    if rows::lock_size(tx, &id)?.ok_or(UNKNOWN)? >= MEMBERS_MAX {
         return Err(Error::NetworkFull(MEMBERS_MAX, "members per network"));
     }
-    Ok(network)
+    rows::add_member(tx, &id, by, now.at)?;
+    rows::use_invite(tx, code)?;
+    rows::find(tx, by, &id)?.ok_or(UNKNOWN)
 }
 
 /// Leaves a network. Tasks with its members continue.
@@ -175,6 +175,8 @@ pub struct NewBroadcast {
     pub capability: Option<Capability>,
     /// Only these agents, if the sender filtered by presence.
     pub only: Option<HashSet<AgentId>>,
+    /// How often its sender may write to the network.
+    pub limit: Option<Limit>,
 }
 
 /// Sends a message to all other members. A broadcast has no life cycle: it appears in the log and the inbox of each
@@ -186,6 +188,9 @@ pub fn broadcast(
     new: &NewBroadcast,
     now: &Now,
 ) -> Result<Broadcast, Error> {
+    if let Some(limit) = &new.limit {
+        limit.expect(tx)?;
+    }
     let network = view(tx, by, id)?;
     if new.content.as_str().len() > BODY_BYTES_MAX {
         return Err(Error::TooLarge("message"));
@@ -206,6 +211,7 @@ pub fn broadcast(
         recipients: i64::try_from(audience.len()).unwrap_or(0),
         created_at: now.at,
     };
+    limits::admit(tx, new.limit.as_ref(), now.at)?.count(tx)?;
     rows::insert_message(tx, &message)?;
     for member in &audience {
         let event = Event::from_agent(EventKind::BroadcastCreated, (by, &message.sender_name))

@@ -179,9 +179,11 @@ pub fn sign_in(
     if found.is_none() && tokens.sent.is_some() && !tokens.begins_anew {
         return Ok(SignedIn::UnknownToken);
     }
-    if let Some(found) = &found {
-        make_room(tx, &found.id, subject)?;
-    }
+    // Those whose key has ended do not count: they make room.
+    let ended = match &found {
+        Some(found) => check_room(tx, &found.id, subject)?,
+        None => Vec::new(),
+    };
     let id = match found {
         Some(found) => {
             rows::set_hash(tx, &found.id, &tokens.new)?;
@@ -196,6 +198,9 @@ pub fn sign_in(
             id
         }
     };
+    for subject in ended {
+        rows::remove_sign_in(tx, &id, &subject)?;
+    }
     let row =
         rows::SignIn { subject: subject.as_str().to_owned(), key_hash: key_hash.to_vec(), created_at: now };
     rows::insert_sign_in(tx, &id, &row)?;
@@ -215,33 +220,31 @@ pub fn register(tx: &mut Tx<'_>, tokens: &Tokens, new: &NewAgent, now: &Now) -> 
         return Err(Invalid::field("name", why).into());
     };
     // The agent has no id yet; none has this one.
-    make_room(tx, &found.id, &Subject::Agent(now.new_id()))?;
+    check_room(tx, &found.id, &Subject::Agent(now.new_id()))?;
     let agent = crate::agents::register(tx, new, now)?;
     sign_in(tx, tokens, &Subject::Agent(agent.id.clone()), &new.key_hash, now.at)?;
     Ok(agent)
 }
 
-/// Refuses one agent too many. Those whose key has ended do not count: they are removed.
-fn make_room(tx: &mut Tx<'_>, id: &str, subject: &Subject) -> Result<(), Error> {
-    let mut there = rows::list(tx, id)?;
+/// Refuses one agent too many. Returns those of a full session whose key has ended.
+fn check_room(tx: &mut Tx<'_>, id: &str, subject: &Subject) -> Result<Vec<String>, Error> {
+    let there = rows::list(tx, id)?;
     if there.len() < SIGN_INS_MAX || there.iter().any(|one| one.subject == subject.as_str()) {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let mut kept = Vec::new();
-    for one in there.drain(..) {
+    let mut ended = Vec::new();
+    for one in there {
         let hash = KeyHash::try_from(one.key_hash.clone()).unwrap_or_default();
         let is_valid = match one.subject.parse::<AgentId>() {
             Ok(agent) if one.subject != OPERATOR => crate::agents::check_key(tx, &agent, &hash).is_ok(),
             _ => true,
         };
-        if is_valid {
-            kept.push(one);
-        } else {
-            rows::remove_sign_in(tx, id, &one.subject)?;
+        if !is_valid {
+            ended.push(one.subject);
         }
     }
-    if kept.len() < SIGN_INS_MAX {
-        return Ok(());
+    if !ended.is_empty() {
+        return Ok(ended);
     }
     let why = format!("cannot be added: {SIGN_INS_MAX} agents are signed in here; sign one out first");
     Err(Invalid::field("key", why).into())

@@ -237,6 +237,9 @@ fn attempt(conn: &mut Conn, job: &mut Job, effects: &mut Vec<Effect>, stats: &St
         };
         return committed;
     }
+    if !succeeded && dirty && failure.is_none() {
+        job.refused_late();
+    }
     let rolled_back = conn.rollback();
     match failure {
         Some(error @ (Error::LostRace | Error::Locked | Error::Taken(_) | Error::Unreachable(_))) => {

@@ -110,6 +110,17 @@ impl Job {
         outcome.unwrap_or(false)
     }
 
+    /// Makes a mistake of the use case show in tests: it was refused after it had written, so a whole group was rolled
+    /// back for it, and one agent could have others wait.
+    pub(crate) fn refused_late(&mut self) {
+        if cfg!(debug_assertions) && self.panic.is_none() {
+            let _in_request = self.span.clone().entered();
+            let text = format!("{} was refused after it had written", self.use_case.name);
+            tracing::error!("{text}");
+            self.panic = Some(text);
+        }
+    }
+
     /// Logs that it waited long for the database, together with others.
     pub(crate) fn warn_slow(&self, took: Duration, jobs: usize) {
         let _in_request = self.span.clone().entered();

@@ -42,6 +42,11 @@ pub fn find(tx: &mut Tx<'_>, member: &AgentId, id: &NetworkId) -> Result<Option<
     tx.find(sql, &[id.into(), member.into()])
 }
 
+/// Locks a network and tells how many members it has.
+pub fn lock_size(tx: &mut Tx<'_>, id: &NetworkId) -> Result<Option<i64>, Error> {
+    tx.find("select member_count from networks where id = ?1 /* lock networks */", &[id.into()])
+}
+
 /// The networks an agent is in, in the order in which it joined them.
 pub fn list(tx: &mut Tx<'_>, member: &AgentId, limit: i64) -> Result<Vec<Network>, Error> {
     let sql = sql!(

@@ -172,8 +172,12 @@ impl Runner<'_> {
                 self.plan.begin_job(number);
                 let mut tx = Tx::planned(self.plan, keys_ended);
                 let succeeded = job.run(&mut tx);
+                let dirty = tx.is_dirty();
                 let mut registered = tx.into_effects();
                 *run = self.plan.end_job(succeeded);
+                if *run == Run::Done && !succeeded && dirty {
+                    job.refused_late();
+                }
                 if *run == Run::Done && succeeded {
                     keys_ended |= registered.iter().any(|effect| matches!(effect, Effect::KeyEnded(_)));
                     ran.effects.append(&mut registered);

@@ -177,12 +177,16 @@ pub fn create(
         return Err(Error::IdTaken);
     }
     let parent_shared = parent_shared(tx, by, &route.target, new.parent.as_ref())?;
+    if !new.draft {
+        check_limits(&route.reach)?;
+    }
+    let route = route.hold(tx, by)?;
     let mut task = new.task(by, &route, parent_shared, defaults, now);
     if let Some(sealed) = &new.sealed {
         record_signature(tx, &task.id, sealed)?;
     }
     if !new.draft {
-        count_as_live(tx, &task, &route.reach)?;
+        count_as_live(tx, &task)?;
         submit(tx, &mut task, &route.reach, now)?;
     }
     write_log(tx, &mut task, None, Role::Initiator, None, now)?;
@@ -224,6 +228,24 @@ pub(crate) struct Route {
     pub(crate) reach: Reach,
     /// The network, if the route depends on one.
     pub(crate) network: Option<NetworkId>,
+    /// The network that was asked for.
+    through: Option<NetworkId>,
+    /// Whether what the two agents share is locked.
+    locked: bool,
+}
+
+impl Route {
+    /// Locks what the two agents share where there is no row to lock yet, so that the route stays until the commit. It
+    /// may write, so every check comes before it.
+    pub(crate) fn hold(self, tx: &mut Tx<'_>, by: &AgentId) -> Result<Self, Error> {
+        if self.locked {
+            return Ok(self);
+        }
+        connections::create_pair(tx, by, &self.target)?;
+        // Another transaction may have made the row, and more.
+        let found = unlocked_route(tx, by, self.target, self.through.as_ref())?;
+        found.map(|route| Self { locked: true, ..route }).ok_or(Error::NotConnected)
+    }
 }
 
 /// Finds the route to an agent by its id or the caller's alias; through a given network, if there is one.
@@ -256,7 +278,7 @@ pub(crate) fn route_to_target(tx: &mut Tx<'_>, task: &Task) -> Result<Route, Err
 }
 
 /// A connection is a route. So is a shared network, unless one agent has blocked the other. What the two agents share
-/// is locked, so that the route stays until the commit.
+/// is locked, if they ever shared anything; else [`Route::hold`] does it.
 fn route_between(
     tx: &mut Tx<'_>,
     by: &AgentId,
@@ -264,14 +286,7 @@ fn route_between(
     network: Option<&NetworkId>,
 ) -> Result<Option<Route>, Error> {
     let locked = connections::lock_pair(tx, by, &target)?;
-    let route = unlocked_route(tx, by, target, network)?;
-    match route {
-        Some(Route { target, .. }) if !locked => {
-            connections::create_pair(tx, by, &target)?;
-            unlocked_route(tx, by, target, network)
-        }
-        route => Ok(route),
-    }
+    Ok(unlocked_route(tx, by, target, network)?.map(|route| Route { locked, ..route }))
 }
 
 fn unlocked_route(
@@ -281,8 +296,9 @@ fn unlocked_route(
     network: Option<&NetworkId>,
 ) -> Result<Option<Route>, Error> {
     let Some(reach) = connections::reach(tx, by, &target)? else { return Ok(None) };
+    let through = network.cloned();
     if reach.connected && network.is_none() {
-        return Ok(Some(Route { target, reach, network: None }));
+        return Ok(Some(Route { target, reach, network: None, through, locked: false }));
     }
     if target == *by || (!reach.connected && blocks::between(tx, by, &target)?) {
         return Ok(None);
@@ -291,7 +307,7 @@ fn unlocked_route(
         Some(network) => networks::is_member(tx, network, &target)?.then(|| network.clone()),
         None => networks::shared(tx, by, &target)?,
     };
-    Ok(shared.map(|network| Route { target, reach, network: Some(network) }))
+    Ok(shared.map(|network| Route { target, reach, network: Some(network), through, locked: false }))
 }
 
 /// Checks the limit of live tasks and the caller's credits.
@@ -313,9 +329,8 @@ pub(super) fn check_live_limit(reach: &Reach) -> Result<(), Error> {
     }
 }
 
-/// Counts a task as live between its parties.
-pub(super) fn count_as_live(tx: &mut Tx<'_>, task: &Task, reach: &Reach) -> Result<(), Error> {
-    check_limits(reach)?;
+/// Counts a task as live between its parties. The caller has checked the limits.
+pub(super) fn count_as_live(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     Ok(connections::count_live(tx, &task.initiator, &task.target, 1)?)
 }
 

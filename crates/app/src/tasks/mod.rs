@@ -19,8 +19,8 @@ use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Count, Filter, LogLine};
 use tandem_store::{Tx, deadlines, events as event_rows, files};
 
-use crate::sealed::Sealed;
 use crate::messages::pause_if_budget_spent;
+use crate::sealed::Sealed;
 use crate::{Error, Invalid, Page, wake};
 
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
@@ -31,7 +31,7 @@ pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};
 pub use usage::{Usage, report_usage};
 
-use create::{check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
+use create::{Route, check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
 pub(crate) use create::{find_route, record_signature, route_to_target, set_check_in};
 pub(crate) use lease::stall;
 pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};
@@ -192,23 +192,21 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         if let Some(to) = change.status {
             task.position().check(role, to)?;
         }
+        let route = route_for(tx, &task, change.status)?;
         if let Some(sealed) = &change.sealed {
             record_signature(tx, &task.id, sealed)?;
         }
+        let route = route.map(|route| route.hold(tx, &task.initiator)).transpose()?;
         edit(&mut task, role, change);
         let reason = change.reason.as_ref().map(Reason::as_str);
-        match change.status {
-            Some(Status::Submitted) if task.status == Status::Draft => {
-                publish_draft(tx, &mut task, reason, now)?;
+        match (change.status, route) {
+            (Some(Status::Submitted), Some(route)) if task.status == Status::Draft => {
+                publish_draft(tx, &mut task, &route, reason, now)?;
             }
-            Some(to) => {
-                if task.status.is_terminal() {
-                    // A reopened task needs a route to the other party, like a new one.
-                    check_live_limit(&route_to_target(tx, &task)?.reach)?;
-                }
+            (Some(to), _) => {
                 change_status(tx, &mut task, to, &Cause { by: role, reason, verb: None }, now)?;
             }
-            None => {
+            (None, _) => {
                 task.version += 1;
                 task.updated_at = now.at;
                 rows::update(tx, &task)?;
@@ -216,6 +214,22 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
         }
         Ok(task)
     })
+}
+
+/// The route that a change needs: to publish a draft, and to reopen a task, which is live again like a new one.
+fn route_for(tx: &mut Tx<'_>, task: &Task, to: Option<Status>) -> Result<Option<Route>, Error> {
+    let publishes = task.status == Status::Draft && to == Some(Status::Submitted);
+    let reopens = task.status.is_terminal() && to.is_some();
+    if !publishes && !reopens {
+        return Ok(None);
+    }
+    let route = route_to_target(tx, task)?;
+    if publishes {
+        check_limits(&route.reach)?
+    } else {
+        check_live_limit(&route.reach)?
+    }
+    Ok(Some(route))
 }
 
 /// An encrypted draft accepts only an encrypted description, and a plain draft only a plain one.
@@ -250,10 +264,15 @@ fn edit(task: &mut Task, role: Role, change: &Change) {
     }
 }
 
-fn publish_draft(tx: &mut Tx<'_>, task: &mut Task, reason: Option<&str>, now: &Now) -> Result<(), Error> {
-    let reach = route_to_target(tx, task)?.reach;
-    count_as_live(tx, task, &reach)?;
-    submit(tx, task, &reach, now)?;
+fn publish_draft(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    route: &Route,
+    reason: Option<&str>,
+    now: &Now,
+) -> Result<(), Error> {
+    count_as_live(tx, task)?;
+    submit(tx, task, &route.reach, now)?;
     task.status_reason = reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;

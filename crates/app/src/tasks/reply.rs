@@ -1,6 +1,7 @@
 //! The target's reply: a message and a change of status in one step.
 
 use tandem_core::messages::{Kind, Message};
+use tandem_core::moves::Position;
 use tandem_core::{AgentId, Now, Status, Task, TaskId};
 use tandem_store::{Tx, connections, tasks as rows};
 
@@ -49,13 +50,27 @@ pub fn reply(
     new: &NewReply,
     now: &Now,
 ) -> Result<ReplyResult, Error> {
+    new.message.expect(tx)?;
     on_task(tx, by, id, now, |tx, mut task, role| {
         new.expected.check(&task)?;
         check_message(&task, &new.message)?;
         task.position().check_reply(role)?;
+        let for_review = new.outcome == Outcome::Completed && task.requires_review;
+        let to = match new.outcome {
+            Outcome::Completed if for_review => Status::InputRequired,
+            Outcome::Completed => Status::Completed,
+            Outcome::Failed => Status::Failed,
+            Outcome::Cancelled => Status::Cancelled,
+        };
+        let begins = task.status == Status::Submitted;
+        let from = if begins { Status::Working } else { task.status };
+        if to != from {
+            Position { status: from, ..task.position() }.check(role, to)?;
+        }
         // Most replies end the task, which changes the pair's count.
         connections::lock_pair(tx, &task.initiator, &task.target)?;
-        if task.status == Status::Submitted {
+        new.message.count(tx, &task, now)?;
+        if begins {
             change_status(
                 tx,
                 &mut task,
@@ -66,17 +81,9 @@ pub fn reply(
         }
         let message = add(tx, &mut task, role, &new.message, Kind::Reply, now)?;
         task.result = Some(message.content.clone());
-        let for_review = new.outcome == Outcome::Completed && task.requires_review;
-        let to = match new.outcome {
-            Outcome::Completed if for_review => Status::InputRequired,
-            Outcome::Completed => Status::Completed,
-            Outcome::Failed => Status::Failed,
-            Outcome::Cancelled => Status::Cancelled,
-        };
         if to == task.status {
             rows::update(tx, &task)?;
         } else {
-            task.position().check(role, to)?;
             let cause = Cause { by: role, reason: for_review.then_some(FOR_REVIEW), verb: None };
             change_status(tx, &mut task, to, &cause, now)?;
         }

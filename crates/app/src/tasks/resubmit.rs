@@ -23,8 +23,10 @@ pub fn retry(
         expected.check(&task)?;
         task.position().check_retry(role, task.queued_at.is_some())?;
         let route = route_to_target(tx, &task)?;
+        check_limits(&route.reach)?;
+        let route = route.hold(tx, by)?;
         let from = task.status;
-        count_as_live(tx, &task, &route.reach)?;
+        count_as_live(tx, &task)?;
         // The task no longer counts as ended for its target.
         rows::count_ended(tx, &task.target, false, -1)?;
         task.begin_again();
@@ -52,6 +54,7 @@ pub fn reassign(
             return Err(Invalid::field("targetAgentId", "is the agent that has the task").into());
         }
         check_limits(&route.reach)?;
+        let route = route.hold(tx, by)?;
         connections::lock_pair(tx, &task.initiator, &task.target)?;
         let from = task.status;
         event_rows::purge_task_of(tx, &task.target, &task.id)?;

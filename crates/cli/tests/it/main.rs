@@ -53,6 +53,7 @@ mod push_frames;
 mod push_resume;
 mod races;
 mod receipts;
+mod refusals;
 mod request_ids;
 mod retention;
 mod runner;

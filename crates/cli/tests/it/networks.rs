@@ -274,8 +274,12 @@ async fn a_deleted_account_adds_nothing(#[values(Db::Sqlite, Db::Postgres)] db: 
             let task = NewTask::plain(named, "T".to_owned().try_into().unwrap());
             let defaults = Defaults { ttl_seconds: None, check_in_seconds: None, max_messages: 10 };
             let crew = NewNetwork { name: "Own".to_owned().try_into().unwrap(), description: None };
-            let say =
-                NewBroadcast { content: "x".to_owned().try_into().unwrap(), capability: None, only: None };
+            let say = NewBroadcast {
+                content: "x".to_owned().try_into().unwrap(),
+                capability: None,
+                only: None,
+                limit: None,
+            };
             Ok([
                 networks::join(tx, &by, &invite.clone().try_into().unwrap(), now).err(),
                 networks::create(tx, &by, &crew, now).err(),

@@ -309,6 +309,7 @@ impl Real<'_> {
                     check_in_seconds: None,
                     sealed: None,
                     in_reply_to: None,
+                    limit: None,
                 };
                 self.write(move |tx, now| messages::send(tx, &agents[by], &task, &new, now).map(drop))
             }
@@ -339,10 +340,11 @@ impl Real<'_> {
                 let id = found.ok_or(Error::NotFound("connection"))?;
                 connections::disconnect(tx, &agents[by], &id, now).map(drop)
             }),
-            Act::Pair => self.write(move |tx, now| {
-                let code = pairing::generate(tx, &agents[0], now)?.code;
-                pairing::connect(tx, &agents[1], &code, now).map(drop)
-            }),
+            Act::Pair => {
+                let by = agents[0].clone();
+                let code = self.write(move |tx, now| pairing::generate(tx, &by, now))?.code;
+                self.write(move |tx, now| pairing::connect(tx, &agents[1], &code, now).map(drop))
+            }
         }
     }
 }

@@ -341,6 +341,7 @@ async fn a_deleted_file_is_told_of_once_on_postgres() {
             mime_type: "text/plain".into(),
             size_bytes: 5,
             sealed: None,
+            limit: None,
         };
         files::attach(tx, &by, &on, &new, 1_000, now).map(|(file, _)| file.id)
     });

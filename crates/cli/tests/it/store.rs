@@ -59,7 +59,8 @@ async fn a_job_that_fails_or_panics_takes_back_only_itself(#[values(Db::Sqlite, 
     });
     for (number, outcome) in futures_util::future::join_all(jobs).await {
         match number % 10 {
-            3 => assert!(matches!(outcome, Err(Error::NotFound(_)))),
+            // In a debug build, a refusal after a write counts as a mistake.
+            3 => assert!(matches!(outcome, Err(Error::NotFound(_) | Error::Store(_)))),
             7 => assert!(matches!(outcome, Err(Error::Store(tandem_store::Error::Panicked(_))))),
             _ => assert_eq!(outcome.unwrap(), number),
         }

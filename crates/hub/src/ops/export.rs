@@ -68,14 +68,14 @@ fn limit_of(hub: &HubParts, caller: &Caller) -> Limit {
 /// Refuses an export when the last one was not long ago, without counting one.
 pub async fn check(hub: &HubParts, caller: &Caller) -> Result<(), Error> {
     let limit = limit_of(hub, caller);
-    Ok(hub.db.read(move |tx, now| limit.check(tx, now.at)).await?)
+    Ok(hub.db.read(move |tx, now| limit.admit(tx, now.at).map(drop)).await?)
 }
 
 /// Begins an export: its sections, as they are read. Refused when the last export was not long ago.
 pub async fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>, Error> {
     let held = hub.budget.hold(caller, EXPORT_BYTES)?;
     let limit = limit_of(hub, caller);
-    hub.write(caller, move |tx, now| limit.take(tx, now.at)).await?;
+    hub.write(caller, move |tx, now| limit.admit(tx, now.at)?.count(tx)).await?;
     let (sections, written) = mpsc::channel(SECTIONS);
     let export = Export { hub: Hub::clone(hub), caller: caller.clone(), sections };
     let writing = async move {

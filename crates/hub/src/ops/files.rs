@@ -13,7 +13,7 @@ use tandem_core::files::{FILE_BYTES_MAX, File};
 use tandem_core::{AgentId, FileId, TaskId};
 use tracing::{Instrument as _, Span};
 
-use super::messages::{limit_of, on_task, parties_of, within};
+use super::messages::{limit_of, parties_of};
 use crate::files::{self as stored, ByteStream, InFlight, InFlightBytes, Upload};
 use crate::{Caller, Error, Hub, HubParts};
 
@@ -126,7 +126,7 @@ pub async fn attach(
 ) -> Result<UploadedFile, Error> {
     let file = upload.id().clone();
     let (by, id, new_id) = (caller.agent.clone(), task.clone(), file.clone());
-    let limit = limit_of(hub, caller, task.as_str());
+    let limit = Some(limit_of(hub, caller, task.as_str()));
     let attaching = async {
         let sealed = sealed_file(hub, caller, task, &mut upload, &info).await?;
         let new = NewFile {
@@ -135,16 +135,17 @@ pub async fn attach(
             mime_type: info.mime_type,
             size_bytes: i64::try_from(upload.size).unwrap_or(i64::MAX),
             sealed,
+            limit,
         };
         hub.files.store(upload).await.map_err(storage_error)?;
         let quota = hub.config.file_quota_bytes();
         hub.write_once(caller, move |tx, now| {
-            let (file, _) = within(tx, &limit, now, |tx| files::attach(tx, &by, &id, &new, quota, now))?;
+            let (file, _) = files::attach(tx, &by, &id, &new, quota, now)?;
             Ok(UploadedFile::new(file, &by))
         })
         .await
     };
-    let answer = on_task(hub, caller, task, attaching.await).await;
+    let answer = attaching.await;
     // The request was refused or replayed, so these bytes have no row. After an internal error a row may exist; if it
     // does not, the sweep removes the bytes.
     let has_no_row = |error: &Error| !error.is_internal() || error.code() == Code::StorageFull;

@@ -5,13 +5,12 @@ use tandem_api::tasks::PageQuery;
 use tandem_app::limits::{self, Limit};
 use tandem_app::messages::{self, NewMessage};
 use tandem_app::sealed::{self, Fields, Sealed};
-use tandem_app::tasks::{self, Change, Expected};
+use tandem_app::tasks;
 use tandem_app::{Error as AppError, Invalid, files};
 use tandem_core::files::File;
 use tandem_core::messages::{ContentType, Message};
 use tandem_core::text::Body;
-use tandem_core::{MessageId, Now, Status, Task, TaskId};
-use tandem_store::Tx;
+use tandem_core::{MessageId, Task, TaskId};
 
 use crate::{Caller, Error, HubParts, Listed, paging};
 
@@ -31,12 +30,9 @@ pub async fn send(
         return Ok(earlier);
     }
     let new = checked(hub, caller, task, body).await?;
-    let (by, id, limit) = (caller.agent.clone(), task.clone(), limit_of(hub, caller, task.as_str()));
-    let sent = hub.write_once(caller, move |tx, now| {
-        let message = within(tx, &limit, now, |tx| messages::send(tx, &by, &id, &new, now))?;
-        Ok(MessageView::new(message, &by))
-    });
-    on_task(hub, caller, task, sent.await).await
+    let (by, id) = (caller.agent.clone(), task.clone());
+    hub.write_once(caller, move |tx, now| Ok(MessageView::new(messages::send(tx, &by, &id, &new, now)?, &by)))
+        .await
 }
 
 /// Sends a message to an agent, on the newest open task with it.
@@ -128,6 +124,7 @@ pub(super) async fn checked(
         check_in_seconds: body.check_in_seconds,
         sealed,
         in_reply_to: body.in_reply_to,
+        limit: Some(limit_of(hub, caller, task.as_str())),
     })
 }
 
@@ -165,32 +162,6 @@ pub(super) fn limit_of(hub: &HubParts, caller: &Caller, to: &str) -> Limit {
     }
 }
 
-/// Adds a message within its limit. It is counted last, so a refused message does not count.
-pub(super) fn within<T>(
-    tx: &mut Tx<'_>,
-    limit: &Limit,
-    now: &Now,
-    add: impl FnOnce(&mut Tx<'_>) -> Result<T, AppError>,
-) -> Result<T, AppError> {
-    limit.expect(tx)?;
-    let added = add(tx)?;
-    limit.take(tx, now.at)?;
-    Ok(added)
-}
-
-/// The outcome of adding a message to a task. The error of an exceeded limit gets the state of the task, like others.
-pub(super) async fn on_task<T>(
-    hub: &HubParts,
-    caller: &Caller,
-    task: &TaskId,
-    sent: Result<T, Error>,
-) -> Result<T, Error> {
-    match sent {
-        Err(error) if error.rate.is_some() => hub.on_task(caller, task, Err(error)).await,
-        other => other,
-    }
-}
-
 /// Sends the answer of a sampled model. The answer to a new task also sets it to `working`.
 pub async fn send_sampled(
     hub: &HubParts,
@@ -199,15 +170,12 @@ pub async fn send_sampled(
     content: Body,
     begins: bool,
 ) -> Result<(), Error> {
-    let message = NewMessage::plain(content);
-    let (by, id, limit) = (caller.agent.clone(), task.clone(), limit_of(hub, caller, task.as_str()));
+    let limit = Some(limit_of(hub, caller, task.as_str()));
+    let message = NewMessage { limit, ..NewMessage::plain(content) };
+    let (by, id) = (caller.agent.clone(), task.clone());
     let sent = hub.write(caller, move |tx, now| {
-        if begins {
-            let expected = Expected { status: Some(Status::Submitted), versions: None };
-            let begun = Change { status: Some(Status::Working), expected, ..Change::default() };
-            tasks::change(tx, &by, &id, &begun, now)?;
-        }
-        within(tx, &limit, now, |tx| messages::send(tx, &by, &id, &message, now)).map(drop)
+        let send = if begins { messages::begin } else { messages::send };
+        send(tx, &by, &id, &message, now).map(drop)
     });
     sent.await
 }

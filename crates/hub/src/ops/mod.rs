@@ -26,7 +26,7 @@ pub mod updates;
 pub mod wake;
 pub mod webhooks;
 
-use tandem_app::limits::Limit;
+use tandem_app::limits::{self, Limit};
 use tandem_app::{Error as AppError, Invalid};
 use tandem_core::Id;
 
@@ -50,7 +50,7 @@ async fn count_failures<T>(
     is_failure: impl Fn(&Error) -> bool,
 ) -> Result<T, Error> {
     let taken = limits.clone();
-    hub.db.write(move |tx, now| taken.iter().try_for_each(|limit| limit.take(tx, now.at))).await?;
+    hub.db.write(move |tx, now| limits::take_all(tx, &taken, now.at)).await?;
     let tried = trying.await;
     if !tried.as_ref().is_err_and(is_failure) {
         give_back(hub, limits).await;

@@ -14,7 +14,7 @@ use tandem_core::networks::MEMBERS_MAX;
 use tandem_core::{AgentId, MessageId, NetworkId};
 
 use super::connections::count_attempt;
-use super::messages::{limit_of, within};
+use super::messages::limit_of;
 use crate::{Caller, Error, HubParts, Listed, paging};
 
 pub async fn create(hub: &HubParts, caller: &Caller, body: CreateNetwork) -> Result<NetworkView, Error> {
@@ -136,10 +136,11 @@ pub async fn broadcast(
         Some(online) => Some(members_online(hub, caller, network, online).await?),
         None => None,
     };
-    let new = NewBroadcast { content: body.content, capability: filter.capability, only };
-    let (by, id, limit) = (caller.agent.clone(), network.clone(), limit_of(hub, caller, network.as_str()));
+    let limit = Some(limit_of(hub, caller, network.as_str()));
+    let new = NewBroadcast { content: body.content, capability: filter.capability, only, limit };
+    let (by, id) = (caller.agent.clone(), network.clone());
     let sent = hub.write_once(caller, move |tx, now| {
-        let message = within(tx, &limit, now, |tx| networks::broadcast(tx, &by, &id, &new, now))?;
+        let message = networks::broadcast(tx, &by, &id, &new, now)?;
         Ok(BroadcastSent { message_id: message.id, recipients: message.recipients })
     });
     sent.await

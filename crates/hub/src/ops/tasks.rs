@@ -15,7 +15,7 @@ use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Status, Task, TaskId};
 use tandem_store::tasks::{Filter, LogLine};
 
-use super::messages::{checked, limit_of, on_task, parties_of, within};
+use super::messages::{checked, parties_of};
 use super::nothing_to_change;
 use crate::{Caller, Error, HubParts, Listed, paging};
 
@@ -264,9 +264,9 @@ pub async fn reply(
     }
     let message = checked(hub, caller, task, message).await?;
     let new = NewReply { message, outcome, expected: expected(caller, body.expected_status) };
-    let (by, id, limit) = (caller.agent.clone(), task.clone(), limit_of(hub, caller, task.as_str()));
+    let (by, id) = (caller.agent.clone(), task.clone());
     let replied = hub.write_once(caller, move |tx, now| {
-        let replied = within(tx, &limit, now, |tx| tasks::reply(tx, &by, &id, &new, now))?;
+        let replied = tasks::reply(tx, &by, &id, &new, now)?;
         let note = "This task is reviewed: the result waits for its initiator, who completes it.";
         Ok(RepliedView {
             task: TaskView::new(replied.task, &by),
@@ -274,7 +274,7 @@ pub async fn reply(
             note: replied.for_review.then(|| HubText::new(note)),
         })
     });
-    on_task(hub, caller, task, replied.await).await
+    replied.await
 }
 
 /// Returns the caller's unread messages and marks them as read.

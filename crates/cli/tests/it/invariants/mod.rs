@@ -224,6 +224,7 @@ impl World<'_> {
             check_in_seconds: None,
             sealed: None,
             in_reply_to: None,
+            limit: None,
         };
         match *act {
             Act::Create { by, to, terms, stall } => {
