@@ -25,6 +25,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (16, "limits", include_str!("../migrations/0016_limits.sql")),
     (17, "facts", include_str!("../migrations/0017_facts.sql")),
     (18, "used_task_ids", include_str!("../migrations/0018_used_task_ids.sql")),
+    (19, "removals", include_str!("../migrations/0019_removals.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

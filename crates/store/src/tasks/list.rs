@@ -11,8 +11,10 @@ use crate::query::{Query, contains_pattern};
 use crate::table::{select_list, select_list_without, sql};
 use crate::{Error, Tx};
 
-/// How many of an agent's tasks one search by title or party goes through.
+/// How many of an agent's tasks one search by title goes through. Each of their rows is read.
 const SEARCH_SCAN_MAX: i64 = 5_000;
+/// How many one search by party alone goes through. Only entries of indexes are read, and merged.
+const PARTY_SCAN_MAX: i64 = 2_000;
 
 /// The ids of the live tasks of two agents, oldest first. The target is compared in a way that no index serves: the
 /// index by status finds the few live ones, the one by parties would go through all there ever were.
@@ -137,15 +139,25 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
     if sides.is_empty() {
         return Ok(Found { tasks: Vec::new(), stopped_at: None });
     }
-    let searched = filter.text.is_some() || filter.with.is_some();
+    let scanned = match (&filter.text, &filter.with) {
+        (Some(_), _) => Some(SEARCH_SCAN_MAX),
+        (None, Some(_)) => Some(PARTY_SCAN_MAX),
+        (None, None) => None,
+    };
     let mut query = Query::default();
     query.push(if filter.brief { &BRIEF } else { sql!("select {} from (", Task) });
-    push_newest(&mut query, by, sides, filter);
-    query.push(" limit ").bind(if searched { SEARCH_SCAN_MAX } else { filter.limit });
-    query.push(") page join tasks t on t.id = page.id ").push(JOINED).push(" where 1 = 1");
-    if let Some(with) = &filter.with {
-        query.push(" and (t.initiator_id = ").bind(with).push(" or t.target_id = ").bind(with).push(")");
+    if filter.with.is_some() {
+        query.push("select id from (");
     }
+    push_newest(&mut query, by, sides, filter);
+    query.push(" limit ").bind(scanned.unwrap_or(filter.limit));
+    if let Some(with) = &filter.with {
+        query.push(") scanned where party = ").bind(with);
+        if filter.text.is_none() {
+            query.push(NEWEST_FIRST).push(" limit ").bind(filter.limit);
+        }
+    }
+    query.push(") page join tasks t on t.id = page.id ").push(JOINED).push(" where 1 = 1");
     if let Some(text) = &filter.text {
         query.push(" and t.search_title like ").bind(contains_pattern(&searchable(text.as_str().trim())));
         query.push(" escape '!'");
@@ -157,7 +169,10 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         return Ok(Found { tasks, stopped_at });
     }
     let enough = i64::try_from(tasks.len()).is_ok_and(|found| found >= filter.limit);
-    let stopped_at = if searched && !enough { last_looked_at(tx, by, sides, filter)? } else { None };
+    let stopped_at = match scanned {
+        Some(scanned) if !enough => last_looked_at(tx, by, sides, filter, scanned)?,
+        _ => None,
+    };
     Ok(Found { tasks, stopped_at })
 }
 
@@ -167,26 +182,33 @@ fn last_looked_at(
     by: &AgentId,
     sides: &[Lane],
     filter: &Filter,
+    scanned: i64,
 ) -> Result<Option<(Timestamp, TaskId)>, Error> {
     let mut query = Query::default();
+    query.push("select id, created_at from (");
     push_newest(&mut query, by, sides, filter);
-    query.push(" limit 1 offset ").bind(SEARCH_SCAN_MAX - 1);
+    query.push(" limit 1 offset ").bind(scanned - 1).push(") last");
     let last = tx.find::<(TaskId, Timestamp)>(&query.sql, &query.params)?;
     Ok(last.map(|(id, at)| (at, id)))
 }
 
-/// Ids and times of all lanes' tasks, newest first. Every lane is in this order in its index, and has no limit of its
-/// own: so a database merges them, and reads no more of each than it gives. SQLite would do so without the lanes' own
-/// order; PostgreSQL would read and sort all there are.
+const NEWEST_FIRST: &str = " order by created_at desc, id desc";
+
+/// Ids, times and other parties of all lanes' tasks, newest first. Every lane is in this order in its index, and has no
+/// limit of its own: so a database merges them, and reads no more of each than it gives. SQLite would do so without the
+/// lanes' own order; PostgreSQL would read and sort all there are.
 fn push_newest(query: &mut Query, by: &AgentId, sides: &[Lane], filter: &Filter) {
-    const NEWEST_FIRST: &str = " order by created_at desc, id desc";
-    query.push("select id, created_at from (");
+    query.push("select id, created_at, party from (");
     for (number, side) in sides.iter().enumerate() {
         if number > 0 {
             query.push(" union all ");
         }
-        let own = if side.role == Role::Target { "target_id" } else { "initiator_id" };
-        query.push("select id, created_at from (select id, created_at from tasks where ").push(own);
+        let (own, party) = match side.role {
+            Role::Target => ("target_id", "initiator_id"),
+            Role::Initiator | Role::Hub => ("initiator_id", "target_id"),
+        };
+        query.push("select id, created_at, party from (select id, created_at, ").push(party);
+        query.push(" as party from tasks where ").push(own);
         query.push(" = ").bind(by).push(" and status = ").bind(side.status);
         if let Some(lane) = side.lane {
             query.push(" and lane = ").bind(lane);
