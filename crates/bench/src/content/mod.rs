@@ -1,6 +1,7 @@
 //! `tandem-bench content`: what files and encrypted messages cost, also for other agents.
 
 mod files;
+mod lists;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use super::until_stopped;
 use super::workload::{request, text};
 
 use files::Files;
+use lists::Sized;
 
 /// How many connections read meanwhile.
 const OTHERS: usize = 4;
@@ -51,6 +53,12 @@ pub(crate) struct Arguments {
     /// possible, which then measures the load's own share of the processors
     #[arg(long, value_name = "NUMBER", default_value_t = 120)]
     pace: u32,
+    /// With how many tasks of one agent lists are measured at most, from 1,000 on
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
+    tasks: u64,
+    /// Measure lists only
+    #[arg(long)]
+    only_lists: bool,
     #[command(flatten)]
     place: Place,
 }
@@ -60,7 +68,8 @@ Measure what files and encrypted messages cost, also for other agents
 
 Several large files are uploaded as forms at once, then downloaded at once, while other agents read tasks:
 measured are the memory that the hub needs in addition, and how long the reads take compared with a quiet hub.
-Then encrypted messages are sent and plain ones of the same size, and the check of one signature is timed.";
+Then encrypted messages are sent and plain ones of the same size, and the check of one signature is timed.
+Last, every list of an agent is read while that agent has more and more tasks.";
 
 /// Everything that was measured.
 #[derive(Debug, Serialize)]
@@ -77,6 +86,7 @@ struct Report {
     plain_per_second: f64,
     encrypted_per_second: f64,
     check_us: f64,
+    lists: Vec<Sized>,
 }
 
 impl Report {
@@ -116,7 +126,7 @@ impl Report {
             self.encrypted_per_second / self.plain_per_second.max(1.0),
             self.check_us
         );
-        out
+        out + &lists::table(&self.lists)
     }
 }
 
@@ -124,6 +134,10 @@ impl Report {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if !(1..=64).contains(&arguments.files) || !(1..=50).contains(&arguments.megabytes) {
         bail!("--files must be from 1 to 64, and --megabytes from 1 to 50");
+    }
+    if arguments.only_lists {
+        let sizes = until_stopped(measure_lists(arguments))?;
+        return arguments.place.report(&lists::table(&sizes), &sizes);
     }
     let report = until_stopped(measure(arguments))?;
     arguments.place.report(&report.table(), &report)
@@ -160,10 +174,23 @@ async fn party(connection: &mut Connection, name: &str) -> anyhow::Result<Party>
     Ok(Party { id: field(&made, "id")?, api_key: field(&made, "apiKey")?, key })
 }
 
+/// Lists need no other preparation, and nothing else disturbs them.
+async fn measure_lists(arguments: &Arguments) -> anyhow::Result<Vec<Sized>> {
+    let span = Span { warm_up: Duration::ZERO, measured: Duration::ZERO };
+    let plan = arguments.place.plan(span, 2, Vec::new())?;
+    let mut progress = Progress::new(lists::sizes_to(arguments.tasks).count() as u64);
+    let folder = Scratch::new(plan.folder.as_deref(), "lists")?;
+    let hub = start_hub(&plan, folder.path()).await?;
+    let sizes = lists::measure(&hub, arguments.tasks, &mut progress).await?;
+    progress.finish();
+    hub.stop().await?;
+    Ok(sizes)
+}
+
 async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let span = Span { warm_up: Duration::from_millis(300), measured: Duration::from_secs(3) };
     let plan = arguments.place.plan(span, 2, vec!["file_quota_mb=0".into()])?;
-    let mut progress = Progress::new(3 + ROUNDS);
+    let mut progress = Progress::new(3 + ROUNDS + lists::sizes_to(arguments.tasks).count() as u64);
     let folder = Scratch::new(plan.folder.as_deref(), "content")?;
     progress.step("a hub, and two agents with keys".into());
     let hub = start_hub(&plan, folder.path()).await?;
@@ -200,6 +227,7 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
     let (plain_per_second, encrypted_per_second) = messages(&hub, &ana, &bob).await?;
     progress.step("one signature".into());
     let check_us = tokio::task::spawn_blocking(move || time_check(&ana, &bob)).await??;
+    let lists = lists::measure(&hub, arguments.tasks, &mut progress).await?;
     progress.finish();
     hub.stop().await?;
     Ok(Report {
@@ -215,6 +243,7 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
         plain_per_second,
         encrypted_per_second,
         check_us,
+        lists,
     })
 }
 
