@@ -91,7 +91,7 @@ pub struct Rates {
 #[derive(Debug, Default)]
 struct Counters {
     windows: HashMap<u64, Window>,
-    /// Counters that other nodes have to be told of.
+    /// Counters that other nodes have to be told of. Each has a window, so there are no more than of those.
     changed: HashSet<u64>,
 }
 
@@ -131,7 +131,7 @@ impl Rates {
             if !(0..count.length_ms).contains(&now.ms_since(began)) {
                 continue;
             }
-            make_room(&mut counters.windows, count.key, now);
+            make_room(&mut counters, count.key, now);
             let window =
                 counters.windows.entry(count.key).or_insert_with(|| Window::new(began, count.length_ms));
             if !window.runs(now) {
@@ -164,7 +164,7 @@ impl Rates {
     }
 
     fn note_changed(&self, counters: &mut Counters, key: u64) {
-        if self.topology.is_clustered() {
+        if self.topology.gossips() {
             counters.changed.insert(key);
         }
     }
@@ -192,7 +192,7 @@ impl Rates {
         }
         let key = self.key(what, who);
         let mut counters = self.counters();
-        make_room(&mut counters.windows, key, now);
+        make_room(&mut counters, key, now);
         let window = counters.windows.entry(key).or_insert_with(|| Window::new(now, length_ms));
         if !window.runs(now) || window.length_ms != length_ms {
             *window = Window::new(now, length_ms);
@@ -217,8 +217,10 @@ impl Rates {
     }
 }
 
-/// Removes windows that have ended if there are too many for one more.
-fn make_room(windows: &mut HashMap<u64, Window>, key: u64, now: Timestamp) {
+/// Removes windows that have ended if there are too many for one more. While other nodes cannot be told of counts, those
+/// that have ended are not kept for them.
+fn make_room(counters: &mut Counters, key: u64, now: Timestamp) {
+    let Counters { windows, changed } = counters;
     if windows.len() < WINDOWS_MAX || windows.contains_key(&key) {
         return;
     }
@@ -227,6 +229,7 @@ fn make_room(windows: &mut HashMap<u64, Window>, key: u64, now: Timestamp) {
         tracing::warn!("too many rate-limit windows; resetting all");
         windows.clear();
     }
+    changed.retain(|key| windows.contains_key(key));
 }
 
 /// The key of an address: the whole IPv4 address, or the /64 network of an IPv6 address.
@@ -238,5 +241,28 @@ pub(crate) fn address_key(address: IpAddr) -> String {
             let [a, b, c, d, ..] = v6.segments();
             format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BusKind;
+
+    fn changed_after(kind: BusKind, counted: usize) -> usize {
+        let rates = Rates::new([0; 32], Arc::new(Trust::new(kind)), Arc::default());
+        for number in 0..counted {
+            let at = Timestamp(i64::try_from(number).unwrap());
+            rates.count(RateKind::Requests, &number.to_string(), 10, at);
+        }
+        rates.counters().changed.len()
+    }
+
+    #[test]
+    fn counts_for_other_nodes_are_bounded_while_nobody_takes_them() {
+        let counted = 2 * WINDOWS_MAX + 1_000;
+        assert!(changed_after(BusKind::Nats(Vec::new()), counted) <= WINDOWS_MAX);
+        assert_eq!(changed_after(BusKind::Polling, 1_000), 0, "there is no way to tell them");
+        assert_eq!(changed_after(BusKind::Alone, 1_000), 0);
     }
 }

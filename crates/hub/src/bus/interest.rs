@@ -36,6 +36,11 @@ impl Interest {
         Self { subjects, each: HashMap::new(), all: None }
     }
 
+    /// The agents whose wake-ups this node asks for, each by itself.
+    pub(super) fn agents(&self) -> impl Iterator<Item = AgentId> {
+        self.each.keys().cloned()
+    }
+
     /// Follows a change of listeners. Returns the agents whose subscriptions are new.
     pub(super) async fn follow(
         &mut self,

@@ -17,6 +17,33 @@ const QUEUE_MAX: usize = 8_192;
 /// How long a node shows its events to others after one of them has said that somebody observes there.
 const OBSERVED_FOR: Duration = Duration::from_secs(5);
 
+/// Changes of listeners that are kept one by one while NATS is away.
+const CHANGED_MAX: usize = 10_000;
+
+/// The agents whose listeners have come or gone.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Changed {
+    Some(HashSet<AgentId>),
+    /// Too many to keep: any may have changed.
+    Any,
+}
+
+impl Default for Changed {
+    fn default() -> Self {
+        Self::Some(HashSet::new())
+    }
+}
+
+impl Changed {
+    fn add(&mut self, agent: &AgentId) {
+        match self {
+            Self::Some(agents) if agents.len() < CHANGED_MAX => drop(agents.insert(agent.clone())),
+            Self::Some(_) => *self = Self::Any,
+            Self::Any => {}
+        }
+    }
+}
+
 /// What waits to be sent.
 #[derive(Debug)]
 pub(super) enum Outgoing {
@@ -60,7 +87,7 @@ pub struct Link {
     waiting: Mutex<Option<mpsc::Receiver<Outgoing>>>,
     overflowed: AtomicBool,
     connected: AtomicBool,
-    changed: Mutex<HashSet<AgentId>>,
+    changed: Mutex<Changed>,
     pub(super) has_changed: Notify,
     pub(super) has_observer: Notify,
     observed_at: Mutex<Option<Instant>>,
@@ -151,11 +178,11 @@ impl Link {
 
     /// Somebody began to listen for an agent on this node, or nobody does any more.
     pub(super) fn interest_changed(&self, agent: &AgentId) {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner).insert(agent.clone());
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner).add(agent);
         self.has_changed.notify_one();
     }
 
-    pub(super) fn take_changed(&self) -> HashSet<AgentId> {
+    pub(super) fn take_changed(&self) -> Changed {
         std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -172,5 +199,21 @@ impl Link {
     fn is_observed_elsewhere(&self) -> bool {
         let at = *self.observed_at.lock().unwrap_or_else(PoisonError::into_inner);
         at.is_some_and(|at| at.elapsed() < OBSERVED_FOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_listeners_are_bounded() {
+        let mut changed = Changed::default();
+        for number in 0..=CHANGED_MAX {
+            changed.add(&format!("agent_{number}").parse().unwrap());
+        }
+        assert_eq!(changed, Changed::Any);
+        changed.add(&"agent_x".parse().unwrap());
+        assert_eq!(changed, Changed::Any);
     }
 }

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::interest::Interest;
-use super::link::{Link, Outgoing};
+use super::link::{Changed, Link, Outgoing};
 use super::local::LocalBus;
 use super::wire::{Control, Gossip, Seal, Subjects};
 use super::{Bus, Inbox};
@@ -362,7 +362,10 @@ impl NatsWorker {
         if !self.link.is_connected() {
             return;
         }
-        let changed = self.link.take_changed();
+        let changed = match self.link.take_changed() {
+            Changed::Some(agents) => agents,
+            Changed::Any => self.interest.agents().chain(self.local.listening()).collect(),
+        };
         if changed.is_empty() {
             return;
         }

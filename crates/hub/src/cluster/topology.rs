@@ -56,6 +56,11 @@ impl Topology {
         self.bus != BusKind::Alone
     }
 
+    /// Whether this node tells others what it counts. Without NATS it has no way to.
+    pub(crate) fn gossips(&self) -> bool {
+        matches!(self.bus, BusKind::Nats(_))
+    }
+
     /// Whether this node hears of every commit of other nodes.
     pub(crate) fn hears(&self) -> bool {
         match self.bus {
