@@ -50,6 +50,22 @@ pub fn claim(tx: &mut Tx<'_>, now: &Now) -> Result<Claimed, Error> {
     Ok(claimed)
 }
 
+/// Shortens leases that were granted before the clock was set back, as if each had been renewed now. Returns whether there
+/// may be more.
+pub fn rewind(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> {
+    let distant = rows::distant_leases(tx, now.at, BATCH)?;
+    let more = i64::try_from(distant.len()).is_ok_and(|count| count == BATCH);
+    for deadline in distant {
+        let task = task_rows::find(tx, &deadline.task)?;
+        if rows::remove(tx, &deadline)?
+            && let Some(mut task) = task
+        {
+            tasks::shorten_lease(tx, &mut task, now)?;
+        }
+    }
+    Ok(more)
+}
+
 /// Handles a claimed deadline, unless it no longer applies.
 pub fn handle(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Error> {
     if !rows::remove(tx, deadline)? {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use tandem_app::Error;
 use tandem_app::deadlines;
+use tandem_core::Timestamp;
 use tandem_core::deadlines::Deadline;
 
 use crate::db::Db;
@@ -14,6 +15,8 @@ use crate::metrics::Metrics;
 
 /// Interval between checks.
 const POLL_EVERY: Duration = Duration::from_millis(200);
+/// How far a clock is set back at least. A smaller step only delays a lease by as much.
+const SET_BACK_MS: i64 = 1_000;
 /// Deadlines handled concurrently; they share commits.
 const CONCURRENT_MAX: usize = 64;
 
@@ -21,7 +24,17 @@ const CONCURRENT_MAX: usize = 64;
 pub(crate) async fn run(db: Db, metrics: Arc<Metrics>, mut pacing: Pacing) {
     let mut look = tokio::time::interval(POLL_EVERY);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut looked_at = None;
     while pacing.tick(&mut look).await {
+        let now = db.time();
+        // At the start, nobody knows how the clock was before.
+        if looked_at.is_none_or(|before: Timestamp| now.ms_since(before) < -SET_BACK_MS)
+            && let Err(error) = rewind(&db).await
+        {
+            tracing::warn!(%error, "could not shorten leases from before the clock was set back");
+            continue;
+        }
+        looked_at = Some(now);
         loop {
             match pass(&db, &metrics).await {
                 Ok(true) => {}
@@ -33,6 +46,12 @@ pub(crate) async fn run(db: Db, metrics: Arc<Metrics>, mut pacing: Pacing) {
             }
         }
     }
+}
+
+/// Shortens leases that the clock, set back, would have last too long.
+async fn rewind(db: &Db) -> Result<(), Error> {
+    while db.write(deadlines::rewind).await? {}
+    Ok(())
 }
 
 /// Claims and handles one batch. Returns whether there may be more.

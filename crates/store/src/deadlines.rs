@@ -74,6 +74,17 @@ pub fn due(
     tx.rows(sql, &[now.into(), limit.into(), kind.into()])?.into_iter().map(pair).collect()
 }
 
+/// Leases that end later than any that begins now: they were granted before the clock was set back.
+pub fn distant_leases(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Deadline>, Error> {
+    let sql = sql!(
+        "select {} from deadlines d join tasks t on t.id = d.task_id
+         where d.kind = 'lease' and d.due_at > ?1 and d.due_at > ?1 + t.lease_seconds * 1000
+         order by d.due_at, d.task_id limit ?2",
+        Deadline
+    );
+    tx.list(sql, &[now.into(), limit.into()])
+}
+
 /// Tasks of an agent whose time has run out and that nobody has looked at since, some of them.
 pub fn overdue_of(
     tx: &mut Tx<'_>,

@@ -63,6 +63,14 @@ pub(super) fn renew(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
     if was_awaited { Ok(()) } else { set_lease_deadline(tx, task) }
 }
 
+/// Has a lease end as if it had been renewed now, if it ends later, and sets its deadline.
+pub(crate) fn shorten_lease(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), Error> {
+    let (Some(until), Some(seconds)) = (task.lease_until, task.terms.lease_seconds) else { return Ok(()) };
+    task.lease_until = Some(until.min(now.at.plus_seconds(seconds)));
+    rows::update_thread(tx, task)?;
+    set_lease_deadline(tx, task)
+}
+
 fn set_lease_deadline(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     let Some(due_at) = task.lease_until else { return Ok(()) };
     Ok(deadlines::insert(tx, &Deadline::on(task, Due::Lease, 0, due_at))?)
@@ -86,7 +94,8 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
             Ok(rows::update_thread(tx, task)?)
         }
         OnStall::Retry if task.attempt < task.terms.max_attempts => {
-            match route_to_target(tx, task).and_then(|route| check_credits(&route.reach).map(|()| route)) {
+            let found = route_to_target(tx, task);
+            match found.and_then(|route| check_credits(&route.reach).map(|()| route)) {
                 Ok(route) => {
                     let from = task.status;
                     task.begin_again();

@@ -33,7 +33,7 @@ pub use usage::{Usage, report_usage};
 
 use create::{Route, check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
 pub(crate) use create::{find_route, record_signature, route_to_target, set_check_in};
-pub(crate) use lease::stall;
+pub(crate) use lease::{shorten_lease, stall};
 pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};
 use status::write_log;
 pub(crate) use status::{Cause, change_status, pause};

@@ -275,3 +275,30 @@ async fn a_deadline_survives_a_restart_and_fires_once(#[values(Db::Sqlite, Db::P
     assert_eq!(count(&ada, "task.updated", &task).await, 1);
     assert!(count(&ada, "message.no_ack", &task).await <= 1);
 }
+
+/// A lease is as long as it was granted for, whatever becomes of the clock.
+#[rstest]
+#[tokio::test]
+async fn a_lease_runs_out_although_the_clock_was_set_back(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    const BACK_MS: i64 = 3_600_000;
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let mut tasks = Vec::new();
+    for _ in 0..70 {
+        let task = ada.task_with(&bob, json!({ "leaseSeconds": 60, "checkInSeconds": 0 })).await;
+        bob.set(&task, "working").await.ok(200);
+        tasks.push(task);
+    }
+    hub.timer_has_looked().await;
+    hub.advance_ms(-BACK_MS);
+    hub.timer_has_looked().await;
+    assert_eq!(count(&ada, "task.stalled", &tasks[0]).await, 0);
+    // One of them shows that it lives.
+    hub.advance_ms(59_000);
+    bob.post_empty(&format!("/tasks/{}/heartbeat", tasks[0])).await.ok(200);
+    hub.advance_ms(1_000);
+    eventually(async || (count(&ada, "task.stalled", &tasks[69]).await == 1).then_some(())).await;
+    assert_eq!(count(&ada, "task.stalled", &tasks[0]).await, 0);
+    hub.advance_ms(59_000);
+    eventually(async || (count(&ada, "task.stalled", &tasks[0]).await == 1).then_some(())).await;
+}
