@@ -23,6 +23,7 @@ use crate::metrics::Metrics;
 use crate::rates::Rates;
 use crate::replay::Replay;
 use crate::totals::Totals;
+use crate::room::Room;
 use crate::webhooks::Webhooks;
 use crate::{Error, ops};
 
@@ -61,6 +62,8 @@ pub struct HubParts {
 }
 
 impl HubParts {
+    /// Whether the disks have room.
+    pub(crate) room: Room,
     #[must_use]
     pub fn time(&self) -> Timestamp {
         self.db.time()

@@ -34,6 +34,7 @@ pub mod paging;
 mod presences;
 pub mod rates;
 mod replay;
+mod room;
 pub mod start;
 mod timer;
 mod tls;

@@ -31,6 +31,7 @@ use crate::liveness::Liveness;
 use crate::marks;
 use crate::presences;
 use crate::rates::Rates;
+use crate::room::Room;
 use crate::timer;
 use crate::token::{self, TokenPlace};
 use crate::totals::Totals;
@@ -202,6 +203,7 @@ pub async fn open_with(
             holder,
             lookups: Semaphore::new(webhooks::LOOKUPS_MAX),
         }),
+        room: Room::default(),
         files: Arc::new(files),
         metrics: Arc::default(),
         history,

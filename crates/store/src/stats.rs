@@ -1,7 +1,8 @@
 //! What the store has done, for the metrics page.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::Error;
 
@@ -38,6 +39,8 @@ pub struct Stats {
     pub(crate) waiting_writes: AtomicUsize,
     pub(crate) waiting_reads: AtomicUsize,
     writes_fail: AtomicBool,
+    /// When a write last found no space.
+    full_at: Mutex<Option<Instant>>,
 }
 
 impl Stats {
@@ -47,7 +50,17 @@ impl Stats {
         self.writes_fail.load(Relaxed)
     }
 
+    /// Whether a write found no space lately. A smaller one may fit all the same.
+    #[must_use]
+    pub fn was_full_within(&self, time: Duration) -> bool {
+        let at = *self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        at.is_some_and(|at| at.elapsed() < time)
+    }
+
     pub(crate) fn write_failed(&self, error: &Error) {
+        if let Error::Full(_) = error {
+            *self.full_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
         if error.is_outage() {
             self.writes_fail.store(true, Relaxed);
         }

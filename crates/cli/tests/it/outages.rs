@@ -265,3 +265,17 @@ async fn a_job_that_nobody_waits_for_never_starts() {
     tokio::task::spawn_blocking(move || drop(store)).await.unwrap();
     assert!(!ran.load(Ordering::SeqCst));
 }
+
+/// Small writes may pass on a full disk, so that a hub that has seen no failure has to look.
+#[tokio::test]
+async fn a_hub_without_room_is_not_ready() {
+    let hub = Harness::start(Db::Sqlite).await;
+    // Where it looks for room, nothing can be written.
+    let looked_at = hub.place.folder.join("tandem.room");
+    std::fs::create_dir(&looked_at).unwrap();
+    assert_unavailable(&hub.client.send("GET", "/ready", None, None).await);
+    hub.agent("Ada").await;
+    assert_unavailable(&hub.client.send("GET", "/ready", None, None).await);
+    std::fs::remove_dir(&looked_at).unwrap();
+    hub.client.send("GET", "/ready", None, None).await.ok(200);
+}

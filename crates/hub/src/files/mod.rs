@@ -147,6 +147,12 @@ impl Files {
         self.bucket.is_none() && self.shared
     }
 
+    /// Looks at the disk although no upload has failed.
+    pub(crate) async fn look_for_room(&self) -> Result<(), Error> {
+        self.full.store(true, Relaxed);
+        self.check_room().await
+    }
+
     /// Checks that the bucket or the shared folder can be used and belongs to the hub of this database. `is_first` says
     /// that no other node runs.
     pub(crate) async fn claim(&self, store: &Store, is_first: bool) -> Result<(), Error> {

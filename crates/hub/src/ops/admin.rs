@@ -168,9 +168,9 @@ pub async fn deliveries(hub: &HubParts, query: PageQuery) -> Result<Listed<Admin
 /// How long the answer whether the hub is ready may take.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 
-/// Checks that the hub is ready: it is not stopping, the database answers, and neither writes nor uploads fail. After a
-/// failed write, a row is written as it is: without requests, nobody else would learn that writing is possible again.
-/// Returns what is wrong although the hub can serve.
+/// Checks that the hub is ready: it is not stopping, the database answers, neither writes nor uploads fail, and the disk has
+/// room. After a failed write, a row is written as it is: without requests, nobody else would learn that writing is possible
+/// again. Returns what is wrong although the hub can serve.
 pub async fn check_ready(hub: &HubParts) -> Result<Vec<HubText>, Error> {
     if hub.cluster.is_draining() {
         return Err(Error::new(Code::Unavailable, "this node is stopping; another one serves").retry_after(1));
@@ -178,7 +178,8 @@ pub async fn check_ready(hub: &HubParts) -> Result<Vec<HubText>, Error> {
     let checking = async {
         hub.read(|tx, _| admin::ping(tx)).await?;
         hub.db.check_writable().await?;
-        hub.files.check_room().await.map_err(storage_error)
+        hub.files.check_room().await.map_err(storage_error)?;
+        hub.room.check(&hub.db, &hub.files).await
     };
     match tokio::time::timeout(READY_WITHIN, checking).await {
         Ok(checked) => checked.map(|()| warnings(hub)),
