@@ -25,6 +25,7 @@ impl HubParts {
         let mut all = Erased::default();
         loop {
             let of = agent.clone();
+            self.files.removals.room().await;
             let erased = self.db.write(move |tx, now| accounts::erase_batch(tx, &of, now)).await?;
             all.connections += erased.connections;
             all.tasks += erased.tasks;

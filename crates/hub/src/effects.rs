@@ -6,43 +6,39 @@
 
 use std::sync::Arc;
 
-use tandem_core::{FileId, Timestamp};
+use tandem_core::Timestamp;
 use tandem_store::Effect;
-use tokio::sync::mpsc;
 
 use crate::bus::{Bus, Control, Inbox};
 use crate::cluster::Topology;
+use crate::files::Removals;
 use crate::history::History;
 use crate::keys::KeyCache;
-
-/// Queue of files to delete. If it is full, the sweep for orphaned files removes the rest.
-const REMOVED_FILES_MAX: usize = 10_000;
 
 /// The parts of a hub that react to a commit.
 #[derive(Debug, Clone)]
 pub(crate) struct CommitEffects {
     pub(crate) inbox: Inbox,
     pub(crate) history: Arc<History>,
-    removed_files: mpsc::Sender<Vec<FileId>>,
+    removals: Arc<Removals>,
 }
 
 impl CommitEffects {
-    /// Creates the executor and the queue of files to delete.
-    pub(crate) fn new(topology: Arc<Topology>, started_at: Timestamp) -> (Self, mpsc::Receiver<Vec<FileId>>) {
-        let (removed_files, queue) = mpsc::channel(REMOVED_FILES_MAX);
+    /// Creates the executor. The bytes of deleted files go to `removals`.
+    pub(crate) fn new(topology: Arc<Topology>, removals: Arc<Removals>, started_at: Timestamp) -> Self {
         let inbox = Inbox {
             bus: Arc::new(Bus::new(&topology)),
             keys: Arc::new(KeyCache::new(topology)),
             receivers: Arc::default(),
         };
         let history = Arc::new(History::new(started_at));
-        (Self { inbox, history, removed_files }, queue)
+        Self { inbox, history, removals }
     }
 
     pub(crate) fn execute(&self, effects: Vec<Effect>) {
         let inbox = &self.inbox;
         let mut notices = Vec::with_capacity(effects.len());
-        let mut control = Vec::new();
+        let (mut control, mut removed) = (Vec::new(), Vec::new());
         for effect in effects {
             match effect {
                 Effect::EventAppended(notice) => notices.push(notice),
@@ -62,12 +58,11 @@ impl CommitEffects {
                     inbox.receivers.wake_due(&agent);
                     control.push(Control::WebhookDue(agent));
                 }
-                Effect::FilesRemoved(files) => {
-                    if self.removed_files.try_send(files).is_err() {
-                        tracing::warn!("too many files to remove at once; the sweep will remove the rest");
-                    }
-                }
+                Effect::FilesRemoved(mut files) => removed.append(&mut files),
             }
+        }
+        if !removed.is_empty() {
+            self.removals.add(removed);
         }
         if !notices.is_empty() {
             self.history.count_events(&notices);

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use tandem_api::system::Database as Kind;
 use tandem_app::keys;
-use tandem_core::{FileId, IdSource, Timestamp};
+use tandem_core::{IdSource, Timestamp};
 use tandem_store::dump::EPOCH;
 use tandem_store::{Database, Options, Store};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
@@ -113,7 +113,6 @@ pub struct Started {
     /// Where the operator finds the token.
     pub token: TokenPlace,
     bus: BusParts,
-    removed_files: mpsc::Receiver<Vec<FileId>>,
     /// Removed again if the hub is dropped before its workers start.
     new_folder: NewFolder,
     _locks: Vec<File>,
@@ -171,7 +170,7 @@ pub async fn open_with(
     folder::make_database_private(&database)?;
     let now = clock.now();
     let topology = Arc::new(Topology::new(config.bus_kind(), &database));
-    let (effects, removed_files) = CommitEffects::new(Arc::clone(&topology), now);
+    let effects = CommitEffects::new(Arc::clone(&topology), Arc::clone(&files.removals), now);
     let hook = effects.clone();
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
@@ -203,8 +202,8 @@ pub async fn open_with(
             holder,
             lookups: Semaphore::new(webhooks::LOOKUPS_MAX),
         }),
-        room: Room::default(),
         files: Arc::new(files),
+        room: Room::default(),
         metrics: Arc::default(),
         history,
         totals: Totals::new(kind, now),
@@ -213,7 +212,7 @@ pub async fn open_with(
         config,
     });
     let bus = BusParts { inbox, credentials };
-    Ok(Started { hub, token: operator.place, bus, removed_files, new_folder, _locks: locks })
+    Ok(Started { hub, token: operator.place, bus, new_folder, _locks: locks })
 }
 
 /// The background workers of a hub.
@@ -252,7 +251,7 @@ impl Started {
             housekeeping::sweep(Arc::clone(&hub), pacing.clone()).boxed(),
             housekeeping::apply_retention(hub.db.clone(), hub.config.clone(), pacing.clone()).boxed(),
             files::sweep(Arc::clone(&hub.files), hub.db.clone(), started_at, pacing.clone()).boxed(),
-            files::remove_deleted(Arc::clone(&hub.files), self.removed_files, pacing.clone()).boxed(),
+            files::remove_deleted(Arc::clone(&hub.files), pacing.clone()).boxed(),
             marks::write(hub.db.clone(), Arc::clone(&hub.marks), pacing.clone()).boxed(),
             timer::run(hub.db.clone(), Arc::clone(&hub.metrics), pacing).boxed(),
         ]

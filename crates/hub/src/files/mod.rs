@@ -4,8 +4,10 @@
 
 mod bucket;
 mod in_flight;
+mod removal;
 mod s3;
 mod shared;
+mod space;
 mod sweep;
 
 use std::io::{ErrorKind, SeekFrom};
@@ -30,7 +32,9 @@ use crate::durable;
 use crate::keys::hub_secret;
 use bucket::Bucket;
 pub use in_flight::{InFlight, InFlightBytes};
-pub(crate) use sweep::{orphan_cutoff, remove_deleted, remove_orphans, sweep};
+pub(crate) use removal::{Removals, remove_deleted};
+use space::probe;
+pub(crate) use sweep::{orphan_cutoff, remove_orphans, sweep};
 
 /// Chunk size. Each chunk costs a switch to another thread.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -38,8 +42,6 @@ const CHUNK_BYTES: usize = 256 * 1024;
 const IN_MEMORY_MAX: usize = 1;
 /// Folder for uploads in progress.
 const UPLOADS_DIR: &str = "arriving";
-/// The file that is written to learn whether a full disk has room again.
-const PROBE_NAME: &str = "room";
 /// How long a deletion waits for the bucket. The bytes are deleted in any case.
 const REMOVAL_WAIT: Duration = Duration::from_secs(2);
 
@@ -93,6 +95,8 @@ pub struct Files {
     pub in_memory: Arc<Semaphore>,
     /// Bytes of uploads in progress.
     pub in_flight: InFlight,
+    /// Files whose rows are gone.
+    pub(crate) removals: Arc<Removals>,
     /// Whether an upload has met a full disk since the last one that was stored.
     full: Arc<AtomicBool>,
 }
@@ -125,6 +129,7 @@ impl Files {
             bucket,
             in_memory: Arc::new(Semaphore::new(IN_MEMORY_MAX)),
             in_flight: InFlight::default(),
+            removals: Arc::default(),
             full: Arc::default(),
         })
     }
@@ -142,15 +147,15 @@ impl Files {
         Ok(checked?)
     }
 
-    /// Whether the files are in a folder that all nodes share.
-    fn is_shared(&self) -> bool {
-        self.bucket.is_none() && self.shared
-    }
-
     /// Looks at the disk although no upload has failed.
     pub(crate) async fn look_for_room(&self) -> Result<(), Error> {
         self.full.store(true, Relaxed);
         self.check_room().await
+    }
+
+    /// Whether the files are in a folder that all nodes share.
+    fn is_shared(&self) -> bool {
+        self.bucket.is_none() && self.shared
     }
 
     /// Checks that the bucket or the shared folder can be used and belongs to the hub of this database. `is_first` says
@@ -316,19 +321,6 @@ fn note_full<T>(full: &AtomicBool, result: Result<T, Error>) -> Result<T, Error>
 fn unusable(bucket: &Bucket) -> impl FnOnce(Error) -> Error {
     let place = bucket.to_string();
     |cause| Error::Unusable { place, cause: Box::new(cause) }
-}
-
-/// Writes a file below this folder and removes it, to learn whether there is room.
-async fn probe(root: &Path) -> std::io::Result<()> {
-    let path = root.join(UPLOADS_DIR).join(PROBE_NAME);
-    let written = async {
-        make_folder(&path).await?;
-        fs::write(&path, vec![0; CHUNK_BYTES]).await
-    }
-    .await;
-    // If this fails, the sweep removes it.
-    let _ = fs::remove_file(&path).await;
-    written
 }
 
 /// Whether a file ended with this error because it has not the size that its row says.

@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tandem_app::files::existing;
@@ -12,7 +12,6 @@ use tandem_core::ids::{self, Prefixed as _};
 use tandem_core::{FileId, Timestamp};
 use tandem_store::Store;
 use tokio::fs;
-use tokio::sync::mpsc;
 
 use super::{Error, Files, Listing, UPLOADS_DIR, name};
 use crate::db::Db;
@@ -21,51 +20,37 @@ use crate::housekeeping::Pacing;
 /// Files per database query.
 const BATCH: usize = 200;
 
-/// Interval of the sweep of a bucket, so that a failed deletion does not wait for a restart.
+/// Interval of the sweep, so that a failed deletion does not wait for a restart.
 const SWEEP_EVERY: Duration = Duration::from_secs(86_400);
 /// Bytes without a row may belong to an upload in progress; after an hour they do not.
-const ORPHAN_AGE_MS: i64 = 3_600_000;
+const ORPHAN_AGE: Duration = Duration::from_secs(3_600);
 
 /// Files older than this without a row are orphaned, even if other hubs use the same place.
 pub(crate) fn orphan_cutoff(now: Timestamp) -> SystemTime {
-    let since_1970 = u64::try_from(now.plus_ms(-ORPHAN_AGE_MS).0).unwrap_or(0);
-    SystemTime::UNIX_EPOCH + Duration::from_millis(since_1970)
+    let since_1970 = Duration::from_millis(u64::try_from(now.0).unwrap_or(0));
+    SystemTime::UNIX_EPOCH + since_1970.saturating_sub(ORPHAN_AGE)
 }
 
-/// Sweeps all files. A data folder is swept once, because only this process uses it; files older than the start are old.
-/// A bucket and a shared folder are swept regularly, by their own clock.
+/// Sweeps all files, at the start and then regularly. Only this process uses its data folder, so there all bytes from
+/// before the start are old.
 pub(crate) async fn sweep(files: Arc<Files>, db: Db, started: SystemTime, mut pacing: Pacing) {
+    let begun = Instant::now();
     let mut tick = tokio::time::interval(SWEEP_EVERY);
     while pacing.tick(&mut tick).await {
         let in_folder = files.bucket.is_none() && !files.is_shared();
-        let until = if in_folder { started } else { orphan_cutoff(db.time()) };
+        let until =
+            if in_folder { folder_cutoff(started, begun.elapsed()) } else { orphan_cutoff(db.time()) };
         match remove_orphans(&files, db.store(), until, &mut pacing).await {
             Ok(0) => {}
             Ok(removed) => tracing::info!(removed, "removed orphaned files"),
             Err(error) => tracing::warn!(%error, "could not check for orphaned files"),
         }
-        if in_folder {
-            return;
-        }
     }
 }
 
-/// Deletes the bytes of deleted files from the queue, until the hub stops and the queue is empty.
-pub(crate) async fn remove_deleted(
-    files: Arc<Files>,
-    mut queue: mpsc::Receiver<Vec<FileId>>,
-    mut pacing: Pacing,
-) {
-    loop {
-        tokio::select! {
-            biased;
-            Some(removed) = queue.recv() => files.remove(&removed).await,
-            () = pacing.stopped() => break,
-        }
-    }
-    while let Ok(removed) = queue.try_recv() {
-        files.remove(&removed).await;
-    }
+/// Before when bytes in a data folder are old, for a hub that has run for so long.
+fn folder_cutoff(started: SystemTime, running_for: Duration) -> SystemTime {
+    started + running_for.saturating_sub(ORPHAN_AGE)
 }
 
 /// Removes files older than `until` that have no row. Returns their number.
@@ -155,4 +140,17 @@ async fn remove_unknown(files: &Files, store: &Store, batch: Vec<FileId>) -> Res
     let named = store.read(move |tx| existing(tx, &asked)).await?;
     let unknown: Vec<FileId> = batch.into_iter().filter(|id| !named.contains(id)).collect();
     if unknown.is_empty() { Ok(0) } else { Ok(files.remove_now(&unknown).await) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_folder_is_swept_again_by_the_age_of_its_files() {
+        let started = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        assert_eq!(folder_cutoff(started, Duration::from_secs(1)), started);
+        let next_day = folder_cutoff(started, SWEEP_EVERY);
+        assert_eq!(next_day, started + Duration::from_secs(82_800), "all but the last hour");
+    }
 }
