@@ -15,8 +15,10 @@ use crate::{Error, networks as network_cases};
 const BATCH: i64 = 200;
 /// The same for rows that only have to be deleted.
 const ROWS_BATCH: i64 = 1_000;
-/// Former tasks per transaction: each may have many messages.
-const FORMER_BATCH: i64 = 10;
+/// Messages after which a transaction removes no further task.
+const MESSAGES_BATCH: u64 = 1_000;
+/// Messages that one transaction replaces by tombstones.
+const TOMBSTONES_BATCH: i64 = 200;
 
 /// The number of rows erased, by kind.
 #[derive(Debug, Clone, Default)]
@@ -73,21 +75,23 @@ pub fn erase_batch(tx: &mut Tx<'_>, agent: &AgentId, now: &Now) -> Result<Erased
     }
     let tasks = rows::some_tasks(tx, agent, BATCH)?;
     if !tasks.is_empty() {
+        let mut messages = 0;
         for (task, known) in tasks {
             let deleted = erase(tx, &task)?;
             erased.tasks += u64::from(known);
             erased.messages += if known { deleted.messages } else { 0 };
             erased.files += if known { deleted.files } else { 0 };
+            messages += if deleted.in_parts { 0 } else { deleted.messages };
+            if messages >= MESSAGES_BATCH {
+                break;
+            }
         }
         return Ok(erased);
     }
-    let former = task_rows::formerly_of(tx, agent, FORMER_BATCH)?;
-    if !former.is_empty() {
-        for task in former {
-            let (messages, files) = delete_content_by(tx, agent, &task)?;
-            task_rows::remove_former_target(tx, agent, &task)?;
-            erased.messages += messages;
-            erased.files += files;
+    if let Some(task) = task_rows::formerly_of(tx, agent, 1)?.first() {
+        (erased.messages, erased.files) = delete_content_by(tx, agent, task, TOMBSTONES_BATCH)?;
+        if erased.messages == 0 {
+            task_rows::remove_former_target(tx, agent, task)?;
         }
         return Ok(erased);
     }

@@ -384,11 +384,17 @@ fn delete_content(
     Ok(DeletedContent { existed, had_file: file.is_some() })
 }
 
-/// Deletes what an agent wrote on a task while it was the target. Returns the number of messages and files.
-pub(crate) fn delete_content_by(tx: &mut Tx<'_>, target: &AgentId, id: &TaskId) -> Result<(u64, u64), Error> {
+/// Deletes the oldest of what an agent wrote on a task while it was the target. Returns the number of messages and files;
+/// no messages when there are none left.
+pub(crate) fn delete_content_by(
+    tx: &mut Tx<'_>,
+    target: &AgentId,
+    id: &TaskId,
+    limit: i64,
+) -> Result<(u64, u64), Error> {
     let (mut messages, mut files) = (0, 0);
     if let Some(mut task) = tasks::find(tx, id)? {
-        for message in rows::of_sender(tx, id, target)? {
+        for message in rows::of_sender(tx, id, target, limit)? {
             files += u64::from(delete_content(tx, &mut task, Role::Target, &message)?.had_file);
             messages += 1;
         }

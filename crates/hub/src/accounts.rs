@@ -16,6 +16,7 @@ impl HubParts {
         self.write(caller, move |tx, now| accounts::close(tx, &by, now)).await?;
         let erased = Arc::clone(self).erase_account(&caller.agent).await?;
         self.liveness.forget(&caller.agent);
+        self.finish_removals().await?;
         self.finish_networks().await?;
         Ok(erased)
     }
@@ -24,8 +25,8 @@ impl HubParts {
     async fn erase_account(&self, agent: &AgentId) -> Result<Erased, tandem_app::Error> {
         let mut all = Erased::default();
         loop {
-            let of = agent.clone();
             self.files.removals.room().await;
+            let of = agent.clone();
             let erased = self.db.write(move |tx, now| accounts::erase_batch(tx, &of, now)).await?;
             all.connections += erased.connections;
             all.tasks += erased.tasks;
@@ -47,8 +48,17 @@ impl HubParts {
             }
             self.erase_account(&agent).await?;
         }
-        // A closed account may have left a network.
+        // A closed account may have left tasks and a network.
+        self.finish_removals().await?;
         self.finish_networks().await
+    }
+
+    /// Removes what belongs to deleted tasks with long threads.
+    pub(crate) async fn finish_removals(&self) -> Result<(), tandem_app::Error> {
+        while !self.writing.is_closed() && self.db.write(|tx, _| tasks::remove_batch(tx)).await? {
+            self.files.removals.room().await;
+        }
+        Ok(())
     }
 
     /// Removes the broadcasts of deleted networks.

@@ -1,5 +1,6 @@
 //! The hub: the state that every operation uses.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,13 +23,22 @@ use crate::marks::Marks;
 use crate::metrics::Metrics;
 use crate::rates::Rates;
 use crate::replay::Replay;
-use crate::totals::Totals;
 use crate::room::Room;
+use crate::totals::Totals;
 use crate::webhooks::Webhooks;
 use crate::{Error, ops};
 
 /// Presence rows per transaction.
 const PRESENCES_WRITTEN_MAX: usize = 500;
+
+/// What one transaction of a request has done.
+#[derive(Debug)]
+pub(crate) enum Step<T, P> {
+    /// The rest, with the answer of the request.
+    Last(T),
+    /// A part; there is more to do.
+    Part(P),
+}
 
 /// A handle to the hub; cheap to clone.
 pub type Hub = Arc<HubParts>;
@@ -52,6 +62,8 @@ pub struct HubParts {
     pub epoch: String,
     pub webhooks: Arc<Webhooks>,
     pub files: Arc<Files>,
+    /// Whether the disks have room.
+    pub(crate) room: Room,
     pub metrics: Arc<Metrics>,
     /// Figures of the last day, for plots.
     pub history: Arc<History>,
@@ -62,8 +74,6 @@ pub struct HubParts {
 }
 
 impl HubParts {
-    /// Whether the disks have room.
-    pub(crate) room: Room,
     #[must_use]
     pub fn time(&self) -> Timestamp {
         self.db.time()
@@ -117,16 +127,34 @@ impl HubParts {
         caller: &Caller,
         use_case: impl UseCase<T>,
     ) -> Result<T, Error> {
+        match self
+            .write_step::<T, Infallible>(caller, move |tx, now| use_case(tx, now).map(Step::Last))
+            .await?
+        {
+            Step::Last(answer) => Ok(answer),
+            Step::Part(never) => match never {},
+        }
+    }
+
+    /// One step of a request that may take several transactions. Its effect is complete with the last step, and that is
+    /// when its answer is stored.
+    pub(crate) async fn write_step<T: Replay, P: Send + 'static>(
+        &self,
+        caller: &Caller,
+        use_case: impl UseCase<Step<T, P>>,
+    ) -> Result<Step<T, P>, Error> {
         let Some(once) = &caller.idempotency else { return self.write(caller, use_case).await };
         let (by, key) = (caller.agent.clone(), once.key.clone());
         let (answer, replayed) = self
             .write(caller, move |tx, now| {
                 if let Some(kept) = idempotency::find::<T::Kept>(tx, &by, &key, now)? {
-                    return Ok((T::replay(tx, &by, kept, now)?, true));
+                    return Ok((Step::Last(T::replay(tx, &by, kept, now)?), true));
                 }
-                let answer = use_case(tx, now)?;
-                idempotency::keep(tx, &by, &key, &answer.kept(), now)?;
-                Ok((answer, false))
+                let step = use_case(tx, now)?;
+                if let Step::Last(answer) = &step {
+                    idempotency::keep(tx, &by, &key, &answer.kept(), now)?;
+                }
+                Ok((step, false))
             })
             .await?;
         if replayed {

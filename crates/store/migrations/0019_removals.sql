@@ -1,3 +1,9 @@
+-- Tasks that are gone for everybody, but whose messages and events are still being removed.
+create table removed_tasks (
+    id text primary key
+) /* sqlite: without rowid */;
+-- postgres: alter table removed_tasks alter column id type text collate "C";
+
 -- With the other party, so that a list of the tasks with one agent reads rows for its page only. No index more, because
 -- each costs a page with every new task.
 drop index tasks_of_initiator;

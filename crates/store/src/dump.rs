@@ -40,6 +40,7 @@ pub const TABLES: &[Table] = &[
     table("cancellations", &["by_id", "peer_id"]),
     table("tasks", &["id"]),
     table("used_task_ids", &["id"]),
+    table("removed_tasks", &["id"]),
     table("former_targets", &["agent_id", "task_id"]),
     table("task_log", &["task_id", "number"]),
     table("messages", &["id"]),

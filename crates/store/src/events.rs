@@ -134,10 +134,15 @@ pub fn set_fetched(tx: &mut Tx<'_>, agent: &AgentId, to: i64) -> Result<(), Erro
     )
 }
 
+/// A task that is gone takes its events with it, although they are removed a part at a time.
+const IS_THERE: &str = "not exists (select 1 from removed_tasks r where r.id = e.task_id)";
+
 /// Events after a number, oldest first.
 pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<Vec<Logged>, Error> {
-    let sql =
-        sql!("select {} from events e where e.agent_id = ?1 and e.seq > ?2 order by e.seq limit ?3", Stored);
+    let sql = sql!(
+        "select {} from events e where e.agent_id = ?1 and e.seq > ?2 and {IS_THERE} order by e.seq limit ?3",
+        Stored
+    );
     let found = tx.list(sql, &[agent.into(), after.into(), limit.into()])?;
     Ok(found.into_iter().map(logged).collect())
 }
@@ -168,6 +173,7 @@ pub fn newest(
         Some(task) => query.push("e.task_id = ").bind(task).push(" and e.agent_id || '' = ").bind(agent),
         None => query.push("e.agent_id = ").bind(agent),
     };
+    query.push(" and ").push(IS_THERE);
     query.push(" and e.seq >= ").bind(wanted.from).push(" and e.seq < ").bind(wanted.before);
     for (place, kind) in wanted.kinds.iter().enumerate() {
         query.push(if place == 0 { " and e.type in (" } else { ", " }).bind(kind.as_str());

@@ -49,6 +49,11 @@ pub fn of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<Vec<File>, Error> {
     tx.list(sql, &[task.into()])
 }
 
+/// How many files a task has.
+pub fn count_of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<i64, Error> {
+    tx.get("select count(*) from files where task_id = ?1", &[task.into()])
+}
+
 /// Some files of a task, oldest first. Not the oldest ones: that would read all of them.
 pub fn first_of_task(tx: &mut Tx<'_>, task: &TaskId, limit: i64) -> Result<Vec<File>, Error> {
     let sql = sql!("select {} from files f where f.task_id = ?1 limit ?2", File);

@@ -82,13 +82,18 @@ pub fn numbered(tx: &mut Tx<'_>, task: &TaskId, number: i64) -> Result<Option<Me
     tx.find(sql, &[task.into(), number.into()])
 }
 
-/// What an agent wrote on a task, oldest first, unless it was taken back.
-pub fn of_sender(tx: &mut Tx<'_>, task: &TaskId, sender: &AgentId) -> Result<Vec<Message>, Error> {
+/// The oldest of what an agent wrote on a task, unless it was taken back, as much as fills a page.
+pub fn of_sender(
+    tx: &mut Tx<'_>,
+    task: &TaskId,
+    sender: &AgentId,
+    limit: i64,
+) -> Result<Vec<Message>, Error> {
     let sql = sql!(
-        "select {} {FROM} where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 order by m.number",
+        "select {} {FROM} where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 order by m.number limit ?3",
         Message
     );
-    tx.list(sql, &[task.into(), sender.into()])
+    tx.list_page(sql, &[task.into(), sender.into(), limit.into()]).map(|(messages, _)| messages)
 }
 
 /// Which messages of a task one party has to look at: those that the other side wrote. A task may have had
@@ -130,21 +135,44 @@ pub fn mark_read(tx: &mut Tx<'_>, of: For<'_>, to: i64, now: Timestamp) -> Resul
     tx.send(sql, &of.params(&[to.into(), now.into()]))
 }
 
-/// Marks what a party has to look at as acknowledged, and so as read.
-pub fn mark_acknowledged(tx: &mut Tx<'_>, of: For<'_>, now: Timestamp) -> Result<(), Error> {
+/// Marks what a party has to look at as acknowledged, and so as read, up to a number.
+pub fn mark_acknowledged(tx: &mut Tx<'_>, of: For<'_>, to: i64, now: Timestamp) -> Result<(), Error> {
     let sql = sql!(
-        "update messages set acknowledged_at = ?5, read_at = coalesce(read_at, ?5)
-         where {FOR} and acknowledged_at is null"
+        "update messages set acknowledged_at = ?6, read_at = coalesce(read_at, ?6)
+         where {FOR} and number <= ?5 and acknowledged_at is null"
     );
-    tx.send(sql, &of.params(&[now.into()]))
+    tx.send(sql, &of.params(&[to.into(), now.into()]))
 }
 
-/// The ids of what a party has not acknowledged, oldest first, each with its author.
-pub fn unacknowledged(tx: &mut Tx<'_>, of: For<'_>) -> Result<Vec<(MessageId, AgentId)>, Error> {
+/// What a party has not acknowledged, oldest first: ids, authors and numbers.
+pub fn unacknowledged(
+    tx: &mut Tx<'_>,
+    of: For<'_>,
+    limit: i64,
+) -> Result<Vec<(MessageId, AgentId, i64)>, Error> {
     let sql = sql!(
-        "select id, sender_id from messages where {FOR} and acknowledged_at is null and deleted = 0 order by number"
+        "select id, sender_id, number from messages where {FOR} and acknowledged_at is null and deleted = 0
+         order by number limit ?5"
     );
-    tx.list(sql, &of.params(&[]))
+    tx.list(sql, &of.params(&[limit.into()]))
+}
+
+/// How much a party has not read up to a number, and of how much of that the event has this or a higher number.
+pub fn unread_until(tx: &mut Tx<'_>, of: For<'_>, to: i64, from_seq: i64) -> Result<(i64, i64), Error> {
+    let sql = sql!(
+        "select count(*), coalesce(sum(case when event_seq >= ?6 then 1 else 0 end), 0) from messages
+         where {FOR} and number <= ?5 and read_at is null and deleted = 0"
+    );
+    tx.get(sql, &of.params(&[to.into(), from_seq.into()]))
+}
+
+/// The event of the next message that a party has not read, among those whose events have this or a higher number.
+pub fn next_unseen(tx: &mut Tx<'_>, of: For<'_>, from_seq: i64) -> Result<Option<i64>, Error> {
+    let sql = sql!(
+        "select event_seq from messages where {FOR} and read_at is null and deleted = 0 and event_seq >= ?5
+         order by number limit 1"
+    );
+    tx.find(sql, &of.params(&[from_seq.into()]))
 }
 
 /// What a party has not read of the messages whose events have this number or a higher one in its log.

@@ -3,6 +3,7 @@
 mod create;
 mod lease;
 mod receipts;
+mod removal;
 mod reply;
 mod resubmit;
 mod status;
@@ -17,7 +18,7 @@ use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Count, Filter, LogLine};
-use tandem_store::{Tx, deadlines, events as event_rows, files};
+use tandem_store::{Tx, deadlines};
 
 use crate::messages::pause_if_budget_spent;
 use crate::sealed::Sealed;
@@ -25,7 +26,9 @@ use crate::{Error, Invalid, Page, wake};
 
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
 pub use lease::{HeartbeatInput, heartbeat};
-pub use receipts::{Acknowledged, NewlyRead, acknowledge, read, read_page};
+pub use receipts::{ACKNOWLEDGED_MAX, Acknowledged, NewlyRead, acknowledge, read, read_page};
+pub(crate) use removal::erase;
+pub use removal::{Deleted, ERASED_AT_ONCE, delete, remove_batch};
 pub use reply::{NewReply, Outcome, ReplyResult, reply};
 pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};
@@ -317,41 +320,6 @@ pub fn continue_cancellation(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> 
     }
     status::cancel_all(tx, &live, (by, peer), CONNECTION_ENDED, now)?;
     Ok(true)
-}
-
-#[derive(Debug, Clone, Default)]
-pub struct Deleted {
-    pub messages: u64,
-    pub files: u64,
-}
-
-/// Deletes a draft or an ended task, with its messages, files and events.
-pub fn delete(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    id: &TaskId,
-    expected: &Expected,
-    now: &Now,
-) -> Result<Deleted, Error> {
-    on_task(tx, by, id, now, |tx, task, _| {
-        expected.check(&task)?;
-        task.position().check_delete()?;
-        erase(tx, &task.id)
-    })
-}
-
-/// Removes a task and all rows that belong to it.
-pub(crate) fn erase(tx: &mut Tx<'_>, id: &TaskId) -> Result<Deleted, Error> {
-    // Locks it, so that nothing is added meanwhile.
-    rows::find(tx, id)?;
-    event_rows::purge_task(tx, id)?;
-    let mut deleted = Deleted::default();
-    for file in files::of_task(tx, id)? {
-        files::remove(tx, &file)?;
-        deleted.files += 1;
-    }
-    deleted.messages = rows::delete(tx, id)?;
-    Ok(deleted)
 }
 
 /// Tasks that one listing expires at most.

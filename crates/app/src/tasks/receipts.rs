@@ -2,6 +2,7 @@
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::Message;
+use tandem_core::tasks::Unseen;
 use tandem_core::text::json_bytes;
 use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId, Timestamp};
 use tandem_store::messages::{self, For};
@@ -13,6 +14,8 @@ use crate::events::{Event, append_event, append_events};
 
 /// Messages per read request.
 const READ_MAX: i64 = 1_000;
+/// Messages that one transaction acknowledges on request.
+pub const ACKNOWLEDGED_MAX: i64 = 1_000;
 /// Message ids per event.
 const NAMED_MAX: usize = 500;
 
@@ -27,18 +30,45 @@ pub(crate) fn acknowledge_all(tx: &mut Tx<'_>, task: &mut Task, role: Role, now:
     if task.has_outstanding(role)
         && let Some(side) = task.side(role)
     {
-        messages::mark_acknowledged(tx, for_role(task, role, side.acked), now.at)?;
+        messages::mark_acknowledged(tx, for_role(task, role, side.acked), i64::MAX, now.at)?;
     }
     let all = task.message_count;
     if let Some(side) = task.side_mut(role) {
         (side.acked, side.read) = (all, all);
     }
     task.set_unread(role, 0);
+    note_sign_of_life(tx, task, role, now)
+}
+
+/// The target has taken the task, and renews its lease.
+fn note_sign_of_life(tx: &mut Tx<'_>, task: &mut Task, role: Role, now: &Now) -> Result<(), Error> {
     if role == Role::Target {
         task.acknowledged_at.get_or_insert(now.at);
         lease::renew(tx, task, now)?;
     }
     Ok(())
+}
+
+/// The same as [`acknowledge_all`] for the messages up to a number. It reads no others, however many there are.
+fn acknowledge_until(tx: &mut Tx<'_>, task: &mut Task, role: Role, to: i64, now: &Now) -> Result<(), Error> {
+    let Some(side) = task.side(role) else { return Ok(()) };
+    let (these, first) = (for_role(task, role, side.acked), side.unseen.first);
+    let (unread, unseen) = messages::unread_until(tx, these, to, first.unwrap_or(i64::MAX))?;
+    let next = match first {
+        Some(first) => messages::next_unseen(tx, for_role(task, role, to), first)?,
+        None => None,
+    };
+    messages::mark_acknowledged(tx, these, to, now.at)?;
+    let left = side.unread - unread;
+    if let Some(side) = task.side_mut(role) {
+        (side.acked, side.read) = (to, side.read.max(to));
+        side.unseen = match next {
+            Some(_) => Unseen { count: side.unseen.count - unseen, first: next, ..side.unseen },
+            None => Unseen::default(),
+        };
+    }
+    task.set_unread(role, left);
+    note_sign_of_life(tx, task, role, now)
 }
 
 /// Lowers a party's count of unread messages after messages were read or deleted. The caller has marked the messages,
@@ -132,23 +162,33 @@ pub struct Acknowledged {
     pub messages: Vec<MessageId>,
     /// When the target first acknowledged the task.
     pub task_at: Option<Timestamp>,
+    /// Whether there are others, which the next transaction acknowledges.
+    pub more: bool,
 }
 
-/// Acknowledges the other party's messages and, for the target, the task itself. The author gets an event.
+/// Acknowledges the other party's messages, the oldest of very many, and, for the target, the task itself. The author gets
+/// an event.
 pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Acknowledged, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         task.position().check_acknowledge(role)?;
         let acked = task.side(role).map_or(0, |side| side.acked);
-        let outstanding = if task.has_outstanding(role) {
-            messages::unacknowledged(tx, for_role(&task, role, acked))?
+        let mut outstanding = if task.has_outstanding(role) {
+            messages::unacknowledged(tx, for_role(&task, role, acked), ACKNOWLEDGED_MAX + 1)?
         } else {
             Vec::new()
         };
+        let more = i64::try_from(outstanding.len()).is_ok_and(|count| count > ACKNOWLEDGED_MAX);
         let first = role == Role::Target && task.acknowledged_at.is_none();
-        acknowledge_all(tx, &mut task, role, now)?;
+        if more {
+            outstanding.pop();
+        }
+        match outstanding.last() {
+            Some((_, _, to)) if more => acknowledge_until(tx, &mut task, role, *to, now)?,
+            _ => acknowledge_all(tx, &mut task, role, now)?,
+        }
         let author = task.other(role).0;
-        let by_author = outstanding.iter().filter(|(_, sender)| sender == author);
-        let by_author: Vec<MessageId> = by_author.map(|(id, _)| id.clone()).collect();
+        let by_author = outstanding.iter().filter(|(_, sender, _)| sender == author);
+        let by_author: Vec<MessageId> = by_author.map(|(id, ..)| id.clone()).collect();
         if first || !by_author.is_empty() {
             append_receipts(tx, &task, role, EventKind::MessageAcknowledged, &by_author, now)?;
         }
@@ -156,8 +196,8 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Res
             task.updated_at = now.at.max(task.updated_at);
         }
         rows::update_thread(tx, &task)?;
-        let messages = outstanding.into_iter().map(|(id, _)| id).collect();
-        Ok(Acknowledged { messages, task_at: task.acknowledged_at })
+        let messages = outstanding.into_iter().map(|(id, ..)| id).collect();
+        Ok(Acknowledged { messages, task_at: task.acknowledged_at, more })
     })
 }
 

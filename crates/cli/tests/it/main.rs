@@ -54,6 +54,7 @@ mod push_resume;
 mod races;
 mod receipts;
 mod refusals;
+mod removals;
 mod request_ids;
 mod retention;
 mod runner;

@@ -3,9 +3,9 @@
 use tandem_api::actor::Actor;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{
-    AcknowledgedView, CreateTask, DeletedTask, Heartbeat, PageQuery, PatchTask, ReadView, ReassignTask,
-    RepliedView, ReplyOutcome, ReplyTask, ReportUsage, RetryTask, TaskLogView, TaskView, TasksQuery,
-    TreeTask, TreeView, UsageView, WithReason,
+    CreateTask, DeletedTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RepliedView, ReplyOutcome,
+    ReplyTask, ReportUsage, RetryTask, TaskLogView, TaskView, TasksQuery, TreeTask, TreeView, UsageView,
+    WithReason,
 };
 use tandem_api::text::{HubText, PeerName, PeerText};
 use tandem_app::Invalid;
@@ -162,6 +162,12 @@ pub async fn change(
 pub async fn delete(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<DeletedTask, Error> {
     let (by, id, expected) = (caller.agent.clone(), task.clone(), expected(caller, None));
     let deleted = hub.write(caller, move |tx, now| tasks::delete(tx, &by, &id, &expected, now)).await?;
+    // The task is gone, whatever happens to its rows; housekeeping removes those that are left.
+    if deleted.in_parts
+        && let Err(error) = hub.finish_removals().await
+    {
+        tracing::warn!(%error, "could not remove all rows of a deleted task; they are removed later");
+    }
     Ok(DeletedTask { deleted: true, deleted_messages: deleted.messages, deleted_files: deleted.files })
 }
 
@@ -275,32 +281,6 @@ pub async fn reply(
         })
     });
     replied.await
-}
-
-/// Returns the caller's unread messages and marks them as read.
-pub async fn read(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<ReadView, Error> {
-    let (by, id) = (caller.agent.clone(), task.clone());
-    hub.write_once(caller, move |tx, now| {
-        let read = tasks::read(tx, &by, &id, now)?;
-        let messages = read.messages.into_iter().map(|message| MessageView::new(message, &by)).collect();
-        Ok(ReadView { messages, unread_count: read.unread })
-    })
-    .await
-}
-
-/// Acknowledges all messages on a task and, as the target, the task.
-pub async fn acknowledge(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<AcknowledgedView, Error> {
-    let (by, id) = (caller.agent.clone(), task.clone());
-    hub.write_once(caller, move |tx, now| {
-        let done = tasks::acknowledge(tx, &by, &id, now)?;
-        Ok(AcknowledgedView {
-            acknowledged: true,
-            message_ids: done.messages,
-            acknowledged_at: done.task_at,
-            unread_count: 0,
-        })
-    })
-    .await
 }
 
 /// Records a heartbeat of the target, with its progress.

@@ -7,7 +7,7 @@ use tandem_api::messages::{DeletedMessage, MessageView, SendMessage, SendToAgent
 use tandem_api::tasks::{AcknowledgedView, PageQuery, ReadView};
 use tandem_core::TaskId;
 use tandem_hub::Hub;
-use tandem_hub::ops::{messages, parse_id, tasks};
+use tandem_hub::ops::{messages, parse_id, receipts};
 
 use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::EmptyBody;
@@ -78,7 +78,7 @@ pub(crate) async fn delete(
 pub(crate) async fn read(State(hub): State<Hub>, input: OnTask<EmptyBody>) -> Result<Response, ApiError> {
     // Messages that were marked as read must be returned, so there must be room for them first.
     let _room = hub.budget.hold(&input.caller, PAGE_BYTES)?;
-    Ok(answer(&input.caller, StatusCode::OK, &tasks::read(&hub, &input.caller, &input.task).await?))
+    Ok(answer(&input.caller, StatusCode::OK, &receipts::read(&hub, &input.caller, &input.task).await?))
 }
 
 /// Acknowledge all messages on a task.
@@ -91,5 +91,5 @@ pub(crate) async fn acknowledge(
     State(hub): State<Hub>,
     input: OnTask<EmptyBody>,
 ) -> Result<Response, ApiError> {
-    Ok(answer(&input.caller, StatusCode::OK, &tasks::acknowledge(&hub, &input.caller, &input.task).await?))
+    Ok(answer(&input.caller, StatusCode::OK, &receipts::acknowledge(&hub, &input.caller, &input.task).await?))
 }

@@ -4,6 +4,7 @@ mod counts;
 mod gate;
 mod list;
 mod log;
+mod removal;
 
 use tandem_core::tasks::{Side, Task, Terms, Unseen};
 use tandem_core::text::searchable;
@@ -17,6 +18,7 @@ pub use counts::{Count, counts};
 pub use gate::{decided, held_oldest, record};
 pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open};
 pub use log::{LogLine, last_log_line, log, log_between, log_lines};
+pub use removal::{delete, forget_removed, next_removed, remove_some, set_aside};
 
 /// The columns that a change of a task's status or its fields writes.
 const STATE: u8 = 2;
@@ -244,19 +246,6 @@ pub fn claim_surfaced(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, since: Tim
          where id = ?1 and target_id = ?2 and surfaced_at >= ?3 and surfaced_by in (?5, ?6)";
     let [channel, asked, waited] = [Rung::Channel, Rung::Pull, Rung::LongPoll];
     tx.send(sql, &[id.into(), target.into(), since.into(), channel.into(), asked.into(), waited.into()])
-}
-
-/// Removes a task with its messages and its history, but keeps its id from being used again. Returns how many messages
-/// there were.
-pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
-    let messages = tx.execute("delete from messages where task_id = ?1", &[id.into()])?;
-    tx.send("delete from task_log where task_id = ?1", &[id.into()])?;
-    tx.send("delete from signatures where task_id = ?1", &[id.into()])?;
-    tx.send("delete from former_targets where task_id = ?1", &[id.into()])?;
-    insert!(used_task_ids { id: id }, on conflict (id) ignore).send(tx)?;
-    tx.send("update tasks set parent_id = null, parent_shared = 0 where parent_id = ?1", &[id.into()])?;
-    tx.send("delete from tasks where id = ?1", &[id.into()])?;
-    Ok(messages)
 }
 
 /// Counts an ended (or, with -1, a reopened) task for its target's record.

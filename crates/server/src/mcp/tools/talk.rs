@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, ReplyTask, ReportUsage, UsageView};
-use tandem_hub::ops::{messages, models, tasks};
+use tandem_hub::ops::{messages, models, receipts, tasks};
 
 use super::{Entry, ToolKind};
 use crate::mcp::call::{Args, Call, ToolReply, ToolResult, show};
@@ -115,7 +115,7 @@ pub fn shown_messages(read: ReadView) -> ToolResult {
 }
 
 async fn message_ack(call: Call, mut args: Args) -> ToolResult {
-    let done = show(tasks::acknowledge(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?;
+    let done = show(receipts::acknowledge(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?;
     let count = done.value.get("messageIds").and_then(Value::as_array).map_or(0, Vec::len);
     done.with_text(format!("Acknowledged. Messages: {count}."))
 }

@@ -14,7 +14,7 @@ use tandem_core::tasks::MaxMessages;
 use tandem_core::text::{Alias, Body, Reason};
 use tandem_core::{Approval, MessageId, Status, TaskId};
 use tandem_hub::ops::threads::{ThreadPage, ThreadQuery};
-use tandem_hub::ops::{approvals, messages, parse_id, tasks};
+use tandem_hub::ops::{approvals, messages, parse_id, receipts, tasks};
 use tandem_hub::{Caller, Error, Hub};
 
 use super::super::session::Sent;
@@ -144,8 +144,8 @@ async fn act(
             let body = PatchTask { max_messages, ..PatchTask::default() };
             tasks::change(hub, caller, task, body).await.map(|_| "budget")
         }
-        "read" => tasks::read(hub, caller, task).await.map(|_| "read"),
-        "ack" => tasks::acknowledge(hub, caller, task).await.map(|_| "acknowledged"),
+        "read" => receipts::read(hub, caller, task).await.map(|_| "read"),
+        "ack" => receipts::acknowledge(hub, caller, task).await.map(|_| "acknowledged"),
         "delete" => tasks::delete(hub, caller, task).await.map(|_| "deleted"),
         "delete-message" => {
             let message = needed(fields.message_id, "messageId")?;
