@@ -36,9 +36,12 @@ pub fn oldest(
     limit: i64,
     now: &Now,
 ) -> Result<Page<Task, (Timestamp, TaskId)>, Error> {
-    let found = rows::held_oldest(tx, by, after, limit + 1)?;
+    let (found, cut) = rows::held_oldest(tx, by, after, limit + 1)?;
     check_not_overdue(&found, now)?;
-    Ok(Page::cut(found, limit, |task| (task.created_at, task.id.clone())))
+    let place = |task: &Task| (task.created_at, task.id.clone());
+    let stopped_at = found.last().filter(|_| cut).map(place);
+    let page = Page::cut(found, limit, place);
+    Ok(Page { next: page.next.or(stopped_at), ..page })
 }
 
 /// Decisions about one sender are counted up to this number.

@@ -22,23 +22,33 @@ pub(crate) struct Rows {
     pub(crate) rows: Vec<Row>,
     /// Whether there are more than there was room for.
     pub(crate) cut: bool,
-    room: Option<usize>,
+    /// Their size, if the room is limited.
+    pub(crate) bytes: usize,
+    room: usize,
 }
 
 impl Rows {
+    /// `room` is a number of bytes in JSON.
     pub(crate) fn new(room: usize) -> Self {
-        Self { rows: Vec::new(), cut: false, room: Some(room) }
+        Self { rows: Vec::new(), cut: false, bytes: 0, room }
     }
 
-    /// Whether there is room for one more that was found; if not, that is noted.
+    /// Whether one more that was found may be added; if not, that is noted.
     pub(crate) fn has_room(&mut self) -> bool {
-        self.cut = self.room.is_none();
+        self.cut |= self.bytes >= self.room;
         !self.cut
     }
 
-    /// Adds a row. The last one may take more room than there is, so that there always is a first.
+    /// Adds a row if there is room for it. There always is a first one.
     pub(crate) fn push(&mut self, row: Row) {
-        self.room = self.room.and_then(|room| room.checked_sub(row.bytes()));
+        if self.room < usize::MAX {
+            let bytes = self.bytes + row.json_bytes();
+            self.cut = bytes > self.room && !self.rows.is_empty();
+            if self.cut {
+                return;
+            }
+            self.bytes = bytes;
+        }
         self.rows.push(row);
     }
 }
@@ -130,7 +140,7 @@ impl Conn {
         self.rows_within(sql, params, usize::MAX).map(|found| found.rows)
     }
 
-    /// Rows until they have more than so many bytes.
+    /// Rows until they have so many bytes in JSON.
     pub(crate) fn rows_within(
         &mut self,
         sql: &str,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tandem_core::text::json_bytes;
 use tandem_core::wake::Ladder;
 use tandem_core::{Approval, Id, Rule, Status, Timestamp, messages, tasks};
 
@@ -246,6 +247,9 @@ impl<T> FromValue for Id<T> {
     }
 }
 
+/// What the name of a field, a number and the marks around them take in JSON.
+const NAME_BYTES: usize = 24;
+
 /// A row, read column by column in the order of its query.
 #[derive(Debug)]
 pub(crate) struct Row(std::vec::IntoIter<Value<'static>>);
@@ -255,14 +259,14 @@ impl Row {
         Self(values.into_iter())
     }
 
-    /// How much text and how many bytes are left in it.
-    pub(crate) fn bytes(&self) -> usize {
+    /// About how many bytes the columns that are left become in JSON.
+    pub(crate) fn json_bytes(&self) -> usize {
         let size = |value: &Value<'_>| match value {
             Value::Null | Value::Int(_) => 0,
-            Value::Text(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
+            Value::Text(text) => json_bytes(text),
+            Value::Bytes(bytes) => 2 * bytes.len(),
         };
-        self.0.as_slice().iter().map(size).sum()
+        self.0.as_slice().iter().map(|value| NAME_BYTES + size(value)).sum()
     }
 
     /// All columns that are left, as they are.

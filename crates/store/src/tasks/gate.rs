@@ -13,13 +13,14 @@ use crate::{Error, Tx};
 /// How many of an agent's newest tasks in each status are searched for decided ones.
 const DECIDED_SCAN_MAX: i64 = 20;
 
-/// The tasks held at an agent's gate, oldest first, from after a place in that order.
+/// The tasks held at an agent's gate, oldest first, from after a place in that order, and whether a page had no room for
+/// all that were asked for.
 pub fn held_oldest(
     tx: &mut Tx<'_>,
     target: &AgentId,
     after: Option<&(Timestamp, TaskId)>,
     limit: i64,
-) -> Result<Vec<Task>, Error> {
+) -> Result<(Vec<Task>, bool), Error> {
     let mut query = Query::default();
     query.push(sql!("select {} from (select id, created_at from (", Task));
     for lane in HELD_LANES..2 * HELD_LANES {
@@ -35,7 +36,7 @@ pub fn held_oldest(
     }
     query.push(") found order by created_at, id limit ").bind(limit);
     query.push(") page join tasks t on t.id = page.id ").push(JOINED).push(" order by t.created_at, t.id");
-    tx.list_page(&query.sql, &query.params).map(|(tasks, _)| tasks)
+    tx.list_page(&query.sql, &query.params)
 }
 
 /// Some tasks on which an agent decided lately, the last changed first. A bounded number of its newest tasks is searched.
