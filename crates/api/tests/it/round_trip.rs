@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tandem_core::Timestamp;
 
 use crate::{requests, views};
 
@@ -81,4 +82,19 @@ fn every_wire_type_has_an_example() {
         requests::cases().into_iter().chain(views::cases()).map(|case| case.name.to_owned()).collect();
     assert!(declared.len() > 70, "{declared:?}");
     assert_eq!(declared, tested);
+}
+
+/// Our own text of a time against what a library reads in it: every day of a thousand years, each at another time of the day,
+/// and the edges.
+#[test]
+fn a_time_reads_as_it_was_written() {
+    const DAY_MS: i64 = 86_400_000;
+    let days = (0..366_000).map(|day| day * DAY_MS + day * 236_701 % DAY_MS);
+    let edges = [-1, 0, 1, 951_782_399_999, 951_782_400_000, 253_402_199_999_999, 253_402_200_000_000];
+    for ms in days.chain(edges) {
+        let text = serde_json::to_string(&Timestamp(ms)).unwrap();
+        assert_eq!(text, format!("\"{}\"", Timestamp(ms)));
+        assert_eq!((text.len(), &text[24..]), (26, "Z\""), "{text}");
+        assert_eq!(serde_json::from_str::<Timestamp>(&text).unwrap(), Timestamp(ms), "{text}");
+    }
 }
