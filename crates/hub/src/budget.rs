@@ -9,14 +9,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tandem_api::error::Code;
 use tandem_core::AgentId;
+use tandem_store::{Error as StoreError, PAGE_BYTES, Size};
 
 use crate::caller::Address;
+use crate::db::Erased;
 use crate::{Caller, Error};
-
-/// `Retry-After` of a request that did not fit.
-const RETRY_SECONDS: i64 = 1;
 
 /// For whom memory is held.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -85,16 +83,7 @@ pub enum Exhausted {
 
 impl From<Exhausted> for Error {
     fn from(exhausted: Exhausted) -> Self {
-        let error = match exhausted {
-            Exhausted::Share => Self::new(
-                Code::RateLimited,
-                "you have too much under way at once; read your responses, or wait until your requests have ended",
-            ),
-            Exhausted::Hub => {
-                Self::new(Code::Unavailable, "the hub has too much under way at once; try again shortly")
-            }
-        };
-        error.retry_after(RETRY_SECONDS)
+        StoreError::from(exhausted).into()
     }
 }
 
@@ -184,10 +173,23 @@ impl Held {
         Ok(())
     }
 
-    /// Takes more bytes, whether or not there is room for them.
-    pub fn overdraw(&mut self, bytes: usize) {
-        self.budget.lock().add(&self.holder, bytes);
-        self.bytes += bytes;
+    /// Takes as many bytes as there are, up to `bytes`. Says which bound was reached if there are less.
+    fn grow_towards(&mut self, bytes: usize) -> Option<Exhausted> {
+        let exhausted = self.grow(bytes).err()?;
+        let mut part = bytes / 2;
+        while part >= RESERVED_STEP {
+            // What does not fit is tried again in smaller parts.
+            let _ = self.grow(part);
+            part /= 2;
+        }
+        Some(exhausted)
+    }
+
+    /// Takes as many bytes as are missing to `bytes`, whether or not there is room for them.
+    pub fn overdraw_to(&mut self, bytes: usize) {
+        let missing = bytes.saturating_sub(self.bytes);
+        self.budget.lock().add(&self.holder, missing);
+        self.bytes += missing;
     }
 
     /// Takes bytes for the same client, which are given back on their own.
@@ -218,6 +220,75 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.shrink_to(0);
+    }
+}
+
+/// What is read is in memory this many times: as rows, and as the response that is made of them.
+const COPIES: usize = 2;
+/// What a request may read without taking memory for it: as much as every request holds anyway.
+const READ_FREE: usize = 4 * 1024;
+/// Less than this is not worth reading a page for.
+const RESERVED_STEP: usize = COPIES * PAGE_BYTES / 16;
+
+/// The memory of one request, from the rows that it reads to the response that is made of them. Clones share it.
+#[derive(Debug, Clone)]
+pub struct RequestMemory(Arc<Mutex<Held>>);
+
+impl RequestMemory {
+    #[must_use]
+    pub fn new(held: Held) -> Self {
+        Self(Arc::new(Mutex::new(held)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing yet, for the same client.
+    fn empty(&self) -> Held {
+        let held = self.lock();
+        Held { budget: held.budget.clone(), holder: held.holder.clone(), bytes: 0 }
+    }
+
+    /// Hands over what is held to the response.
+    #[must_use]
+    pub fn take(&self) -> Held {
+        let empty = self.empty();
+        std::mem::replace(&mut *self.lock(), empty)
+    }
+
+    /// A use case whose result counts. It runs on a thread of the store, of which there are few: so the memory of a whole
+    /// page is taken when it begins to read, not while it waits, and what it did not need is given back when it has read.
+    pub(crate) fn metered(self, size: Size, use_case: Erased) -> Erased {
+        Arc::new(move |tx, now| {
+            let mut held = self.empty();
+            let short = match size {
+                Size::Rows => None,
+                Size::Page => held.grow_towards(COPIES * PAGE_BYTES).map(StoreError::from),
+            };
+            if let Some(short) = short.as_ref().filter(|_| held.bytes < RESERVED_STEP) {
+                return Err(short.clone().into());
+            }
+            let room = if short.is_some() { held.bytes / COPIES } else { PAGE_BYTES };
+            tx.meter(room, short);
+            use_case(tx, now)?;
+            let bytes = COPIES * tx.read_bytes();
+            held.shrink_to(bytes);
+            if bytes > COPIES * READ_FREE {
+                held.grow_to(bytes).map_err(StoreError::from)?;
+                self.lock().bytes += std::mem::take(&mut held.bytes);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl From<Exhausted> for StoreError {
+    fn from(exhausted: Exhausted) -> Self {
+        match exhausted {
+            Exhausted::Share => Self::OwnShare,
+            Exhausted::Hub => Self::Busy,
+        }
     }
 }
 

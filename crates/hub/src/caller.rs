@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tandem_app::idempotency::Key;
 use tandem_app::keys::KeyHash;
 use tandem_core::AgentId;
+use tandem_store::Owner;
 
-use crate::budget::Held;
+use crate::budget::{Held, RequestMemory};
 
 /// A client address, for rate limits.
 #[derive(Debug, Clone)]
@@ -42,13 +43,35 @@ pub struct Caller {
     /// The memory of the request's body. It is held as long as the caller, because the body becomes the operation's
     /// input.
     pub held: Option<Arc<Held>>,
+    /// The memory of what the request reads.
+    pub memory: Option<RequestMemory>,
+}
+
+/// Callers of the store take turns by agent.
+impl From<&Caller> for Owner {
+    fn from(caller: &Caller) -> Self {
+        Self::agent(&caller.agent)
+    }
+}
+
+impl From<&Address> for Owner {
+    fn from(address: &Address) -> Self {
+        Self::address(&address.key)
+    }
 }
 
 impl Caller {
     /// A caller without conditions.
     #[must_use]
     pub fn new(agent: AgentId, key_hash: KeyHash, address: Address) -> Self {
-        Self { agent, key_hash, address, idempotency: None, if_match: None, is_person: false, held: None }
+        let (idempotency, if_match, is_person) = (None, None, false);
+        Self { agent, key_hash, address, idempotency, if_match, is_person, held: None, memory: None }
+    }
+
+    /// The same for a request with memory for what it reads.
+    #[must_use]
+    pub fn with_memory(self, memory: Option<&RequestMemory>) -> Self {
+        Self { memory: memory.cloned(), ..self }
     }
 
     /// The same agent, for a person who looks at a page.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tandem_app::{Error, admin, tasks};
 use tandem_core::{IdSource, Now, Timestamp};
-use tandem_store::{Store, Tx};
+use tandem_store::{Owner, Size, Store, Tx};
 
 use crate::clock::Clock;
 
@@ -62,35 +62,41 @@ impl Db {
         self.write(|tx, _| admin::probe_write(tx)).await
     }
 
-    /// Runs a use case that writes.
+    /// Runs a use case of the hub that writes.
     pub fn write<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Answer<'_, T> {
-        let (use_case, kept) = erase(use_case);
-        kept.after(self.write_erased(use_case))
+        self.write_for(Owner::Hub, use_case)
     }
 
-    /// Runs a use case that only reads.
+    /// The same for a client.
+    pub fn write_for<T: Send + 'static>(&self, owner: Owner, use_case: impl UseCase<T>) -> Answer<'_, T> {
+        let (use_case, kept) = erase(use_case);
+        kept.after(self.write_erased(owner, use_case))
+    }
+
+    /// Runs a use case of the hub that only reads.
     pub fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Answer<'_, T> {
         let (use_case, kept) = erase(use_case);
-        kept.after(self.read_erased(use_case))
+        kept.after(self.read_erased(Owner::Hub, Size::Rows, use_case))
     }
 
-    pub(crate) fn write_erased(&self, use_case: Erased) -> Running<'_> {
-        Box::pin(self.after_expiry(move |now| {
+    pub(crate) fn write_erased(&self, owner: Owner, use_case: Erased) -> Running<'_> {
+        Box::pin(self.after_expiry(owner, move |now| {
             let use_case = Arc::clone(&use_case);
-            self.0.store.write(move |tx| use_case(tx, &now))
+            self.0.store.write_for(owner, move |tx| use_case(tx, &now))
         }))
     }
 
-    pub(crate) fn read_erased(&self, use_case: Erased) -> Running<'_> {
-        Box::pin(self.after_expiry(move |now| {
+    pub(crate) fn read_erased(&self, owner: Owner, size: Size, use_case: Erased) -> Running<'_> {
+        Box::pin(self.after_expiry(owner, move |now| {
             let use_case = Arc::clone(&use_case);
-            self.0.store.read(move |tx| use_case(tx, &now))
+            self.0.store.read_for(owner, size, move |tx| use_case(tx, &now))
         }))
     }
 
     /// Runs a use case. If it finds tasks that expired before the timer handled them, expires them and runs it again.
     async fn after_expiry<R: Future<Output = Result<(), Error>>>(
         &self,
+        owner: Owner,
         run: impl Fn(Now) -> R,
     ) -> Result<(), Error> {
         for _ in 0..EXPIRY_ROUNDS {
@@ -99,7 +105,7 @@ impl Db {
                 other => return other,
             };
             let now = self.now();
-            self.0.store.write(move |tx| tasks::expire(tx, &overdue, &now)).await?;
+            self.0.store.write_for(owner, move |tx| tasks::expire(tx, &overdue, &now)).await?;
         }
         run(self.now()).await
     }

@@ -145,6 +145,11 @@ impl From<StoreError> for Error {
         let busy = "the hub is busy; try again shortly";
         match error {
             StoreError::Busy => Self::new(Code::Unavailable, busy).retry_after(1),
+            StoreError::OwnShare => {
+                let why = "you have too much under way at once; read your responses, or wait until your requests have \
+                           ended";
+                Self::new(Code::RateLimited, why).retry_after(1)
+            }
             StoreError::Unreachable(_) => {
                 tracing::error!(%error, "the database cannot be reached");
                 Self::new(Code::Unavailable, busy).retry_after(5)

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tandem_app::events;
 pub use tandem_app::events::Start;
 use tandem_core::AgentId;
+use tandem_store::Owner;
 pub use tandem_store::events::Logged;
 
 use crate::bus::{EndReason, Listener, Transport};
@@ -56,7 +57,8 @@ impl Feed {
         let held = hub.budget.hold(Holder::Agent(agent.clone()), IDLE_BYTES)?;
         let listener = hub.liveness.bus.listen(agent, transport, hub.config.max_streams)?;
         let by = agent.clone();
-        let cursor = hub.read(move |tx, _| events::start_cursor(tx, &by, start)).await?;
+        let cursor =
+            hub.read_for(Owner::agent(agent), move |tx, _| events::start_cursor(tx, &by, start)).await?;
         let (hub, agent, was_reset) = (Arc::clone(hub), agent.clone(), start == Start::Acknowledged);
         let is_of_agent = transport != Transport::Page;
         Ok(Self { hub, agent, cursor, listener, held, was_reset, unread: true, is_of_agent })
@@ -93,7 +95,10 @@ impl Feed {
                 return Ok(FeedItem::Ended(end));
             }
             let (by, after) = (self.agent.clone(), self.cursor);
-            let page = self.hub.read(move |tx, _| events::read(tx, &by, Some(after))).await?;
+            let page = self
+                .hub
+                .read_for(Owner::agent(&self.agent), move |tx, _| events::read(tx, &by, Some(after)))
+                .await?;
             self.held.shrink_to(IDLE_BYTES);
             if !page.events.is_empty() {
                 let bytes: usize = page.events.iter().map(|event| event.data.len()).sum();

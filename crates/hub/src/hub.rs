@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use futures_util::future::BoxFuture;
 use tandem_app::{agents, idempotency, tasks};
 use tandem_core::{TaskId, Timestamp};
+use tandem_store::{Owner, Size};
 use tokio_util::task::TaskTracker;
 
 use crate::budget::Budget;
@@ -14,7 +15,7 @@ use crate::bus::LinkState;
 use crate::caller::Caller;
 use crate::cluster::Cluster;
 use crate::config::Config;
-use crate::db::{Answer, Db, Erased, UseCase, erase};
+use crate::db::{Answer, Db, Erased, Running, UseCase, erase};
 use crate::files::Files;
 use crate::history::History;
 use crate::keys::Access;
@@ -85,10 +86,24 @@ impl HubParts {
         self.marks.waiting()
     }
 
-    /// Runs a use case that only reads.
-    pub fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Answer<'_, T, Error> {
+    /// Runs a use case that only reads, for a caller whose request has memory for the result.
+    pub fn read<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        use_case: impl UseCase<T>,
+    ) -> Answer<'_, T, Error> {
         let (use_case, kept) = erase(use_case);
-        kept.after(self.db.read_erased(use_case))
+        kept.after(self.read_metered(caller, Size::Rows, use_case))
+    }
+
+    /// The same for a list that may be large.
+    pub fn read_page<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        use_case: impl UseCase<T>,
+    ) -> Answer<'_, T, Error> {
+        let (use_case, kept) = erase(use_case);
+        kept.after(self.read_metered(caller, Size::Page, use_case))
     }
 
     /// The same, with a check that the caller's key is still valid. For long responses.
@@ -98,7 +113,35 @@ impl HubParts {
         use_case: impl UseCase<T>,
     ) -> Answer<'_, T, Error> {
         let (use_case, kept) = erase(use_case);
-        kept.after(self.db.read_erased(self.checked(caller, use_case)))
+        kept.after(self.read_metered(caller, Size::Rows, self.checked(caller, use_case)))
+    }
+
+    /// The same for a list that may be large.
+    pub fn read_page_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        use_case: impl UseCase<T>,
+    ) -> Answer<'_, T, Error> {
+        let (use_case, kept) = erase(use_case);
+        kept.after(self.read_metered(caller, Size::Page, self.checked(caller, use_case)))
+    }
+
+    /// Runs a use case that only reads for somebody who is no caller.
+    pub fn read_for<T: Send + 'static>(
+        &self,
+        owner: Owner,
+        use_case: impl UseCase<T>,
+    ) -> Answer<'_, T, Error> {
+        let (use_case, kept) = erase(use_case);
+        kept.after(self.db.read_erased(owner, Size::Rows, use_case))
+    }
+
+    fn read_metered(&self, caller: &Caller, size: Size, use_case: Erased) -> Running<'_> {
+        let use_case = match &caller.memory {
+            Some(memory) => memory.clone().metered(size, use_case),
+            None => use_case,
+        };
+        self.db.read_erased(caller.into(), size, use_case)
     }
 
     /// Runs a use case that writes for a caller. The transaction starts with a check that the caller's key is still
@@ -109,7 +152,7 @@ impl HubParts {
         use_case: impl UseCase<T>,
     ) -> Answer<'_, T, Error> {
         let (use_case, kept) = erase(use_case);
-        kept.after(self.db.write_erased(self.checked(caller, use_case)))
+        kept.after(self.db.write_erased(caller.into(), self.checked(caller, use_case)))
     }
 
     /// A use case that first checks that the caller's key is still valid.
@@ -168,7 +211,7 @@ impl HubParts {
         let Some(once) = &caller.idempotency else { return Ok(None) };
         let (by, key) = (caller.agent.clone(), once.key.clone());
         let answer = self
-            .read(move |tx, now| match idempotency::find::<T::Kept>(tx, &by, &key, now)? {
+            .read(caller, move |tx, now| match idempotency::find::<T::Kept>(tx, &by, &key, now)? {
                 Some(kept) => T::replay(tx, &by, kept, now).map(Some),
                 None => Ok(None),
             })
@@ -201,12 +244,12 @@ impl HubParts {
     }
 
     fn error_on_task(&self, caller: &Caller, id: &TaskId, error: Error) -> BoxFuture<'_, Error> {
-        let (by, id) = (caller.agent.clone(), id.clone());
+        let (by, id, caller) = (caller.agent.clone(), id.clone(), caller.clone());
         Box::pin(async move {
             if error.is_internal() || error.body.status.is_some() {
                 return error;
             }
-            match self.read(move |tx, now| tasks::standing(tx, &by, &id, now)).await {
+            match self.read(&caller, move |tx, now| tasks::standing(tx, &by, &id, now)).await {
                 Ok(standing) => error.on_task(&standing),
                 Err(hidden) => hidden,
             }

@@ -10,7 +10,7 @@ use tandem_app::keys::{self, KeyHash};
 use tandem_app::ticket::Tickets;
 use tandem_app::{Error, admin, agents};
 use tandem_core::AgentId;
-use tandem_store::{Store, Tx};
+use tandem_store::{Owner, Size, Store, Tx};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::bus::{Bus, EndReason};
@@ -27,14 +27,14 @@ type KeyEndHook = Box<dyn Fn(&AgentId) + Send + Sync>;
 
 /// The agent of a key, and when the database said so.
 #[derive(Debug)]
-struct Owner {
+struct KeyOwner {
     agent: AgentId,
     read_at: Instant,
 }
 
 #[derive(Debug, Default)]
 struct CacheState {
-    owners: HashMap<KeyHash, Owner>,
+    owners: HashMap<KeyHash, KeyOwner>,
     /// Number of removals, to detect a race with a query.
     removals: u64,
     misses: u64,
@@ -115,7 +115,7 @@ impl KeyCache {
         if known.owners.len() >= CACHED_KEYS_MAX {
             known.owners.clear();
         }
-        known.owners.insert(hash, Owner { agent, read_at });
+        known.owners.insert(hash, KeyOwner { agent, read_at });
     }
 
     /// Removes an agent's keys from the cache and notifies everything that was opened with them.
@@ -188,10 +188,10 @@ impl Access {
         self.cache.get(hash)
     }
 
-    /// The agent of this key, from the database.
-    pub async fn look_up(&self, hash: KeyHash) -> Result<Option<AgentId>, crate::Error> {
+    /// The agent of this key, from the database, for a client whose key is not known yet.
+    pub async fn look_up(&self, hash: KeyHash, by: Owner) -> Result<Option<AgentId>, crate::Error> {
         let (state, read_at) = (self.cache.state(), Instant::now());
-        let found = self.db.store().read(move |tx| agents::by_key(tx, &hash)).await;
+        let found = self.db.store().read_for(by, Size::Rows, move |tx| agents::by_key(tx, &hash)).await;
         match &found {
             Ok(Some(agent)) => self.cache.remember(hash, agent.clone(), state, read_at),
             // Another node has ended the key, and this one did not hear of it.
@@ -215,12 +215,12 @@ impl Access {
     /// of arrival. Strangers who send wrong keys without end occupy one reader of the database at most, and a valid key
     /// waits for those that came before it; once found, it is in the cache and does not wait again. A refusal without a
     /// look-up would lock out every agent at their address whose key is not in the cache, as after a restart.
-    pub async fn look_up_in_turn(&self, hash: KeyHash) -> Result<Option<AgentId>, crate::Error> {
+    pub async fn look_up_in_turn(&self, hash: KeyHash, by: Owner) -> Result<Option<AgentId>, crate::Error> {
         let _turn = self.turn().await;
         // Another request with the same key may have found it meanwhile.
         match self.known(&hash) {
             Some(agent) => Ok(Some(agent)),
-            None => self.look_up(hash).await,
+            None => self.look_up(hash, by).await,
         }
     }
 
@@ -234,7 +234,7 @@ impl Access {
     pub async fn check(&self, caller: &Caller) -> Result<(), crate::Error> {
         let owner = match self.known(&caller.key_hash) {
             Some(agent) => Some(agent),
-            None => self.look_up(caller.key_hash).await?,
+            None => self.look_up(caller.key_hash, caller.into()).await?,
         };
         if owner.as_ref() == Some(&caller.agent) { Ok(()) } else { Err(crate::Error::unauthorized()) }
     }

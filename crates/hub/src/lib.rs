@@ -42,7 +42,7 @@ pub mod token;
 mod totals;
 pub mod webhooks;
 
-pub use budget::{Budget, Held, Holder};
+pub use budget::{Budget, Held, Holder, RequestMemory};
 pub use caller::{Address, Caller, IdempotentRequest};
 pub use clock::Clock;
 pub use cluster::Cluster;

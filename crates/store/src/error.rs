@@ -6,6 +6,9 @@ pub enum Error {
     /// More work waits than the store takes in; try again shortly.
     #[error("the store is busy")]
     Busy,
+    /// The same for one client: it has too much under way at once.
+    #[error("too much is under way for one client")]
+    OwnShare,
     /// There is no space left for what was to be saved.
     #[error("no space left for the database: {0}")]
     Full(String),
@@ -48,6 +51,7 @@ impl Error {
             | Self::Unreachable(_)
             | Self::Unknown(_) => true,
             Self::Busy
+            | Self::OwnShare
             | Self::LostRace
             | Self::Locked
             | Self::Taken(_)

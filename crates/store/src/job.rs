@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+use crate::queue::Size;
 use crate::{Error, Tx};
 
 /// A job that takes longer than this is worth a line in the log: it held up everybody else.
@@ -80,6 +81,7 @@ impl Erased {
 /// A use case that waits for the database, or runs on it.
 pub(crate) struct Job {
     use_case: Erased,
+    pub(crate) size: Size,
     panic: Option<String>,
     reply: oneshot::Sender<Result<(), Error>>,
     turn: Turn,
@@ -88,8 +90,18 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    pub(crate) fn new(use_case: Erased, reply: oneshot::Sender<Result<(), Error>>, turn: Turn) -> Self {
-        Self { use_case, panic: None, reply, turn, span: tracing::Span::current() }
+    pub(crate) fn new(
+        use_case: Erased,
+        size: Size,
+        reply: oneshot::Sender<Result<(), Error>>,
+        turn: Turn,
+    ) -> Self {
+        Self { use_case, size, panic: None, reply, turn, span: tracing::Span::current() }
+    }
+
+    /// Whether somebody waits for the result. Without one, only a write is worth doing.
+    pub(crate) fn is_awaited(&self) -> bool {
+        !self.reply.is_closed()
     }
 
     /// Starts the job; false when nobody waits for it any more.

@@ -15,6 +15,7 @@ mod plan;
 mod planned;
 mod postgres;
 mod query;
+mod queue;
 mod room;
 mod sqlite;
 mod stats;
@@ -50,7 +51,8 @@ pub mod updates;
 pub mod webhooks;
 
 pub use error::Error;
+pub use queue::{Owner, Size};
 pub use stats::Stats;
 pub use store::{CommitHook, Database, Options, Store};
-pub use tx::{Effect, EventNotice, Tx};
+pub use tx::{Effect, EventNotice, PAGE_BYTES, Tx};
 pub(crate) use value::{FromValue, Row, Value};

@@ -1,5 +1,6 @@
 //! What the store has done, for the metrics page.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,8 +37,8 @@ pub struct Stats {
     writing_us: AtomicU64,
     committing_us: AtomicU64,
     locked: AtomicU64,
-    pub(crate) waiting_writes: AtomicUsize,
-    pub(crate) waiting_reads: AtomicUsize,
+    pub(crate) waiting_writes: Arc<AtomicUsize>,
+    pub(crate) waiting_reads: Arc<AtomicUsize>,
     writes_fail: AtomicBool,
     /// When a write last found no space.
     full_at: Mutex<Option<Instant>>,

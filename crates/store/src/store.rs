@@ -4,8 +4,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use crate::group;
 use crate::job::{Erased, Job, Turn};
 use crate::plan::Plan;
 use crate::planned::{Moment, Runner};
+use crate::queue::{Owner, Queue, Size};
 use crate::room::{self, Room};
 use crate::stats::Stats;
 use crate::{Effect, Error, Tx, migrate};
@@ -69,9 +70,6 @@ impl Default for Options {
     }
 }
 
-/// The jobs that wait. Whoever holds it takes the next group.
-type Queue<'a> = MutexGuard<'a, Receiver<Job>>;
-
 /// Executes the effects of a commit. It is called on the store's thread before anybody is answered, so it must be
 /// quick and never wait.
 pub type CommitHook = Arc<dyn Fn(Vec<Effect>) + Send + Sync>;
@@ -79,8 +77,8 @@ pub type CommitHook = Arc<dyn Fn(Vec<Effect>) + Send + Sync>;
 /// The way to the database. Dropping the last handle lets the threads finish what waits.
 #[derive(Debug)]
 pub struct Store {
-    writes: Option<SyncSender<Job>>,
-    reads: Option<SyncSender<Job>>,
+    writes: Arc<Queue>,
+    reads: Arc<Queue>,
     writers: Threads,
     readers: Threads,
     stats: Arc<Stats>,
@@ -122,10 +120,8 @@ impl Store {
             (0..options.readers.max(1)).map(|_| connect(Mode::Read)).collect();
 
         let stats = Arc::new(Stats::default());
-        let (write_queue, write_jobs) = sync_channel::<Job>(options.queue_max);
-        let (read_queue, read_jobs) = sync_channel::<Job>(options.queue_max);
-        let write_jobs = Arc::new(Mutex::new(write_jobs));
-        let read_jobs = Arc::new(Mutex::new(read_jobs));
+        let writes = Arc::new(Queue::new(options.queue_max, Arc::clone(&stats.waiting_writes)));
+        let reads = Arc::new(Queue::new(options.queue_max, Arc::clone(&stats.waiting_reads)));
         let (mut write_threads, mut read_threads) = (Threads::new(), Threads::new());
         let floor = Arc::new(group::Floor::default());
         let beside_others = Arc::new(AtomicBool::new(false));
@@ -144,15 +140,13 @@ impl Store {
             shared.room = Some(room);
         }
         for conn in writers {
-            let (jobs, shared, group_max) =
-                (Arc::clone(&write_jobs), shared.clone(), options.group_max.max(1));
+            let (jobs, shared, group_max) = (Arc::clone(&writes), shared.clone(), options.group_max.max(1));
             write_threads.spawn("store-write", move || shared.write(conn, &jobs, group_max))?;
         }
         for conn in readers? {
-            let (jobs, shared) = (Arc::clone(&read_jobs), shared.clone());
+            let (jobs, shared) = (Arc::clone(&reads), shared.clone());
             read_threads.spawn("store-read", move || shared.read(conn, &jobs))?;
         }
-        let (writes, reads) = (Some(write_queue), Some(read_queue));
         let (writers, readers, wait_max) = (write_threads, read_threads, options.wait_max);
         let room = match database {
             Database::Sqlite(path) => Some(path.with_extension("room")),
@@ -193,8 +187,8 @@ impl Store {
         &self.stats
     }
 
-    /// Runs a use case that changes something, and answers once it is committed. It may run more than
-    /// once before that; hence `Fn`.
+    /// Runs a use case of the hub that changes something, and answers once it is committed. It may run more than once
+    /// before that; hence `Fn`.
     pub async fn write<T, E>(
         &self,
         use_case: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
@@ -203,11 +197,24 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let (use_case, kept) = Erased::new(use_case);
-        kept.take(self.submit(Mode::Write, use_case).await)
+        self.write_for(Owner::Hub, use_case).await
     }
 
-    /// Runs a use case that only looks, on a consistent picture of everything committed so far.
+    /// The same for a client.
+    pub async fn write_for<T, E>(
+        &self,
+        owner: Owner,
+        use_case: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (use_case, kept) = Erased::new(use_case);
+        kept.take(self.submit(Mode::Write, owner, Size::Rows, use_case).await)
+    }
+
+    /// Runs a use case of the hub that only looks, on a consistent picture of everything committed so far.
     pub async fn read<T, E>(
         &self,
         use_case: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
@@ -216,36 +223,45 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
+        self.read_for(Owner::Hub, Size::Rows, use_case).await
+    }
+
+    /// The same for a client.
+    pub async fn read_for<T, E>(
+        &self,
+        owner: Owner,
+        size: Size,
+        use_case: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
         let (use_case, kept) = Erased::new(use_case);
-        kept.take(self.submit(Mode::Read, use_case).await)
+        kept.take(self.submit(Mode::Read, owner, size, use_case).await)
     }
 
     /// Waits for a job. The future is boxed: every crate that awaits another kind compiles it again.
     fn submit(
         &self,
         mode: Mode,
+        owner: Owner,
+        size: Size,
         use_case: Erased,
     ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + '_>> {
-        Box::pin(self.run(mode, use_case))
+        Box::pin(self.run(mode, owner, size, use_case))
     }
 
-    async fn run(&self, mode: Mode, use_case: Erased) -> Result<(), Error> {
-        let (queue, waiting) = match mode {
-            Mode::Write => (self.writes.as_ref(), &self.stats.waiting_writes),
-            Mode::Read => (self.reads.as_ref(), &self.stats.waiting_reads),
+    async fn run(&self, mode: Mode, owner: Owner, size: Size, use_case: Erased) -> Result<(), Error> {
+        let queue = match mode {
+            Mode::Write => &self.writes,
+            Mode::Read => &self.reads,
         };
         let (reply, answer) = oneshot::channel();
         let turn = Turn::default();
-        let job = Job::new(use_case, reply, turn.clone());
-        waiting.fetch_add(1, Relaxed);
-        let sent = queue.ok_or(Error::Busy)?.try_send(job);
-        if let Err(refused) = sent {
-            waiting.fetch_sub(1, Relaxed);
+        if let Err(refused) = queue.push(owner, Job::new(use_case, size, reply, turn.clone())) {
             self.stats.turned_away.fetch_add(1, Relaxed);
-            return Err(match refused {
-                TrySendError::Full(_) => Error::Busy,
-                TrySendError::Disconnected(_) => Error::Unreachable("the store has stopped".into()),
-            });
+            return Err(refused);
         }
         match tokio::time::timeout(self.wait_max, answer).await {
             Ok(answer) => answer.unwrap_or_else(|_| Err(Error::Unreachable("the store has stopped".into()))),
@@ -266,9 +282,9 @@ impl Drop for Store {
         // The writer closes the database last: only it can tidy away SQLite's log.
         let latest = Instant::now() + CLOSE_MAX;
         let deadline = self.close_by.get().map_or(latest, |by| latest.min(*by));
-        self.reads.take();
+        self.reads.close();
         self.readers.join_until(deadline);
-        self.writes.take();
+        self.writes.close();
         self.writers.join_until(deadline);
     }
 }
@@ -284,21 +300,20 @@ struct Shared {
 
 impl Shared {
     /// Runs jobs that write until the store is closed.
-    fn write(&self, mut conn: Conn, jobs: &Mutex<Receiver<Job>>, group_max: usize) {
+    fn write(&self, mut conn: Conn, jobs: &Queue, group_max: usize) {
         let Self { floor, stats, commit_hook, .. } = self;
         let room = self.room.as_ref();
         let mut plan = Plan::new();
-        while let Some((mut group, queue)) = next_group(jobs, group_max) {
-            stats.waiting_writes.fetch_sub(group.len(), Relaxed);
+        while let Some((mut group, next)) = jobs.take_next(group_max) {
             group.retain(|job| job.start());
             if let Conn::Postgres(conn) = &mut conn {
-                let mut queue = Some(queue);
+                let mut next = Some(next);
                 let alone = !self.beside_others.load(Relaxed);
                 let mut runner = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room };
                 group =
-                    runner.write(group, |moment| drop(queue.take_if(|_| alone || moment == Moment::Ended)));
+                    runner.write(group, |moment| drop(next.take_if(|_| alone || moment == Moment::Ended)));
             } else {
-                drop(queue);
+                drop(next);
             }
             group::run_writes(&mut conn, group, floor, stats, commit_hook, room);
             conn.after_commit();
@@ -306,17 +321,19 @@ impl Shared {
     }
 
     /// Runs jobs that read until the store is closed.
-    fn read(&self, mut conn: Conn, jobs: &Mutex<Receiver<Job>>) {
+    fn read(&self, mut conn: Conn, jobs: &Queue) {
         let Self { floor, stats, commit_hook, .. } = self;
         let room = self.room.as_ref();
         let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
         let mut plan = Plan::new();
-        while let Some((mut group, queue)) = next_group(jobs, group_max) {
-            drop(queue);
-            stats.waiting_reads.fetch_sub(group.len(), Relaxed);
+        while let Some(mut group) = jobs.take(group_max) {
             stats.reads.fetch_add(group.len() as u64, Relaxed);
-            group.retain(|job| job.start());
-            if let Conn::Postgres(conn) = &mut conn {
+            group.retain(|job| job.is_awaited() && job.start());
+            let is_page = group.first().is_some_and(|job| job.size == Size::Page);
+            if let Conn::Postgres(conn) = &mut conn
+                && !is_page
+                && !group.is_empty()
+            {
                 group = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room }.read(group);
             }
             for job in group {
@@ -366,17 +383,4 @@ impl Threads {
             let _ = thread.join();
         }
     }
-}
-
-/// Waits for a job, then takes what else is there already. Nothing when the store is closing.
-fn next_group(jobs: &Mutex<Receiver<Job>>, group_max: usize) -> Option<(Vec<Job>, Queue<'_>)> {
-    let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut group = vec![jobs.recv().ok()?];
-    while group.len() < group_max {
-        match jobs.try_recv() {
-            Ok(job) => group.push(job),
-            Err(_) => break,
-        }
-    }
-    Some((group, jobs))
 }

@@ -70,6 +70,7 @@ pub struct Tx<'c> {
     effects: Vec<Effect>,
     /// Whether an earlier job of the same, uncommitted transaction has ended a key.
     keys_ended: bool,
+    meter: Option<Meter>,
 }
 
 impl std::fmt::Debug for Tx<'_> {
@@ -78,8 +79,18 @@ impl std::fmt::Debug for Tx<'_> {
     }
 }
 
-/// How many bytes of rows fill a page.
-const PAGE_BYTES: usize = 4 << 20;
+/// How many bytes fill a page, as they go over the wire.
+pub const PAGE_BYTES: usize = 4 << 20;
+
+/// How much a job may read, and how much it has read.
+#[derive(Debug)]
+struct Meter {
+    /// The size of a page.
+    page: usize,
+    /// What to say if a page does not fit because there is less room than a page has by right.
+    short: Option<Error>,
+    bytes: usize,
+}
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: &'c mut Conn) -> Self {
@@ -87,7 +98,7 @@ impl<'c> Tx<'c> {
     }
 
     fn on(work: Work<'c>, keys_ended: bool) -> Self {
-        Self { work, dirty: false, failure: None, effects: Vec::new(), keys_ended }
+        Self { work, dirty: false, failure: None, effects: Vec::new(), keys_ended, meter: None }
     }
 
     /// The transaction of a job that runs against what its group has read.
@@ -98,6 +109,18 @@ impl<'c> Tx<'c> {
     /// The same, after other jobs of the same transaction that may have ended a key.
     pub(crate) fn after(conn: &'c mut Conn, keys_ended: bool) -> Self {
         Self::on(Work::Conn(conn), keys_ended)
+    }
+
+    /// Counts what is read from now on. If there is memory for less than a page, `short` says why, and is the outcome of a
+    /// page that does not fit.
+    pub fn meter(&mut self, page: usize, short: Option<Error>) {
+        self.meter = Some(Meter { page, short, bytes: 0 });
+    }
+
+    /// About how many bytes of JSON was read since then.
+    #[must_use]
+    pub fn read_bytes(&self) -> usize {
+        self.meter.as_ref().map_or(0, |meter| meter.bytes)
     }
 
     /// Whether this transaction has ended a key, so that what is known outside of it about keys is out of date.
@@ -159,9 +182,20 @@ impl<'c> Tx<'c> {
         self.dirty |= !sql.trim_start().starts_with("select");
         let result = match &mut self.work {
             Work::Conn(conn) => conn.rows(sql, params),
-            Work::Plan(plan) => return plan.rows(sql, params),
+            Work::Plan(plan) => {
+                let rows = plan.rows(sql, params);
+                return self.count(rows);
+            }
         };
-        self.noted(result)
+        let result = self.noted(result);
+        self.count(result)
+    }
+
+    fn count(&mut self, result: Result<Vec<Row>, Error>) -> Result<Vec<Row>, Error> {
+        if let (Some(meter), Ok(rows)) = (&mut self.meter, &result) {
+            meter.bytes += rows.iter().map(Row::json_bytes).sum::<usize>();
+        }
+        result
     }
 
     /// The same for rows that will be needed later, so that they can be fetched together with others. `None` means that
@@ -185,12 +219,20 @@ impl<'c> Tx<'c> {
     /// The first rows of a query, until they fill a page, and whether there are more. For rows with long texts: so many
     /// of them would be too much.
     pub(crate) fn page(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(Vec<Row>, bool), Error> {
+        let room = self.meter.as_ref().map_or(PAGE_BYTES, |meter| meter.page.saturating_sub(meter.bytes));
         let result = match &mut self.work {
-            Work::Conn(conn) => conn.rows_within(sql, params, PAGE_BYTES),
+            Work::Conn(conn) => conn.rows_within(sql, params, room),
             // What is read for a group is kept in memory, so it must be short.
             Work::Plan(plan) => return Err(plan.needs_connection()),
         };
-        self.noted(result).map(|found| (found.rows, found.cut))
+        let found = self.noted(result)?;
+        if let Some(meter) = &mut self.meter {
+            meter.bytes += found.bytes;
+            if let Some(short) = meter.short.as_ref().filter(|_| found.cut) {
+                return Err(short.clone());
+            }
+        }
+        Ok((found.rows, found.cut))
     }
 
     /// The only row of a query, if there is one.

@@ -1,6 +1,7 @@
 //! Clients that want the hub to hold as much as possible for them. The hub is a process of its own here, so that its
 //! memory can be measured.
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
@@ -117,10 +118,14 @@ fn attacks(keys: [&str; 2], task: &str, network: &str) -> Vec<(usize, Attack)> {
     attacks
 }
 
-/// Fills a thread, a list and a network with long texts, so that their pages are as large as pages get.
-fn fill(to: SocketAddr, ada: &(String, String), bob: &(String, String)) -> (String, String) {
+fn pair(to: SocketAddr, ada: &(String, String), bob: &(String, String)) {
     let code = call(to, "POST", "/pair/generate", &ada.1, "{}").1["code"].as_str().unwrap().to_owned();
     assert_eq!(call(to, "POST", "/pair/connect", &bob.1, &json!({ "code": code }).to_string()).0, 201);
+}
+
+/// Fills a thread, a list and a network with long texts, so that their pages are as large as pages get.
+fn fill(to: SocketAddr, ada: &(String, String), bob: &(String, String)) -> (String, String) {
+    pair(to, ada, bob);
     let long = "y".repeat(250_000);
     let new = json!({ "targetAgentId": bob.0, "title": "Large", "description": long }).to_string();
     let mut task = String::new();
@@ -137,6 +142,60 @@ fn fill(to: SocketAddr, ada: &(String, String), bob: &(String, String)) -> (Stri
         assert_eq!(call(to, "POST", &format!("/networks/{network}/broadcast"), &ada.1, &text).0, 201);
     }
     (task, network)
+}
+
+/// The head of a request whose connection is not used again.
+fn get(path: &str, key: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: hub\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\r\n")
+        .into()
+}
+
+/// Agents that ask for large lists all at once, and read what they get.
+#[rstest]
+fn many_large_lists_at_once_cost_little(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let place = Place::new(db);
+    let mut command = command(&place);
+    command.stderr(Stdio::null());
+    let hub = Process::start(command);
+    let to = hub.client.address;
+    let carol = agent(to, "Carol");
+    let flooders: Vec<_> = ["Ada", "Bob", "Dan"].iter().map(|name| agent(to, name)).collect();
+    // Each of these characters is written as six.
+    let description = "\u{1}".repeat(170_000);
+    for flooder in &flooders {
+        pair(to, flooder, &carol);
+        let new =
+            json!({ "targetAgentId": carol.0, "title": "Large", "description": description, "draft": true });
+        for _ in 0..26 {
+            let (status, created) = call(to, "POST", "/tasks", &flooder.1, &new.to_string());
+            assert_eq!(status, 201, "{created}");
+        }
+    }
+    let streams: Vec<TcpStream> = (0..300)
+        .map(|number| {
+            let mut stream = connect(to);
+            stream.write_all(&get("/tasks", &flooders[number % 3].1)).unwrap();
+            stream
+        })
+        .collect();
+    for path in ["/agents/me", "/tasks", "/updates"] {
+        let (status, answer) = call(to, "GET", path, &carol.1, "");
+        assert_eq!(status, 200, "{path}: {answer}");
+    }
+    let mut answers: BTreeMap<String, usize> = BTreeMap::new();
+    for mut stream in streams {
+        let mut answer = Vec::new();
+        // The hub closes the connection.
+        let _ = stream.read_to_end(&mut answer);
+        let status = String::from_utf8_lossy(&answer[..answer.len().min(12)]).into_owned();
+        *answers.entry(status).or_default() += 1;
+    }
+    let (peak, _) = memory_kb(hub.pid());
+    eprintln!("the hub used {peak} kB at most, and answered {answers:?}");
+    assert!(peak < MEMORY_MAX_KB, "the hub used {peak} kB");
+    assert!(answers.contains_key("HTTP/1.1 200"), "{answers:?}");
+    let (status, list) = call(to, "GET", "/tasks", &flooders[0].1, "");
+    assert_eq!((status, list.as_array().map(Vec::len)), (200, Some(4)));
 }
 
 #[rstest]

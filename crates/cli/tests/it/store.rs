@@ -1,12 +1,14 @@
 //! The store under stress: failing jobs, panics, full queues. What needs SQL is tested in the store itself.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use rstest::rstest;
 use tandem_app::{Error, agents, keys};
 use tandem_core::{IdSource, Now, Timestamp};
-use tandem_store::{Database, Options, Store, idempotency};
+use tandem_store::{Database, Options, Owner, Size, Store, Tx, idempotency};
+use tokio::task::JoinHandle;
 
 use crate::harness::{Db, Place};
 
@@ -116,6 +118,136 @@ async fn a_full_queue_turns_callers_away(#[values(Db::Sqlite, Db::Postgres)] db:
     }
     assert!(!kept(&store, "too many".into()).await);
     close(store).await;
+}
+
+/// Which side of a store a job is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Writes,
+    Reads(Size),
+}
+
+/// A store with one thread on each side. The thread of one side is busy until it is let go, so that jobs wait.
+struct Busy {
+    _place: Place,
+    store: Arc<Store>,
+    side: Side,
+    gate: Arc<AtomicBool>,
+    ran: Arc<Mutex<Vec<&'static str>>>,
+    jobs: Vec<JoinHandle<Result<(), Error>>>,
+}
+
+impl Busy {
+    async fn new(db: Db, side: Side, options: Options) -> Self {
+        let place = Place::new(db);
+        let store = Arc::new(open(&place, Options { writers: 1, readers: 1, ..options }).await);
+        let gate = Arc::new(AtomicBool::new(false));
+        let (held, holding) = std::sync::mpsc::channel();
+        let open = Arc::clone(&gate);
+        let hold = move |_: &mut Tx<'_>| {
+            held.send(()).ok();
+            while !open.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            Ok(())
+        };
+        let of = Arc::clone(&store);
+        let job = tokio::spawn(async move {
+            match side {
+                Side::Writes => of.write(hold).await,
+                Side::Reads(_) => of.read(hold).await,
+            }
+        });
+        tokio::task::spawn_blocking(move || holding.recv().unwrap()).await.unwrap();
+        Self { _place: place, store, side, gate, ran: Arc::default(), jobs: vec![job] }
+    }
+
+    /// Has a job of this owner wait, which notes its name when it runs.
+    async fn add(&mut self, name: &'static str) {
+        let (store, side, ran) = (Arc::clone(&self.store), self.side, Arc::clone(&self.ran));
+        let owner = Owner::agent(&format!("agent_{name}").parse().unwrap());
+        let note = move |_: &mut Tx<'_>| {
+            ran.lock().unwrap().push(name);
+            Ok(())
+        };
+        let mut job = Box::pin(async move {
+            match side {
+                Side::Writes => store.write_for(owner, note).await,
+                Side::Reads(size) => store.read_for(owner, size, note).await,
+            }
+        });
+        // It waits in the queue after the first look at it.
+        let first = std::future::poll_fn(|context| Poll::Ready(job.as_mut().poll(context))).await;
+        self.jobs.push(tokio::spawn(async move {
+            match first {
+                Poll::Ready(outcome) => outcome,
+                Poll::Pending => job.await,
+            }
+        }));
+    }
+
+    /// Lets the thread go. Returns the names of the jobs in the order in which they ran, and the outcomes in the order in
+    /// which they were added.
+    async fn let_go(self) -> (Vec<&'static str>, Vec<Result<(), Error>>) {
+        self.gate.store(true, Ordering::SeqCst);
+        let mut outcomes = Vec::new();
+        for job in self.jobs {
+            outcomes.push(job.await.unwrap());
+        }
+        let ran = self.ran.lock().unwrap().clone();
+        close(self.store).await;
+        (ran, outcomes)
+    }
+}
+
+/// One agent floods the hub; each of the others waits for one of its jobs at a time, whatever they read.
+#[rstest]
+#[tokio::test]
+async fn owners_take_turns(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(Side::Writes, Side::Reads(Size::Rows), Side::Reads(Size::Page))] side: Side,
+    #[values(1, 4, 256)] group_max: usize,
+) {
+    let mut busy = Busy::new(db, side, Options { group_max, ..Options::default() }).await;
+    for name in [["flood"; 40].as_slice(), &["bob"; 3], &["cat"; 2]].concat() {
+        busy.add(name).await;
+    }
+    let (ran, outcomes) = busy.let_go().await;
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+    let expected = ["flood", "bob", "cat", "flood", "bob", "cat", "flood", "bob"];
+    assert_eq!(ran, [expected.as_slice(), &["flood"; 37]].concat());
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_owner_has_a_bounded_part_of_a_queue(
+    #[values(Db::Sqlite, Db::Postgres)] db: Db,
+    #[values(Side::Writes, Side::Reads(Size::Rows))] side: Side,
+) {
+    let mut busy = Busy::new(db, side, Options { queue_max: 32, ..Options::default() }).await;
+    for name in [["flood"; 6].as_slice(), &["bob"; 4]].concat() {
+        busy.add(name).await;
+    }
+    let (ran, outcomes) = busy.let_go().await;
+    assert_eq!(ran.len(), 8);
+    let refused: Vec<usize> = (0..outcomes.len()).filter(|place| outcomes[*place].is_err()).collect();
+    // The first one is the job that kept the thread busy.
+    assert_eq!(refused, [5, 6]);
+    let is_own = |outcome: &_| matches!(outcome, Err(Error::Store(tandem_store::Error::OwnShare)));
+    assert!(refused.iter().all(|place| is_own(&outcomes[*place])), "{outcomes:?}");
+}
+
+/// Nobody waits for what a client no longer wants to know.
+#[rstest]
+#[tokio::test]
+async fn a_read_that_nobody_waits_for_is_not_done(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut busy = Busy::new(db, Side::Reads(Size::Rows), Options::default()).await;
+    busy.add("gone").await;
+    busy.add("here").await;
+    let gone = busy.jobs.remove(1);
+    gone.abort();
+    assert!(gone.await.unwrap_err().is_cancelled());
+    assert_eq!(busy.let_go().await.0, ["here"]);
 }
 
 /// Read, compute, write back: the classic that loses updates where transactions see stale rows.

@@ -11,6 +11,7 @@ use tandem_api::text::HubText;
 use tandem_app::admin::{self, AgentTerms};
 use tandem_app::cluster::NODE_LIFE_MS;
 use tandem_core::{AgentId, Timestamp};
+use tandem_store::Owner;
 
 use super::files::storage_error;
 use super::nothing_to_change;
@@ -77,7 +78,7 @@ fn node_view(hub: &HubParts, node: &Node, now: Timestamp) -> AdminNode {
 pub async fn agents(hub: &HubParts, query: PageQuery) -> Result<Listed<AdminAgent>, Error> {
     let limit = paging::LIST.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
-    let page = hub.read(move |tx, _| admin::list_agents(tx, before.as_ref(), limit)).await?;
+    let page = hub.read_for(Owner::Hub, move |tx, _| admin::list_agents(tx, before.as_ref(), limit)).await?;
     let seen = hub.sightings(page.items.iter().map(|agent| &agent.id)).await;
     let view = |agent| {
         let seen = seen.of(&agent);
@@ -107,7 +108,7 @@ pub async fn change_agent(
 pub async fn tasks(hub: &HubParts, query: PageQuery) -> Result<Listed<AdminTask>, Error> {
     let limit = paging::LIST.of(query.limit)?;
     let before = paging::id(query.cursor.as_deref())?;
-    let page = hub.read(move |tx, _| admin::tasks(tx, before.as_ref(), limit)).await?;
+    let page = hub.read_for(Owner::Hub, move |tx, _| admin::tasks(tx, before.as_ref(), limit)).await?;
     let view = |task: tandem_store::admin::TaskRow| AdminTask {
         id: task.id,
         status: task.status,
@@ -135,7 +136,9 @@ pub async fn events(hub: &HubParts, query: AdminEventsQuery) -> Result<Listed<Ad
         }
     };
     let agent = query.agent_id;
-    let page = hub.read(move |tx, _| admin::events(tx, agent.as_ref(), before.as_ref(), limit)).await?;
+    let page = hub
+        .read_for(Owner::Hub, move |tx, _| admin::events(tx, agent.as_ref(), before.as_ref(), limit))
+        .await?;
     let view = |event: tandem_store::admin::EventRow| AdminEvent {
         id: event.seq,
         agent_id: event.agent,
@@ -151,7 +154,7 @@ pub async fn events(hub: &HubParts, query: AdminEventsQuery) -> Result<Listed<Ad
 pub async fn deliveries(hub: &HubParts, query: PageQuery) -> Result<Listed<AdminDelivery>, Error> {
     let limit = paging::LIST.of(query.limit)?;
     let before = paging::id(query.cursor.as_deref())?;
-    let page = hub.read(move |tx, _| admin::deliveries(tx, before.as_ref(), limit)).await?;
+    let page = hub.read_for(Owner::Hub, move |tx, _| admin::deliveries(tx, before.as_ref(), limit)).await?;
     let view = |delivery: tandem_store::admin::DeliveryRow| AdminDelivery {
         id: delivery.id,
         agent_id: delivery.agent,
@@ -176,7 +179,7 @@ pub async fn check_ready(hub: &HubParts) -> Result<Vec<HubText>, Error> {
         return Err(Error::new(Code::Unavailable, "this node is stopping; another one serves").retry_after(1));
     }
     let checking = async {
-        hub.read(|tx, _| admin::ping(tx)).await?;
+        hub.read_for(Owner::Hub, |tx, _| admin::ping(tx)).await?;
         hub.db.check_writable().await?;
         hub.files.check_room().await.map_err(storage_error)?;
         hub.room.check(&hub.db, &hub.files).await

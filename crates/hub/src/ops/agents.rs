@@ -14,6 +14,7 @@ use tandem_app::keys::KeyHash;
 use tandem_app::{Error as AppError, Invalid, keys, sign_ins, webhooks};
 use tandem_core::agents::Agent;
 use tandem_core::{AgentId, Now};
+use tandem_store::Owner;
 use tandem_store::Tx;
 use tandem_store::directory::Listed;
 
@@ -102,12 +103,12 @@ pub async fn register(
     let repeatable = once.map(|once| Repeatable::new(address, once.key.clone())).transpose()?;
     // Before anything that a repetition could fail at: its challenge is used up.
     let earlier = match repeatable.clone() {
-        Some(sent) => hub.read(move |tx, now| sent.earlier(tx, &key_hash, now)).await?,
+        Some(sent) => hub.read_for(address.into(), move |tx, now| sent.earlier(tx, &key_hash, now)).await?,
         None => None,
     };
     let (agent, replayed) = match earlier {
         Some(agent) => (agent, true),
-        None => insert(hub, body, key_hash, api_key.is_none(), repeatable).await?,
+        None => insert(hub, address.into(), body, key_hash, api_key.is_none(), repeatable).await?,
     };
     if let Some(once) = once.filter(|_| replayed) {
         once.note_replayed();
@@ -120,12 +121,13 @@ pub async fn register(
 /// registration.
 pub async fn register_in_browser(
     hub: &HubParts,
+    by: Owner,
     browser: &SigningIn,
     body: RegisterAgent,
 ) -> Result<Registered, Error> {
     let (api_key, key_hash) = new_key(hub, None)?;
     let (tokens, new) = (browser.hashes, checked(hub, body, key_hash)?);
-    let agent = hub.db.write(move |tx, now| sign_ins::register(tx, &tokens, &new, now)).await?;
+    let agent = hub.db.write_for(by, move |tx, now| sign_ins::register(tx, &tokens, &new, now)).await?;
     let seen = hub.presence(&agent).await;
     Ok(Registered { api_key: api_key.map(HubText::new), profile: Profile::new(agent, seen, None) })
 }
@@ -152,13 +154,14 @@ fn checked(hub: &HubParts, body: RegisterAgent, key_hash: KeyHash) -> Result<New
 /// Writes a new agent, or finds the one that the same request has made at this moment.
 async fn insert(
     hub: &HubParts,
+    by: Owner,
     body: RegisterAgent,
     key_hash: KeyHash,
     is_own_key: bool,
     repeatable: Option<Repeatable>,
 ) -> Result<(Agent, bool), Error> {
     let new = checked(hub, body, key_hash)?;
-    let write = hub.db.write(move |tx, now| {
+    let write = hub.db.write_for(by, move |tx, now| {
         // Read before the earlier answer: the same request may be committed between the two on another connection.
         let unused = if is_own_key { agents::check_unused(tx, &key_hash) } else { Ok(()) };
         if matches!(unused, Ok(()) | Err(AppError::KeyTaken))
@@ -179,7 +182,8 @@ async fn insert(
 
 pub async fn profile(hub: &HubParts, caller: &Caller) -> Result<Profile, Error> {
     let by = caller.agent.clone();
-    let read = hub.read(move |tx, _| Ok((agents::profile(tx, &by)?, webhooks::secret_format(tx, &by)?)));
+    let read =
+        hub.read(caller, move |tx, _| Ok((agents::profile(tx, &by)?, webhooks::secret_format(tx, &by)?)));
     let (agent, secret_format) = read.await?;
     let seen = hub.presence(&agent).await;
     Ok(Profile::new(agent, seen, secret_format))
@@ -279,7 +283,7 @@ pub async fn discover(hub: &HubParts, caller: &Caller, query: DiscoverQuery) -> 
         age_hours_min: hub.config.min_discovery_age_hours.into(),
     };
     let by = caller.agent.clone();
-    let (total, found) = hub.read(move |tx, now| agents::discover(tx, &by, &asked, now)).await?;
+    let (total, found) = hub.read(caller, move |tx, now| agents::discover(tx, &by, &asked, now)).await?;
     let seen = hub.sightings(found.iter().map(|listed| &listed.agent.id)).await;
     let agents = found.into_iter().map(|listed| entry(&seen, listed)).collect();
     Ok(Discovered { total, agents })

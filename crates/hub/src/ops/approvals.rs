@@ -20,7 +20,8 @@ pub async fn list(
     let limit = limits.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
     let by = caller.agent.clone();
-    let page = hub.read(move |tx, now| approvals::list(tx, &by, before.as_ref(), limit, now)).await?;
+    let page =
+        hub.read_page(caller, move |tx, now| approvals::list(tx, &by, before.as_ref(), limit, now)).await?;
     Ok(Listed::new(page, |task| TaskView::new(task, &caller.agent), paging::cursor))
 }
 
@@ -64,7 +65,7 @@ pub async fn queue(
     let limit = limits.of(query.limit)?;
     let after = paging::place(query.cursor.as_deref())?;
     let by = caller.agent.clone();
-    let found = hub.read(move |tx, now| {
+    let found = hub.read_page(caller, move |tx, now| {
         let page = approvals::oldest(tx, &by, after.as_ref(), limit, now)?;
         let mut requests = Vec::new();
         for task in page.items {

@@ -31,7 +31,7 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<L
     let limit = paging::LIST.of(query.limit)?;
     let after = paging::id(query.cursor.as_deref())?;
     let by = caller.agent.clone();
-    let page = hub.read(move |tx, _| blocks::list(tx, &by, after.as_ref(), limit)).await?;
+    let page = hub.read(caller, move |tx, _| blocks::list(tx, &by, after.as_ref(), limit)).await?;
     Ok(Listed::new(page, entry, ToString::to_string))
 }
 

@@ -28,7 +28,7 @@ pub async fn generate_code(hub: &HubParts, caller: &Caller) -> Result<PairingCod
 /// The caller's newest pairing code that can still be redeemed.
 pub async fn newest_code(hub: &HubParts, caller: &Caller) -> Result<Option<PairingCodeView>, Error> {
     let by = caller.agent.clone();
-    let found = hub.read(move |tx, now| pairing::newest(tx, &by, now)).await?;
+    let found = hub.read(caller, move |tx, now| pairing::newest(tx, &by, now)).await?;
     let view =
         |(pairing_id, code, expires_at)| PairingCodeView { pairing_id, code: HubText::new(code), expires_at };
     Ok(found.map(view))
@@ -89,7 +89,7 @@ pub async fn list(
     let limit = limits.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
     let by = caller.agent.clone();
-    let page = hub.read(move |tx, _| connections::list(tx, &by, before.as_ref(), limit)).await?;
+    let page = hub.read(caller, move |tx, _| connections::list(tx, &by, before.as_ref(), limit)).await?;
     let seen = hub.sightings(page.items.iter().map(|connection| &connection.peer.id)).await;
     Ok(Listed::new(page, |connection| view(&seen, connection), paging::cursor))
 }
@@ -100,7 +100,7 @@ pub async fn find(
     connection: &ConnectionId,
 ) -> Result<ConnectionView, Error> {
     let (by, id) = (caller.agent.clone(), connection.clone());
-    let found = hub.read(move |tx, _| connections::view(tx, &by, &id)).await?;
+    let found = hub.read(caller, move |tx, _| connections::view(tx, &by, &id)).await?;
     let seen = hub.presence(&found.peer).await;
     Ok(ConnectionView::new(found, seen))
 }
@@ -108,13 +108,13 @@ pub async fn find(
 /// How many live tasks the caller has with the peers of its newest connections.
 pub async fn live_tasks(hub: &HubParts, caller: &Caller, limit: i64) -> Result<Vec<(AgentId, i64)>, Error> {
     let by = caller.agent.clone();
-    hub.read(move |tx, _| connections::live_tasks(tx, &by, limit)).await
+    hub.read(caller, move |tx, _| connections::live_tasks(tx, &by, limit)).await
 }
 
 /// How many live tasks the caller has with another agent.
 pub async fn live_with(hub: &HubParts, caller: &Caller, peer: &AgentId) -> Result<i64, Error> {
     let (by, peer) = (caller.agent.clone(), peer.clone());
-    hub.read(move |tx, _| connections::live_with(tx, &by, &peer)).await
+    hub.read(caller, move |tx, _| connections::live_with(tx, &by, &peer)).await
 }
 
 pub(super) fn view(seen: &Sightings<'_>, connection: Connection) -> ConnectionView {

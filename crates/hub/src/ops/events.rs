@@ -49,7 +49,7 @@ pub async fn read(hub: &Hub, caller: &Caller, query: EventsQuery) -> Result<Even
 
 async fn read_log(hub: &HubParts, caller: &Caller, after: Option<i64>) -> Result<LogPage, Error> {
     let by = caller.agent.clone();
-    hub.read(move |tx, _| events::read(tx, &by, after)).await
+    hub.read(caller, move |tx, _| events::read(tx, &by, after)).await
 }
 
 /// Converts a stored event into its wire type.
@@ -71,7 +71,7 @@ const PAGE: i64 = 50;
 /// The caller's events, newest first, for people. Reading them leaves no mark: the agent has not seen them.
 pub async fn newest(hub: &HubParts, caller: &Caller, wanted: Newest) -> Result<Listed<EventView>, Error> {
     let by = caller.agent.clone();
-    let page = hub.read(move |tx, _| events::newest(tx, &by, &wanted, PAGE)).await?;
+    let page = hub.read(caller, move |tx, _| events::newest(tx, &by, &wanted, PAGE)).await?;
     Ok(Listed::new(page, view, ToString::to_string))
 }
 

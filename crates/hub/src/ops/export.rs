@@ -68,7 +68,7 @@ fn limit_of(hub: &HubParts, caller: &Caller) -> Limit {
 /// Refuses an export when the last one was not long ago, without counting one.
 pub async fn check(hub: &HubParts, caller: &Caller) -> Result<(), Error> {
     let limit = limit_of(hub, caller);
-    Ok(hub.db.read(move |tx, now| limit.admit(tx, now.at).map(drop)).await?)
+    hub.read_for(caller.into(), move |tx, now| limit.admit(tx, now.at).map(drop)).await
 }
 
 /// Begins an export: its sections, as they are read. Refused when the last export was not long ago.
@@ -77,7 +77,7 @@ pub async fn start(hub: &Hub, caller: &Caller) -> Result<mpsc::Receiver<Section>
     let limit = limit_of(hub, caller);
     hub.write(caller, move |tx, now| limit.admit(tx, now.at)?.count(tx)).await?;
     let (sections, written) = mpsc::channel(SECTIONS);
-    let export = Export { hub: Hub::clone(hub), caller: caller.clone(), sections };
+    let export = Export { hub: Hub::clone(hub), caller: caller.clone().with_memory(None), sections };
     let writing = async move {
         match export.write().await {
             Ok(()) | Err(ExportError::Reader) => {}
@@ -117,7 +117,7 @@ impl Export {
     /// Reads a page. Writing an export may take long, so each page checks that the key is still valid; who may see what
     /// is decided by the use cases, each time again.
     async fn read<T: Send + 'static>(&self, use_case: impl UseCase<T>) -> Result<T, Error> {
-        self.hub.read_as(&self.caller, use_case).await
+        self.hub.read_page_as(&self.caller, use_case).await
     }
 
     async fn put(&self, section: Section) -> Result<(), ExportError> {

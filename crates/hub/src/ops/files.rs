@@ -113,7 +113,7 @@ async fn begin_counted(
 /// Checks that the caller may add a file to a task, before its bytes are read.
 pub async fn check(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<(), Error> {
     let (by, id, quota) = (caller.agent.clone(), task.clone(), hub.config.file_quota_bytes());
-    hub.read(move |tx, now| files::check(tx, &by, &id, quota, now).map(drop)).await
+    hub.read(caller, move |tx, now| files::check(tx, &by, &id, quota, now).map(drop)).await
 }
 
 /// Checks and stores an upload, and adds it to the task. If that is refused, the bytes are deleted.

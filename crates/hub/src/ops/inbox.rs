@@ -6,6 +6,7 @@ use tandem_api::text::{Author, PeerCursor, PeerName, PeerText};
 use tandem_app::inbox;
 use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
+use tandem_store::Owner;
 use tandem_store::inbox::{Item, Kind, Place};
 
 use crate::{Caller, Error, HubParts, paging};
@@ -22,7 +23,7 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<I
     let limit = paging::LIST.of(query.limit)?;
     let after = query.cursor.as_deref().map(place).transpose()?;
     let by = caller.agent.clone();
-    let page = hub.read(move |tx, now| inbox::list(tx, &by, after.as_ref(), limit, now)).await?;
+    let page = hub.read(caller, move |tx, now| inbox::list(tx, &by, after.as_ref(), limit, now)).await?;
     let unfetched = page.items.iter().filter(|item| item.unfetched).filter_map(|item| item.task.clone());
     hub.mark_fetched(caller, unfetched);
     Ok(InboxView {
@@ -34,7 +35,7 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<I
 
 pub async fn is_waiting(hub: &HubParts, agent: &AgentId) -> Result<bool, Error> {
     let by = agent.clone();
-    let page = hub.read(move |tx, now| inbox::list(tx, &by, None, 1, now)).await?;
+    let page = hub.read_for(Owner::agent(agent), move |tx, now| inbox::list(tx, &by, None, 1, now)).await?;
     Ok(!page.items.is_empty())
 }
 

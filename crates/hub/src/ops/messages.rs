@@ -50,7 +50,7 @@ pub async fn send_to_agent(hub: &HubParts, caller: &Caller, body: SendToAgent) -
     if let Some(earlier) = hub.earlier_answer(caller).await? {
         return Ok(earlier);
     }
-    let task = hub.read(move |tx, now| messages::newest_open_task(tx, &by, &agent, now)).await?;
+    let task = hub.read(caller, move |tx, now| messages::newest_open_task(tx, &by, &agent, now)).await?;
     send(hub, caller, &task, message).await
 }
 
@@ -65,7 +65,7 @@ pub async fn list(
     let page = page.and_then(|limit| Ok((limit, paging::number(query.cursor.as_deref())?)));
     let (limit, before) = hub.on_task(caller, task, page).await?;
     let (by, id) = (caller.agent.clone(), task.clone());
-    let page = hub.read(move |tx, now| messages::list(tx, &by, &id, before, limit, now)).await?;
+    let page = hub.read_page(caller, move |tx, now| messages::list(tx, &by, &id, before, limit, now)).await?;
     Ok(Listed::new(page, |message| MessageView::new(message, &caller.agent), ToString::to_string))
 }
 
@@ -148,7 +148,7 @@ pub(super) async fn parties_of(
     task: &TaskId,
 ) -> Result<Option<sealed::Parties>, Error> {
     let (by, id) = (caller.agent.clone(), task.clone());
-    hub.read(move |tx, now| sealed::parties_of(tx, &by, &id, now)).await
+    hub.read(caller, move |tx, now| sealed::parties_of(tx, &by, &id, now)).await
 }
 
 /// How often the caller may write to a task or network.
@@ -192,7 +192,7 @@ pub struct Thread {
 /// A task with its newest messages.
 pub async fn recent(hub: &HubParts, caller: &Caller, task: &TaskId, limit: i64) -> Result<Thread, Error> {
     let (by, id) = (caller.agent.clone(), task.clone());
-    hub.read(move |tx, now| {
+    hub.read(caller, move |tx, now| {
         let (task, _) = tasks::view(tx, &by, &id, now)?;
         let messages = messages::list(tx, &by, &id, None, limit, now)?.items;
         let mut files = Vec::new();

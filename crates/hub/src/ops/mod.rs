@@ -30,6 +30,7 @@ pub mod webhooks;
 use tandem_app::limits::{self, Limit};
 use tandem_app::{Error as AppError, Invalid};
 use tandem_core::Id;
+use tandem_store::Owner;
 
 use crate::{Error, HubParts};
 
@@ -50,8 +51,8 @@ async fn count_failures<T>(
     trying: impl Future<Output = Result<T, Error>>,
     is_failure: impl Fn(&Error) -> bool,
 ) -> Result<T, Error> {
-    let taken = limits.clone();
-    hub.db.write(move |tx, now| limits::take_all(tx, &taken, now.at)).await?;
+    let (taken, by) = (limits.clone(), owner_of(&limits));
+    hub.db.write_for(by, move |tx, now| limits::take_all(tx, &taken, now.at)).await?;
     let tried = trying.await;
     if !tried.as_ref().is_err_and(is_failure) {
         give_back(hub, limits).await;
@@ -59,10 +60,17 @@ async fn count_failures<T>(
     tried
 }
 
+/// Those who are counted together take turns together.
+fn owner_of(limits: &[Limit]) -> Owner {
+    limits.first().map_or(Owner::Hub, |limit| Owner::address(&limit.who))
+}
+
 /// Takes back what was counted. The operation is over, and its outcome stands whether this succeeds or not: if not, the
 /// caller has one attempt less until the window ends.
 async fn give_back(hub: &HubParts, limits: Vec<Limit>) {
-    let given = hub.db.write(move |tx, now| limits.iter().try_for_each(|limit| limit.give_back(tx, now.at)));
+    let by = owner_of(&limits);
+    let given =
+        hub.db.write_for(by, move |tx, now| limits.iter().try_for_each(|limit| limit.give_back(tx, now.at)));
     if let Err(error) = given.await {
         tracing::warn!(%error, "could not take back a counted attempt");
     }

@@ -62,7 +62,7 @@ async fn mark_own_reasons(hub: &HubParts, caller: &Caller, tasks: &mut [TaskView
     }
     let by = caller.agent.clone();
     let own: HashMap<TaskId, String> = hub
-        .read(move |tx, _| {
+        .read(caller, move |tx, _| {
             let mut own = HashMap::new();
             for id in &explained {
                 let line = rows::last_log_line(tx, id)?.filter(|line| line.actor == by.as_str());
@@ -97,7 +97,8 @@ pub async fn thread(
     }
     let before = hub.on_task(caller, id, paging::number(cursor)).await?;
     let (by, of) = (caller.agent.clone(), id.clone());
-    let page = hub.read(move |tx, now| messages::list(tx, &by, &of, before, MESSAGES_MAX, now)).await?;
+    let page =
+        hub.read_page(caller, move |tx, now| messages::list(tx, &by, &of, before, MESSAGES_MAX, now)).await?;
     let (mut bytes, mut older) = (0, page.next);
     let mut kept = Vec::new();
     for message in page.items.into_iter().rev() {
@@ -134,7 +135,7 @@ async fn name_files(hub: &HubParts, caller: &Caller, messages: &mut [MessageView
     }
     let by = caller.agent.clone();
     let found = hub
-        .read(move |tx, _| {
+        .read(caller, move |tx, _| {
             let mut found = HashMap::new();
             for id in &ids {
                 match files::find(tx, &by, id) {

@@ -152,7 +152,7 @@ pub enum WebhookState {
 
 pub async fn webhook(hub: &HubParts, caller: &Caller) -> Result<WebhookState, Error> {
     let by = caller.agent.clone();
-    let found = hub.read(move |tx, _| webhooks::settings(tx, &by)).await?;
+    let found = hub.read(caller, move |tx, _| webhooks::settings(tx, &by)).await?;
     let Some(settings) = found.filter(|settings| settings.url.is_some()) else {
         return Ok(WebhookState::None);
     };

@@ -26,13 +26,13 @@ pub async fn create(hub: &HubParts, caller: &Caller, body: CreateNetwork) -> Res
 
 pub async fn list(hub: &HubParts, caller: &Caller) -> Result<Vec<NetworkView>, Error> {
     let by = caller.agent.clone();
-    let found = hub.read(move |tx, _| networks::list(tx, &by)).await?;
+    let found = hub.read(caller, move |tx, _| networks::list(tx, &by)).await?;
     Ok(found.into_iter().map(|network| NetworkView::new(network, &caller.agent)).collect())
 }
 
 pub async fn view(hub: &HubParts, caller: &Caller, network: &NetworkId) -> Result<NetworkView, Error> {
     let (by, id) = (caller.agent.clone(), network.clone());
-    let found = hub.read(move |tx, _| networks::view(tx, &by, &id)).await?;
+    let found = hub.read(caller, move |tx, _| networks::view(tx, &by, &id)).await?;
     Ok(NetworkView::new(found, &caller.agent))
 }
 
@@ -97,7 +97,7 @@ pub async fn members(
     let after = paging::place(query.cursor.as_deref())?;
     let (by, id) = (caller.agent.clone(), network.clone());
     let (network, page) =
-        hub.read(move |tx, _| networks::members(tx, &by, &id, after.as_ref(), limit)).await?;
+        hub.read(caller, move |tx, _| networks::members(tx, &by, &id, after.as_ref(), limit)).await?;
     let seen = hub.sightings(page.items.iter().map(|member| &member.agent.id)).await;
     let view = |member: tandem_store::networks::Member| {
         let online = seen.of(&member.agent).online;
@@ -154,7 +154,7 @@ async fn members_online(
     online: bool,
 ) -> Result<HashSet<AgentId>, Error> {
     let (by, id) = (caller.agent.clone(), network.clone());
-    let (_, page) = hub.read(move |tx, _| networks::members(tx, &by, &id, None, MEMBERS_MAX)).await?;
+    let (_, page) = hub.read(caller, move |tx, _| networks::members(tx, &by, &id, None, MEMBERS_MAX)).await?;
     let seen = hub.sightings(page.items.iter().map(|member| &member.agent.id)).await;
     let found = page.items.into_iter().filter(|member| seen.of(&member.agent).online == online);
     Ok(found.map(|member| member.agent.id).collect())
@@ -170,12 +170,12 @@ pub async fn messages(
     let limit = paging::WHOLE.of(query.limit)?;
     let before = paging::number(query.cursor.as_deref())?;
     let (by, id) = (caller.agent.clone(), network.clone());
-    let page = hub.read(move |tx, _| networks::messages(tx, &by, &id, before, limit)).await?;
+    let page = hub.read_page(caller, move |tx, _| networks::messages(tx, &by, &id, before, limit)).await?;
     Ok(Listed::new(page, |message| BroadcastView::new(message, &caller.agent), ToString::to_string))
 }
 
 pub async fn message(hub: &HubParts, caller: &Caller, message: &MessageId) -> Result<BroadcastView, Error> {
     let (by, id) = (caller.agent.clone(), message.clone());
-    let found = hub.read(move |tx, _| networks::message(tx, &by, &id)).await?;
+    let found = hub.read(caller, move |tx, _| networks::message(tx, &by, &id)).await?;
     Ok(BroadcastView::new(found, &caller.agent))
 }

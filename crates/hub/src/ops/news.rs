@@ -157,14 +157,14 @@ pub async fn view(hub: &HubParts, caller: &Caller, news: News, cursor: i64) -> R
 /// How far the caller has acknowledged its updates.
 pub async fn acknowledged(hub: &HubParts, caller: &Caller) -> Result<i64, Error> {
     let by = caller.agent.clone();
-    hub.read(move |tx, _| updates::acknowledged(tx, &by)).await
+    hub.read(caller, move |tx, _| updates::acknowledged(tx, &by)).await
 }
 
 /// A page of the inbox with the text of broadcasts, cut to a size.
 pub async fn inbox(hub: &HubParts, caller: &Caller, page: PageQuery) -> Result<InboxView, Error> {
     let list = inbox::list(hub, caller, page).await?;
     let by = caller.agent.clone();
-    hub.read(move |tx, _| {
+    hub.read_page(caller, move |tx, _| {
         let mut list = list.clone();
         let mut bytes = 0;
         for place in 0..list.items.len() {

@@ -9,6 +9,7 @@ use tandem_app::sign_ins::{SignedIn as Outcome, Tokens};
 pub use tandem_app::sign_ins::{Session, SignIn, Subject};
 use tandem_app::{events, sign_ins, tasks};
 use tandem_core::{AgentId, Role, Status};
+use tandem_store::Owner;
 pub use tandem_store::tasks::Count;
 
 use super::count_failures;
@@ -38,9 +39,9 @@ impl SigningIn {
 }
 
 /// The session of a browser's token, with those whose keys are still valid. A session that is in use is prolonged.
-pub async fn session(hub: &HubParts, token: &str) -> Result<Option<Session>, Error> {
+pub async fn session(hub: &HubParts, by: &Address, token: &str) -> Result<Option<Session>, Error> {
     let (hash, operator) = (keys::sha256(token.as_bytes()), hub.access.operator_key());
-    let found = hub.read(move |tx, now| sign_ins::find(tx, &hash, &operator, now.at)).await?;
+    let found = hub.read_for(by.into(), move |tx, now| sign_ins::find(tx, &hash, &operator, now.at)).await?;
     if let Some(session) = found.as_ref().filter(|session| session.is_stale) {
         let id = session.id.clone();
         hub.db.write(move |tx, now| sign_ins::touch(tx, &id, now.at)).await?;
@@ -49,15 +50,20 @@ pub async fn session(hub: &HubParts, token: &str) -> Result<Option<Session>, Err
 }
 
 /// The same for an address that has used up its requests: see [`crate::keys::Access::look_up_in_turn`].
-pub async fn session_in_turn(hub: &HubParts, token: &str) -> Result<Option<Session>, Error> {
+pub async fn session_in_turn(hub: &HubParts, by: &Address, token: &str) -> Result<Option<Session>, Error> {
     let _turn = hub.access.turn().await;
-    session(hub, token).await
+    session(hub, by, token).await
+}
+
+/// People at the dashboard take turns with their agents.
+fn owner_of(session: &Session) -> Owner {
+    session.agents().next().map_or(Owner::Hub, Owner::agent)
 }
 
 /// The same session as it is now. None if it has ended.
 pub async fn current(hub: &HubParts, session: &Session) -> Result<Option<Session>, Error> {
     let (id, operator) = (session.id.clone(), hub.access.operator_key());
-    hub.read(move |tx, now| sign_ins::find_by_id(tx, &id, &operator, now.at)).await
+    hub.read_for(owner_of(session), move |tx, now| sign_ins::find_by_id(tx, &id, &operator, now.at)).await
 }
 
 /// Replaces the key of an agent for a person who is signed in. The session goes on with the new key.
@@ -84,7 +90,7 @@ pub async fn sign_in(
         } else {
             let found = match hub.access.known(&key_hash) {
                 Some(agent) => Some(agent),
-                None => hub.access.look_up(key_hash).await?,
+                None => hub.access.look_up(key_hash, address.into()).await?,
             };
             Subject::Agent(found.ok_or_else(wrong_key)?)
         };
@@ -158,7 +164,7 @@ pub async fn sign_out_everywhere(hub: &HubParts, subject: Subject) -> Result<(),
 /// The agents that are signed in, with what they have to do, for the frame of a page.
 pub async fn signed_in(hub: &HubParts, session: &Session) -> Result<Vec<SignedIn>, Error> {
     let agents: Vec<AgentId> = session.agents().cloned().collect();
-    let found = hub.read(move |tx, now| {
+    let found = hub.read_for(owner_of(session), move |tx, now| {
         let since = now.at.plus_seconds(-ENDED_SECONDS);
         let mut found = Vec::new();
         for (agent, name) in sign_ins::names(tx, &agents)? {

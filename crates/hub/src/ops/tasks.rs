@@ -101,7 +101,7 @@ pub(super) async fn select(
 ) -> Result<Listed<TaskView>, Error> {
     let by = caller.agent.clone();
     let unwritten = hub.marks.unwritten();
-    let mut page = hub.read(move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
+    let mut page = hub.read_page(caller, move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
     page.items.iter_mut().for_each(|task| unwritten.apply(task));
     let unfetched = page.items.iter().filter(|task| task.is_unfetched_by(&caller.agent));
     hub.mark_fetched(caller, unfetched.map(|task| task.id.clone()));
@@ -111,7 +111,7 @@ pub(super) async fn select(
 pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Versioned, Error> {
     let (by, id) = (caller.agent.clone(), task.clone());
     let unwritten = hub.marks.unwritten();
-    let (mut task, ahead) = hub.read(move |tx, now| tasks::view(tx, &by, &id, now)).await?;
+    let (mut task, ahead) = hub.read(caller, move |tx, now| tasks::view(tx, &by, &id, now)).await?;
     unwritten.apply(&mut task);
     if task.is_unfetched_by(&caller.agent) && !caller.is_person {
         hub.mark_fetched(caller, [task.id.clone()]);
@@ -200,7 +200,8 @@ pub async fn history(
     let page = page.and_then(|limit| Ok((limit, paging::number(query.cursor.as_deref())?)));
     let (limit, after) = hub.on_task(caller, task, page).await?;
     let (by, id) = (caller.agent.clone(), task.clone());
-    let page = hub.read(move |tx, now| tasks::history(tx, &by, &id, after.unwrap_or(0), limit, now)).await?;
+    let page =
+        hub.read(caller, move |tx, now| tasks::history(tx, &by, &id, after.unwrap_or(0), limit, now)).await?;
     Ok(Listed::new(page, |line| log_view(line, &caller.agent), ToString::to_string))
 }
 
@@ -301,7 +302,7 @@ pub async fn heartbeat(
 /// The subtasks of a task, for its initiator.
 pub async fn tree(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<TreeView, Error> {
     let (by, id) = (caller.agent.clone(), task.clone());
-    let tree = hub.read(move |tx, now| tasks::tree(tx, &by, &id, now)).await?;
+    let tree = hub.read(caller, move |tx, now| tasks::tree(tx, &by, &id, now)).await?;
     let below = tree.descendants.into_iter().map(|(depth, task)| TreeTask::new(depth, task, &caller.agent));
     Ok(TreeView {
         root: TreeTask::new(0, tree.root, &caller.agent),
@@ -345,7 +346,8 @@ async fn sealed_task(hub: &HubParts, caller: &Caller, body: &CreateTask) -> Resu
     let id = body.id.as_ref().ok_or_else(|| needed("id"))?;
     let content = body.description.as_ref().ok_or_else(|| needed("description"))?;
     let (by, target, network) = (caller.agent.clone(), body.target_agent_id.clone(), body.network_id.clone());
-    let parties = hub.read(move |tx, _| sealed::parties_of_new(tx, &by, &target, network.as_ref())).await?;
+    let parties =
+        hub.read(caller, move |tx, _| sealed::parties_of_new(tx, &by, &target, network.as_ref())).await?;
     let signature = body.sender_signature.as_deref();
     Ok(Some(parties.check(id, content.as_str(), keys, signature, FIELDS)?))
 }

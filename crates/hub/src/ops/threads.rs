@@ -79,7 +79,7 @@ pub async fn page(
     query: ThreadQuery,
 ) -> Result<ThreadPage, Error> {
     let (by, id, unwritten) = (caller.agent.clone(), task.clone(), hub.marks.unwritten());
-    let found = hub.read(move |tx, now| {
+    let found = hub.read_page(caller, move |tx, now| {
         let (mut task, ahead) = tasks::view(tx, &by, &id, now)?;
         unwritten.apply(&mut task);
         let role = task.role_of(&by).ok_or(AppError::NotFound("task"))?;

@@ -3,6 +3,7 @@
 use tandem_api::events::TicketView;
 use tandem_api::text::HubText;
 use tandem_app::ticket::{self, Ticket};
+use tandem_store::Owner;
 
 use crate::{Caller, Error, HubParts};
 
@@ -28,6 +29,7 @@ pub async fn redeem(hub: &HubParts, ticket: &str) -> Result<Ticket, Error> {
 /// Refuses a ticket whose key has ended since it was redeemed.
 pub async fn check(hub: &HubParts, ticket: &Ticket) -> Result<(), Error> {
     let ticket = ticket.clone();
-    let valid = hub.read(move |tx, _| ticket::is_of_key(tx, &ticket)).await?;
+    let valid =
+        hub.read_for(Owner::agent(&ticket.agent), move |tx, _| ticket::is_of_key(tx, &ticket)).await?;
     if valid { Ok(()) } else { Err(Error::unauthorized()) }
 }

@@ -11,7 +11,7 @@ use crate::{Caller, Error, HubParts};
 /// Tasks, approvals and messages that wait for the caller.
 pub async fn check(hub: &HubParts, caller: &Caller) -> Result<UpdatesView, Error> {
     let by = caller.agent.clone();
-    let found = hub.read(move |tx, now| updates::check(tx, &by, None, now)).await?;
+    let found = hub.read(caller, move |tx, now| updates::check(tx, &by, None, now)).await?;
     Ok(view(hub, caller, found))
 }
 

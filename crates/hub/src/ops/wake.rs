@@ -14,7 +14,7 @@ const SURFACED_MAX: usize = 100;
 /// How the caller can be reached.
 pub async fn reach(hub: &HubParts, caller: &Caller) -> Result<ReachView, Error> {
     let by = caller.agent.clone();
-    let agent = hub.read(move |tx, _| agents::profile(tx, &by)).await?;
+    let agent = hub.read(caller, move |tx, _| agents::profile(tx, &by)).await?;
     let seen = hub.presence(&agent).await;
     Ok(ReachView::new(&agent, seen, hub.time()))
 }

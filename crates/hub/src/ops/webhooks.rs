@@ -13,13 +13,13 @@ pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<L
     let limit = paging::LIST.of(query.limit)?;
     let before = paging::place(query.cursor.as_deref())?;
     let by = caller.agent.clone();
-    let page = hub.read(move |tx, _| webhooks::list(tx, &by, before.as_ref(), limit)).await?;
+    let page = hub.read_page(caller, move |tx, _| webhooks::list(tx, &by, before.as_ref(), limit)).await?;
     Ok(Listed::new(page, view, paging::cursor))
 }
 
 pub async fn health(hub: &HubParts, caller: &Caller) -> Result<Health, Error> {
     let by = caller.agent.clone();
-    hub.read(move |tx, _| webhooks::health(tx, &by)).await
+    hub.read(caller, move |tx, _| webhooks::health(tx, &by)).await
 }
 
 /// Sends a delivery again.

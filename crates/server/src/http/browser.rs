@@ -39,8 +39,8 @@ pub(crate) async fn identify(
         return Err(exhausted.into());
     }
     let found = match over(&address.key) {
-        Some(_) => sign_ins::session_in_turn(hub, token).await?,
-        None => sign_ins::session(hub, token).await?,
+        Some(_) => sign_ins::session_in_turn(hub, address, token).await?,
+        None => sign_ins::session(hub, address, token).await?,
     };
     Ok(found.map_or(Identity::Guest, |session| Identity::Browser(Arc::new(session))))
 }

@@ -18,7 +18,7 @@ use tandem_app::keys::{self, KeyHash};
 use tandem_core::AgentId;
 use tandem_hub::ops::sign_ins::Session;
 use tandem_hub::rates::{Rate, RateKind};
-use tandem_hub::{Address, Caller, Error, Held, Holder, Hub, RunToCompletion};
+use tandem_hub::{Address, Caller, Error, Held, Holder, Hub, RequestMemory, RunToCompletion};
 use tracing::Instrument as _;
 
 use crate::http::counted_body::CountedBody;
@@ -71,7 +71,8 @@ impl<S: Sync> FromRequestParts<S> for Authenticated {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         match (parts.extensions.get::<Identity>(), parts.extensions.get::<Address>()) {
             (Some(Identity::Agent(agent, key_hash)), Some(address)) => {
-                Ok(Self(Caller::new(agent.clone(), *key_hash, address.clone())))
+                let caller = Caller::new(agent.clone(), *key_hash, address.clone());
+                Ok(Self(caller.with_memory(parts.extensions.get())))
             }
             _ => Err(Error::unauthorized().into()),
         }
@@ -181,12 +182,12 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
     let admitted = admit(hub, &mut request, &mut rate).await;
     let response = match admitted {
         Err(error) => ApiError(error).into_response(),
-        Ok(held) => {
+        Ok(memory) => {
             let is_read = is_read(request.method());
             let handled = AssertUnwindSafe(handle(hub, request, next)).catch_unwind().await;
             let response = handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response());
-            match held {
-                Some(held) => hold_body(response, held, is_read).await,
+            match memory {
+                Some(memory) => hold_body(response, memory.take(), is_read).await,
                 None => response,
             }
         }
@@ -218,7 +219,7 @@ fn is_read(method: &Method) -> bool {
 /// What a request in progress costs beside its head and its body.
 const REQUEST_BYTES: usize = 8 * 1024;
 
-/// Takes the memory of a response body until the client has read it. What was written cannot be refused any more: its
+/// Keeps the memory of a response body until the client has read it. What was written cannot be refused any more: its
 /// response counts without a check, and the next requests of the client are refused instead.
 async fn hold_body(response: Response, mut held: Held, is_read: bool) -> Response {
     let Some(bytes) = response.body().size_hint().exact().and_then(|size| usize::try_from(size).ok()) else {
@@ -226,15 +227,15 @@ async fn hold_body(response: Response, mut held: Held, is_read: bool) -> Respons
         held.shrink_to(0);
         return response.map(|body| Body::new(CountedBody::new(body, held)));
     };
-    held.shrink_to(0);
     if bytes <= REQUEST_BYTES {
         return response;
     }
-    if let Err(exhausted) = held.grow(bytes) {
+    held.shrink_to(bytes);
+    if let Err(exhausted) = held.grow_to(bytes) {
         if is_read {
             return ApiError(exhausted.into()).into_response();
         }
-        held.overdraw(bytes);
+        held.overdraw_to(bytes);
     }
     let (parts, body) = response.into_parts();
     match body.collect().await {
@@ -244,7 +245,11 @@ async fn hold_body(response: Response, mut held: Held, is_read: bool) -> Respons
 }
 
 /// Authenticates a request, applies the rate limits, and takes the memory of a request.
-async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Result<Option<Held>, Error> {
+async fn admit(
+    hub: &Hub,
+    request: &mut Request,
+    rate: &mut Option<Rate>,
+) -> Result<Option<RequestMemory>, Error> {
     // Headers of nodes are for no one else to see, and count only where nodes pass requests on.
     let passed_on = nodes::take(request.headers_mut(), hub.cluster.secret())
         .filter(|_| request.uri().path() == mcp::PATH);
@@ -253,32 +258,9 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
     let address = passed_on.map_or_else(|| address(hub, request), |passed| Address::new(passed.client));
     let now = hub.time();
     let limit = hub.config.rate_limit_max;
-    let identity = match bearer(request.headers()).map(|key| keys::sha256(key.as_bytes())) {
-        None => match browser::token(hub, request) {
-            Some(token) => browser::identify(hub, &token, &address, rate).await?,
-            None => Identity::Guest,
-        },
-        Some(hash) if hub.access.is_admin(&hash) => Identity::Admin,
-        Some(hash) => match hub.access.known(&hash) {
-            Some(agent) => Identity::Agent(agent, hash),
-            None => {
-                // Every key is looked up, because a valid one must be found whatever others at its address send. An
-                // address without requests left waits for its turn instead.
-                let left = hub.rates.peek(RateKind::Requests, &address.key, limit, now);
-                let over = left.filter(|left| !left.allowed);
-                let found = match over {
-                    None => hub.access.look_up(hash).await,
-                    Some(_) => hub.access.look_up_in_turn(hash).await,
-                };
-                let found = found.map_err(|error| {
-                    *rate = hub.rates.count(RateKind::Requests, &address.key, limit, now);
-                    // A refusal, as of a suspended agent, counts like a wrong key.
-                    over.filter(|_| !error.is_internal()).map_or(error, Into::into)
-                });
-                found?.map_or(Identity::Unknown, |agent| Identity::Agent(agent, hash))
-            }
-        },
-    };
+    let key = bearer(request.headers()).map(|key| keys::sha256(key.as_bytes()));
+    let token = if key.is_none() { browser::token(hub, request) } else { None };
+    let identity = identify(hub, key, token, &address, rate).await?;
     // A failed lookup counts on every route. What another node has passed on was counted there.
     let is_counted = !is_unlimited(request.uri().path()) && passed_on.is_none();
     if matches!(identity, Identity::Unknown) || is_counted {
@@ -306,12 +288,53 @@ async fn admit(hub: &Hub, request: &mut Request, rate: &mut Option<Rate>) -> Res
     // Monitoring must see a hub that is full.
     let holder = holder(&identity, &address).filter(|_| !UNLIMITED.contains(&request.uri().path()));
     let held = holder.map(|holder| hub.budget.hold(holder, REQUEST_BYTES + head_bytes)).transpose()?;
+    let memory = held.map(RequestMemory::new);
+    if let Some(memory) = memory.clone() {
+        request.extensions_mut().insert(memory);
+    }
     request.extensions_mut().insert(identity);
     request.extensions_mut().insert(address);
     if let Some(passed_on) = passed_on {
         request.extensions_mut().insert(passed_on);
     }
-    Ok(held)
+    Ok(memory)
+}
+
+/// Who sends a request, by its key or by the session of its browser.
+async fn identify(
+    hub: &Hub,
+    key: Option<KeyHash>,
+    token: Option<String>,
+    address: &Address,
+    rate: &mut Option<Rate>,
+) -> Result<Identity, Error> {
+    let (now, limit) = (hub.time(), hub.config.rate_limit_max);
+    Ok(match key {
+        None => match token {
+            Some(token) => browser::identify(hub, &token, address, rate).await?,
+            None => Identity::Guest,
+        },
+        Some(hash) if hub.access.is_admin(&hash) => Identity::Admin,
+        Some(hash) => match hub.access.known(&hash) {
+            Some(agent) => Identity::Agent(agent, hash),
+            None => {
+                // Every key is looked up, because a valid one must be found whatever others at its address send. An
+                // address without requests left waits for its turn instead.
+                let left = hub.rates.peek(RateKind::Requests, &address.key, limit, now);
+                let over = left.filter(|left| !left.allowed);
+                let found = match over {
+                    None => hub.access.look_up(hash, address.into()).await,
+                    Some(_) => hub.access.look_up_in_turn(hash, address.into()).await,
+                };
+                let found = found.map_err(|error| {
+                    *rate = hub.rates.count(RateKind::Requests, &address.key, limit, now);
+                    // A refusal, as of a suspended agent, counts like a wrong key.
+                    over.filter(|_| !error.is_internal()).map_or(error, Into::into)
+                });
+                found?.map_or(Identity::Unknown, |agent| Identity::Agent(agent, hash))
+            }
+        },
+    })
 }
 
 /// Who the memory of a request is held for; nobody if the operator sends it.

@@ -89,7 +89,8 @@ impl Handler {
         match (parts.extensions.get::<Identity>(), parts.extensions.get::<Address>()) {
             (Some(Identity::Agent(me, key_hash)), Some(address)) => Ok(Call {
                 hub: Arc::clone(&self.hub),
-                caller: Caller::new(me.clone(), *key_hash, address.clone()),
+                caller: Caller::new(me.clone(), *key_hash, address.clone())
+                    .with_memory(parts.extensions.get()),
                 sessions: Arc::clone(&self.sessions),
                 session: session(extensions).map(SessionId::from),
                 disconnect: parts.extensions.get::<ClientDisconnect>().cloned().unwrap_or_default(),

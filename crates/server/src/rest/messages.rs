@@ -13,8 +13,8 @@ use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::EmptyBody;
 use crate::http::{self, Answer, ApiError, Input, Json, OnTask, Param, Query, answer};
 
-/// The size of a page of messages.
-const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// The memory of a page of messages, as rows and as a response.
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
 
 /// Send a message on a task.
 ///

@@ -133,7 +133,7 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
         let name = fields.name.ok_or_else(|| Invalid::field("name", "must not be empty"))?;
         agents::count_registration(&hub, address)?;
         let body = RegisterAgent { description: fields.description, ..RegisterAgent::new(name) };
-        agents::register_in_browser(&hub, &signing_in, body).await
+        agents::register_in_browser(&hub, address.into(), &signing_in, body).await
     };
     let registered = match registering.await {
         Ok(registered) => registered,
@@ -144,7 +144,7 @@ async fn register(State(hub): State<Hub>, headers: HeaderMap, form: Form<Viewer,
     };
     let key = registered.api_key.ok_or_else(Error::internal)?.as_str().to_owned();
     let fresh = Fresh { name: registered.profile.name.as_str().to_owned(), key };
-    let session = sign_ins::session(&hub, &signing_in.token).await?.ok_or_else(Error::internal)?;
+    let session = sign_ins::session(&hub, address, &signing_in.token).await?.ok_or_else(Error::internal)?;
     let key_hash = session.key_of(&registered.profile.id).ok_or_else(Error::internal)?;
     let caller = Caller::new(registered.profile.id.clone(), key_hash, address.clone()).as_person();
     let browser = Browser { session: Arc::new(session), ..by.browser.clone() };

@@ -73,7 +73,7 @@ struct Asked {
 fn browser_of(identity: Option<Extension<Identity>>, address: &Address) -> Option<Browser> {
     match identity {
         Some(Extension(Identity::Browser(session))) => {
-            Some(Browser { session, address: address.clone(), target: PATH.to_owned() })
+            Some(Browser { session, address: address.clone(), target: PATH.to_owned(), memory: None })
         }
         _ => None,
     }
@@ -130,9 +130,14 @@ async fn sign_in_first(
     match sign_ins::sign_in(hub, address, signing_in, key).await {
         Ok(None) => Ok(None),
         Ok(Some(_)) => {
-            let session = sign_ins::session(hub, &signing_in.token).await?.ok_or_else(Error::internal)?;
-            let browser =
-                Browser { session: Arc::new(session), address: address.clone(), target: PATH.to_owned() };
+            let session =
+                sign_ins::session(hub, address, &signing_in.token).await?.ok_or_else(Error::internal)?;
+            let browser = Browser {
+                session: Arc::new(session),
+                address: address.clone(),
+                target: PATH.to_owned(),
+                memory: None,
+            };
             let page = show(hub, Some(&browser), asked).await?;
             Ok(Some(with_cookie(hub, page, &signing_in.token)))
         }

@@ -11,7 +11,7 @@ use tandem_app::idempotency::Key;
 use tandem_app::keys;
 use tandem_core::AgentId;
 use tandem_hub::ops::sign_ins::{self, Session};
-use tandem_hub::{Address, Caller, Error, Holder, Hub};
+use tandem_hub::{Address, Caller, Error, Holder, Hub, RequestMemory};
 
 use super::error::PageError;
 use crate::http::front::Identity;
@@ -27,6 +27,8 @@ pub(crate) struct Browser {
     pub(crate) address: Address,
     /// The path and query that were asked for.
     pub(crate) target: String,
+    /// The memory of what the request reads.
+    pub(crate) memory: Option<RequestMemory>,
 }
 
 impl Browser {
@@ -51,7 +53,9 @@ impl Browser {
         let mut callers = Vec::new();
         for agent in self.session.agents() {
             let Some(key_hash) = self.session.key_of(agent) else { continue };
-            let caller = Caller::new(agent.clone(), key_hash, self.address.clone()).as_person();
+            let caller = Caller::new(agent.clone(), key_hash, self.address.clone())
+                .as_person()
+                .with_memory(self.memory.as_ref());
             match hub.access.check(&caller).await {
                 Err(error) if error.is_internal() => return Err(error),
                 Err(_) => {}
@@ -65,7 +69,10 @@ impl Browser {
         let address = parts.extensions.get::<Address>().cloned().ok_or_else(Error::internal)?;
         let target = parts.uri.path_and_query().map_or_else(String::new, |target| target.as_str().to_owned());
         match parts.extensions.get::<Identity>() {
-            Some(Identity::Browser(session)) => Ok(Self { session: Arc::clone(session), address, target }),
+            Some(Identity::Browser(session)) => {
+                let memory = parts.extensions.get().cloned();
+                Ok(Self { session: Arc::clone(session), address, target, memory })
+            }
             _ => Err(sign_in(parts)),
         }
     }
@@ -100,7 +107,9 @@ impl FromRequestParts<Hub> for Viewer {
         let agent: Option<AgentId> = parts.uri.path().split('/').nth(2).and_then(|id| id.parse().ok());
         let signed_in = agent.and_then(|agent| Some((browser.session.key_of(&agent)?, agent)));
         let Some((key_hash, agent)) = signed_in else { return Err(sign_in(parts)) };
-        let caller = Caller::new(agent, key_hash, browser.address.clone()).as_person();
+        let caller = Caller::new(agent, key_hash, browser.address.clone())
+            .as_person()
+            .with_memory(browser.memory.as_ref());
         // A key that was rotated or suspended ends the sign-in with it.
         match hub.access.check(&caller).await {
             Err(error) if error.is_internal() => Err(error.into()),
