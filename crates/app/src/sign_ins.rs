@@ -216,7 +216,8 @@ pub fn register(tx: &mut Tx<'_>, tokens: &Tokens, new: &NewAgent, now: &Now) -> 
         None => None,
     };
     let Some(found) = found else {
-        let why = "was registered by this form already: it is signed in here, and its settings give it a new key";
+        let why =
+            "was registered by this form already: it is signed in here, and its settings give it a new key";
         return Err(Invalid::field("name", why).into());
     };
     // The agent has no id yet; none has this one.

@@ -1,6 +1,7 @@
 //! Files of a task: allowed types and safe names.
 
 use crate::ids::{AgentId, FileId, MessageId, TaskId};
+use crate::text::is_invisible;
 use crate::time::Timestamp;
 
 /// The largest size of a file (50 MiB).
@@ -36,10 +37,8 @@ pub struct File {
 #[must_use]
 pub fn safe_name(name: &str) -> Option<String> {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    // Marks that change the direction of text can make one name look like another.
-    let turns =
-        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let clean: String = last.chars().filter(|c| !c.is_control() && !turns(*c)).take(NAME_CHARS_MAX).collect();
+    let is_plain = |c: &char| !c.is_control() && !is_invisible(*c);
+    let clean: String = last.chars().filter(is_plain).take(NAME_CHARS_MAX).collect();
     let clean = clean.trim().trim_start_matches('.').trim();
     (!clean.is_empty()).then(|| clean.to_owned())
 }

@@ -46,26 +46,14 @@ fn line(text: &str, chars_max: usize) -> Result<(), Unfit> {
     at_most(text, chars_max)
 }
 
-/// Whether a character takes no place, or changes the order in which others are shown.
-#[must_use]
-pub fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{3164}')
-        || matches!(c, '\u{17b4}' | '\u{17b5}' | '\u{1bca0}'..='\u{1bca3}' | '\u{fff0}'..='\u{fff8}')
-        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-        || matches!(c, '\u{2800}' | '\u{1d173}'..='\u{1d17a}')
-}
-
-/// Whether a character changes the form of its neighbours in some scripts and emoji, and is invisible elsewhere.
-#[must_use]
-pub fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
-}
-
 /// A line by which people tell agents or networks apart: what cannot be seen in it would let two of them look alike.
 fn name(text: &str, chars_max: usize) -> Result<(), Unfit> {
-    if text.chars().any(|c| is_invisible(c) || is_joiner(c)) {
-        return unfit("must not contain invisible characters");
+    let (mut before, mut rest) = (None, text.chars());
+    while let Some(c) = rest.next() {
+        if is_invisible(c) && !forms_neighbours(before, c, rest.clone().next()) {
+            return unfit("must not contain invisible characters");
+        }
+        before = Some(c);
     }
     line(text, chars_max)
 }
@@ -271,19 +259,123 @@ pub fn searchable(text: &str) -> String {
     text.to_lowercase()
 }
 
+/// Characters that take no place, or change the order in which others are shown: the general categories Cf, Zl and Zp, what
+/// Unicode calls default-ignorable, and the blank pattern of Braille.
+const INVISIBLE: [(char, char); 26] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{2028}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Whether a character takes no place, or changes the order in which others are shown. Names are compared without such
+/// characters, and a terminal shows them as escapes.
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
+    let at = INVISIBLE.partition_point(|(_, last)| *last < c);
+    INVISIBLE.get(at).is_some_and(|(first, _)| *first <= c)
+}
+
+/// Whether an invisible character only forms its neighbours, as in most emoji, in Persian and in Hindi: a terminal shows it as
+/// it is there. Beside ASCII it could only hide something.
+#[must_use]
+pub fn forms_neighbours(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let is_drawn = |c: char| !c.is_ascii() && !c.is_control() && !c.is_whitespace() && !is_invisible(c);
+    match c {
+        // The second case is a keycap.
+        '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(is_drawn) || after == Some('\u{20e3}'),
+        '\u{200c}' | '\u{200d}' => {
+            before.is_some_and(|c| is_drawn(c) || c == '\u{fe0f}') && after.is_some_and(is_drawn)
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_are_made_of_what_can_be_seen() {
-        for good in ["Bob", "Zoë", "数据", "Ада 2", "data bot \u{1f916}"] {
+        for good in ["Bob", "Zoë", "数据", "Ада 2", "data bot \u{1f916}", "❤\u{fe0f} bot", "می\u{200c}خواهم"]
+        {
             assert!(AgentName::try_from(good.to_owned()).is_ok(), "{good}");
         }
-        for hidden in ['\u{200b}', '\u{200d}', '\u{202e}', '\u{2066}', '\u{ad}', '\u{3164}', '\u{2800}', '\u{feff}', '\u{e0041}', '\u{fe0f}'] {
+        for hidden in [
+            '\u{200b}',
+            '\u{200d}',
+            '\u{202e}',
+            '\u{2066}',
+            '\u{ad}',
+            '\u{3164}',
+            '\u{2800}',
+            '\u{feff}',
+            '\u{e0041}',
+            '\u{fe0f}',
+        ] {
             for name in [hidden.to_string(), format!("Bob{hidden}"), format!("B{hidden}ob")] {
                 assert!(AgentName::try_from(name.clone()).is_err(), "{name:?}");
             }
+        }
+    }
+
+    #[test]
+    fn invisible_characters_are_known_by_their_categories() {
+        for (first, last) in INVISIBLE {
+            assert!(is_invisible(first) && is_invisible(last), "{first:?}");
+        }
+        assert!(INVISIBLE.is_sorted() && INVISIBLE.windows(2).all(|pair| pair[0].1 < pair[1].0));
+        // A sign of every kind: hyphen, joiner, mark of direction, isolate, tag, selector, filler, separator, note.
+        for c in "\u{ad}\u{200c}\u{200d}\u{200e}\u{2066}\u{e0041}\u{fe0f}\u{e0100}\u{3164}\u{2029}\u{fffb}\u{180f}\u{17b4}"
+            .chars()
+        {
+            assert!(is_invisible(c), "{c:?}");
+        }
+        for c in "a \u{a0}\té中\u{301}\u{fffc}\u{fffd}\u{2019}👩\u{1f3fd}".chars() {
+            assert!(!is_invisible(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn joiners_stay_where_a_script_needs_them() {
+        let stays = |text: &str| {
+            let all: Vec<char> = text.chars().collect();
+            let at = |n: usize| all.get(n).copied();
+            (0..all.len())
+                .filter(|n| is_invisible(all[*n]))
+                .all(|n| forms_neighbours(n.checked_sub(1).and_then(at), all[n], at(n + 1)))
+        };
+        for text in
+            ["می\u{200c}خواهم", "👩\u{200d}💻", "❤\u{fe0f}\u{200d}🔥", "⚠\u{fe0f} x", "1\u{fe0f}\u{20e3}"]
+        {
+            assert!(stays(text), "{text:?}");
+        }
+        for text in
+            ["bob\u{200d}", "b\u{200c}ob", "bob\u{fe0f}", "é\u{200d}", "⚠\u{fe0f}\u{fe0f}", "é\u{200b}é"]
+        {
+            assert!(!stays(text), "{text:?}");
         }
     }
 }

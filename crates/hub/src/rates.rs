@@ -252,7 +252,11 @@ mod tests {
     use crate::config::BusKind;
 
     fn changed_after(kind: BusKind, counted: usize) -> usize {
-        let rates = Rates::new([0; 32], Arc::new(Topology::new(kind, &Database::Postgres(String::new()))), Arc::default());
+        let rates = Rates::new(
+            [0; 32],
+            Arc::new(Topology::new(kind, &Database::Postgres(String::new()))),
+            Arc::default(),
+        );
         for number in 0..counted {
             let at = Timestamp(i64::try_from(number).unwrap());
             rates.count(RateKind::Requests, &number.to_string(), 10, at);

@@ -71,7 +71,8 @@ impl Scene {
     /// Makes one task and, mostly, ends it.
     async fn make(&self, connection: &mut Connection, number: u64) -> anyhow::Result<()> {
         let peer = &self.peers[usize::try_from(number)? % PEERS];
-        let (by, to) = if (number / PEERS as u64).is_multiple_of(2) { (&self.me, peer) } else { (peer, &self.me) };
+        let (by, to) =
+            if (number / PEERS as u64).is_multiple_of(2) { (&self.me, peer) } else { (peer, &self.me) };
         let body = serde_json::from_str(&task_body(&to.id, number))?;
         let task = field(&ask(connection, Some(&by.key), "/tasks", body).await?, "id")?;
         if !number.is_multiple_of(OPEN_EVERY) {

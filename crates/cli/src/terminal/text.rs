@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use tandem_core::text::is_invisible;
+use tandem_core::text::{forms_neighbours, is_invisible};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Characters of one text that are shown. What is longer can be read with `--json`.
@@ -19,15 +19,17 @@ pub(crate) fn is_unsafe(c: char) -> bool {
 /// Text in one line. Unsafe characters are shown as escapes, line breaks as spaces.
 pub(crate) fn line(text: &str) -> String {
     let mut safe = Safe::with_capacity(text.len());
-    for (count, c) in text.chars().enumerate() {
+    let mut all = text.chars().peekable();
+    for count in 0.. {
+        let Some(c) = all.next() else { break };
         if count == CHARS_MAX {
-            safe.push('…');
+            safe.push('…', None);
             break;
         }
         match c {
-            '\n' | '\t' => safe.push(' '),
+            '\n' | '\t' => safe.push(' ', None),
             '\r' => {}
-            c => safe.push(c),
+            c => safe.push(c, all.peek().copied()),
         }
     }
     safe.text
@@ -36,7 +38,9 @@ pub(crate) fn line(text: &str) -> String {
 /// Text in its lines. Unsafe characters are shown as escapes, except line breaks; a tab becomes spaces.
 pub(crate) fn lines(text: &str) -> String {
     let mut safe = Safe::with_capacity(text.len());
-    for (count, c) in text.chars().enumerate() {
+    let mut all = text.chars().peekable();
+    for count in 0.. {
+        let Some(c) = all.next() else { break };
         if count == CHARS_MAX {
             let rest = text.chars().count() - count;
             let _ = write!(safe.text, "\n… {rest} more characters; --json shows all");
@@ -44,9 +48,9 @@ pub(crate) fn lines(text: &str) -> String {
         }
         match c {
             '\n' => safe.end_line(),
-            '\t' => "    ".chars().for_each(|c| safe.push(c)),
+            '\t' => "    ".chars().for_each(|c| safe.push(c, None)),
             '\r' => {}
-            c => safe.push(c),
+            c => safe.push(c, all.peek().copied()),
         }
     }
     safe.text
@@ -55,19 +59,20 @@ pub(crate) fn lines(text: &str) -> String {
 /// Text that is safe to print.
 struct Safe {
     text: String,
+    /// The last character of the original.
+    before: Option<char>,
     /// Marks since the last character that has a width.
     marks: usize,
 }
 
 impl Safe {
     fn with_capacity(bytes: usize) -> Self {
-        Self { text: String::with_capacity(bytes.min(CHARS_MAX)), marks: 0 }
+        Self { text: String::with_capacity(bytes.min(CHARS_MAX)), before: None, marks: 0 }
     }
 
-    fn push(&mut self, c: char) {
-        // A selector chooses the form of the character before it, and is invisible anywhere else.
-        let is_stray_selector = matches!(c, '\u{fe00}'..='\u{fe0f}') && self.marks > 0;
-        if is_unsafe(c) || is_stray_selector {
+    fn push(&mut self, c: char, next: Option<char>) {
+        let before = self.before.replace(c);
+        if is_unsafe(c) && !forms_neighbours(before, c, next) {
             self.marks = 0;
             // Writing to a string cannot fail.
             let _ = write!(self.text, "\\u{{{:x}}}", u32::from(c));
@@ -81,7 +86,7 @@ impl Safe {
     }
 
     fn end_line(&mut self) {
-        self.marks = 0;
+        (self.marks, self.before) = (0, None);
         self.text.push('\n');
     }
 }

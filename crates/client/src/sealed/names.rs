@@ -6,7 +6,7 @@ use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
 use tandem_api::text::{Author, PeerName};
 use tandem_core::AgentId;
-use tandem_core::text::{is_invisible, is_joiner};
+use tandem_core::text::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::Client;
@@ -14,10 +14,10 @@ use crate::Client;
 /// Characters of a name that are shown in an error.
 const NAME_CHARS_MAX: usize = 100;
 
-/// A name in one line, for an error that has lines of its own.
+/// A name in one line without invisible characters, for an error that has lines of its own.
 pub(super) fn one_line(name: &str) -> String {
-    let visible = |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c };
-    let clean: String = name.chars().take(NAME_CHARS_MAX).map(visible).collect();
+    let blank = |c: char| if c.is_control() || c.is_whitespace() { ' ' } else { c };
+    let clean: String = name.chars().take(NAME_CHARS_MAX).map(blank).filter(|c| !is_invisible(*c)).collect();
     clean.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -26,7 +26,7 @@ pub(super) fn one_line(name: &str) -> String {
 /// different scripts stay different.
 #[must_use]
 pub fn folded_name(name: &str) -> String {
-    let visible: String = name.chars().filter(|c| !is_invisible(*c) && !is_joiner(*c)).collect();
+    let visible: String = name.chars().filter(|c| !is_invisible(*c)).collect();
     // A letter can become another one in small letters, so its form is the last step.
     let small = visible.nfkc().collect::<String>().to_lowercase().nfkc().collect::<String>();
     small.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -89,7 +89,10 @@ pub(crate) fn no_page() -> Error {
 
 /// Nothing is sent to this page.
 pub(crate) fn no_page_method() -> Error {
-    new(Code::MethodNotAllowed, "this page is only looked at, or its form only sent; go back and try once more")
+    new(
+        Code::MethodNotAllowed,
+        "this page is only looked at, or its form only sent; go back and try once more",
+    )
 }
 
 /// The route does not support this method.

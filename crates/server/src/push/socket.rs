@@ -176,7 +176,9 @@ async fn send(socket: &mut WebSocket, feed: &Feed, text: String, sent: i64) -> R
 
 fn ended(end: EndReason, cursor: i64) -> Closing {
     match end {
-        EndReason::KeyEnded | EndReason::SignedOut => Closing::WithCode(1008, "the key is no longer valid".into()),
+        EndReason::KeyEnded | EndReason::SignedOut => {
+            Closing::WithCode(1008, "the key is no longer valid".into())
+        }
         EndReason::Stopping => Closing::WithCode(1012, resume("the hub restarts", cursor)),
     }
 }

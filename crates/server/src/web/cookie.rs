@@ -43,5 +43,9 @@ pub(crate) fn clear(config: &Config) -> Option<HeaderValue> {
 
 /// `Secure` only where people reach the hub by https: a browser would drop such a cookie on plain http.
 fn attributes(config: &Config) -> &'static str {
-    if is_https(config) { "Path=/; HttpOnly; SameSite=Strict; Secure" } else { "Path=/; HttpOnly; SameSite=Strict" }
+    if is_https(config) {
+        "Path=/; HttpOnly; SameSite=Strict; Secure"
+    } else {
+        "Path=/; HttpOnly; SameSite=Strict"
+    }
 }

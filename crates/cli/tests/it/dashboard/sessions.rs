@@ -135,7 +135,8 @@ async fn two_sign_ins_at_once_are_both_in_the_session(#[values(Db::Sqlite, Db::P
     let person = Person::sign_in(&hub, &ada).await;
     let send = async |agent: &Agent| person.post("/app/sign-in", &[("key", &agent.key)]).await;
     let (of_bob, of_cy) = tokio::join!(send(&bob), send(&cy));
-    let (first, second, late) = if of_bob.status == 303 { (of_bob, of_cy, &cy) } else { (of_cy, of_bob, &bob) };
+    let (first, second, late) =
+        if of_bob.status == 303 { (of_bob, of_cy, &cy) } else { (of_cy, of_bob, &bob) };
     assert_eq!((first.status, second.status), (303, 307), "{}", text(&second));
     assert!(second.header("set-cookie").is_none());
     let now = Person { base: person.base.clone(), ..Person::with_cookie_of(&hub, &first) };
@@ -453,5 +454,8 @@ async fn refusals_below_the_dashboard_are_pages() {
     assert!(full.header("retry-after").is_some() && full.header("ratelimit-limit") == Some("20"));
     is_page(&full);
     // The API answers programs.
-    assert_eq!(hub.client.send("GET", "/nothing", None, None).await.refused(404, "not_found")["code"], "not_found");
+    assert_eq!(
+        hub.client.send("GET", "/nothing", None, None).await.refused(404, "not_found")["code"],
+        "not_found"
+    );
 }

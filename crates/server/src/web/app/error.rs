@@ -70,7 +70,8 @@ pub(crate) fn as_page(mut refusal: Response) -> Response {
     let status = refusal.status().as_u16();
     let mut page = page(status, sentence, status == 401);
     for (name, value) in refusal.headers() {
-        let is_of_body = [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::WWW_AUTHENTICATE].contains(name);
+        let is_of_body =
+            [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::WWW_AUTHENTICATE].contains(name);
         if !is_of_body {
             page.headers_mut().insert(name, value.clone());
         }

@@ -83,7 +83,9 @@ async fn advance(state: Next) -> Option<(String, Next)> {
             };
             Some((found.into_iter().map(entry).collect(), Next::Follow(open)))
         }
-        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded | EndReason::SignedOut))) => Some((end("signed-out"), Next::Over)),
+        Ok(Ok(FeedItem::Ended(EndReason::KeyEnded | EndReason::SignedOut))) => {
+            Some((end("signed-out"), Next::Over))
+        }
         Ok(Ok(FeedItem::Ended(EndReason::Stopping)) | Err(_)) => Some((end("restart"), Next::Over)),
     }
 }

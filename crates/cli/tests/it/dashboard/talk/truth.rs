@@ -47,7 +47,12 @@ async fn a_peer_is_never_taken_for_the_owner_or_the_hub() {
         late.has(&format!("“{name}” set it to Working"));
         bob.set(&task, "input-required").await.ok(200);
         person.get(&format!("/tasks/{task}")).await.has("<span class=\"by by-own\">You</span>");
-        eve.delete(&format!("/connections/{}", eve.get("/connections").await.ok(200)[0]["id"].as_str().unwrap())).await.ok(200);
+        eve.delete(&format!(
+            "/connections/{}",
+            eve.get("/connections").await.ok(200)[0]["id"].as_str().unwrap()
+        ))
+        .await
+        .ok(200);
         person.get("/events?type=task.*").await.has(&format!("<span class=\"name\">{name}</span>"));
     }
 }
@@ -90,7 +95,10 @@ async fn each_change_of_status_is_on_the_page_of_its_time(#[values(Db::Sqlite, D
     let moves = |html: &str| -> Vec<&'static str> {
         let thread = html.split("id=\"thread\"").nth(1).unwrap().split("</section>").next().unwrap();
         let words = ["Working", "Input required", "Failed"];
-        words.into_iter().filter(|word| thread.contains(&format!("<span class=\"name\">{word}</span>"))).collect()
+        words
+            .into_iter()
+            .filter(|word| thread.contains(&format!("<span class=\"name\">{word}</span>")))
+            .collect()
     };
     let newest = person.get(&format!("/tasks/{task}")).await;
     assert_eq!(moves(&newest.html), ["Input required", "Failed"]);
@@ -126,7 +134,8 @@ async fn a_page_misses_nothing_that_happens_while_it_is_read() {
     ada.post(&format!("/tasks/{task}/messages"), json!({ "content": "In between" })).await.ok(201);
     drop(held);
     let page = loading.await.unwrap();
-    let cursor: i64 = page.html.split("data-cursor=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    let cursor: i64 =
+        page.html.split("data-cursor=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
     let event = bob.last_event().await;
     assert_eq!(event["type"], "message.created");
     assert!(cursor < event["id"].as_i64().unwrap(), "the page follows events from {cursor}");

@@ -192,8 +192,10 @@ async fn show_again(hub: &Hub, viewer: &Viewer, task: &TaskId, typed: Typed, err
         return Err(error.into());
     };
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let failure =
-        Failure { headline: what_happened(hub, viewer, &show.thread, &error), sentence: told::sentence(&error) };
+    let failure = Failure {
+        headline: what_happened(hub, viewer, &show.thread, &error),
+        sentence: told::sentence(&error),
+    };
     Show { failure: Some(failure), typed, ..show }.render(status).await
 }
 
