@@ -218,6 +218,10 @@ fn advice(error: &Error) -> Option<String> {
             "If the owner confirms the new words: `tandem trust {} --accept WORDS`. If not, send nothing.",
             other.agent
         )),
+        Error::TooManyPins => Some("Compare the words with its owner, then: `tandem trust ID --accept WORDS`.".into()),
+        Error::SameName { .. } => {
+            Some("Give the id, or say whom you mean: `tandem connections alias ID NAME`.".into())
+        }
         Error::NotPinned { agent, .. } => {
             Some(format!("Compare the words with its owner, then: `tandem trust {agent} --accept WORDS`."))
         }

@@ -95,6 +95,17 @@ pub enum Error {
         .0.name, .0.pinned.words(), .0.pinned_agent, .0.found_words(), .0.agent, .0.name
     )]
     AnotherAgent(Box<AnotherAgent>),
+    /// So many keys are pinned that a new one has to be accepted by the owner.
+    #[error("the keys of very many agents are pinned, so no further one is pinned at first sight")]
+    TooManyPins,
+    /// Several agents are pinned under one name.
+    #[error("{name:?} can mean {}: the keys of these agents are pinned under it", list(.agents))]
+    SameName {
+        /// The name.
+        name: String,
+        /// The agents.
+        agents: Vec<AgentId>,
+    },
     /// The hub presents an encrypted task as one with another agent than before.
     #[error(
         "{task} is an encrypted task with {known}, but the hub now presents it as one with {found}; nothing was sent"
@@ -145,6 +156,10 @@ pub enum Error {
     /// The certificates of this machine cannot be used for TLS.
     #[error("cannot set up TLS: {0}")]
     Tls(String),
+}
+
+fn list(agents: &[AgentId]) -> String {
+    agents.iter().map(AgentId::as_str).collect::<Vec<_>>().join(" or ")
 }
 
 /// An agent that the hub presents under the name of another one, whose key is pinned.

@@ -5,6 +5,7 @@
 
 use tandem_api::connections::ConnectionView;
 use tandem_client::{Error, Pins, folded_name};
+use tandem_core::ids::has_made_shape;
 use tandem_seal::PublicKey;
 
 use crate::exit::Failure;
@@ -48,9 +49,13 @@ pub(crate) fn resolve(
 fn find<'a>(connections: &'a [ConnectionView], named: &str) -> Vec<&'a ConnectionView> {
     let folded = folded_name(named);
     let id = |one: &&ConnectionView| one.connected.agent_id.as_str() == named;
-    let alias = |one: &&ConnectionView| one.alias.as_ref().is_some_and(|alias| alias.as_str() == named);
+    // The hub says which alias an agent has. One that is the id of another agent would take its place when it is hidden.
+    let alias_of = |one: &&'a ConnectionView| {
+        one.alias.as_ref().map(|alias| alias.as_str()).filter(|_| !has_made_shape(named))
+    };
+    let alias = |one: &&'a ConnectionView| alias_of(one).is_some_and(|alias| alias == named);
     let folded_alias =
-        |one: &&ConnectionView| one.alias.as_ref().is_some_and(|alias| folded_name(alias.as_str()) == folded);
+        |one: &&'a ConnectionView| alias_of(one).is_some_and(|alias| folded_name(alias) == folded);
     // An agent may choose a name that looks like the id of another.
     let name = |one: &&ConnectionView| {
         !looks_like_id(named) && folded_name(one.connected.agent_name.as_str()) == folded
@@ -160,6 +165,13 @@ mod tests {
         for word in ["reviewer", "Reviewer ", "agent_1", "bob", " BOB"] {
             assert_eq!(found(&connections, word), ["agent_1"], "{word:?}");
         }
+        // A hub that hides an agent and gives its id to another one as an alias.
+        let made = "agent_01k0000000e8h8q000000000";
+        let id = made.parse::<tandem_core::AgentId>().unwrap();
+        assert!(
+            has_made_shape(id.as_str())
+                && found(&[connection("agent_5", "eve", Some(made))], made).is_empty()
+        );
         // Somebody who calls itself like an agent that has left does not get its tasks.
         for word in ["agent_9", " agent_9", "Agent_9", "AGENT_1"] {
             assert!(found(&connections, word).is_empty(), "{word:?}");
@@ -225,9 +237,21 @@ mod tests {
         }
         pins.set_alias(&eve, None, Some("reviewer")).unwrap();
         resolve(&moved(Some("reviewer"), "eve"), "reviewer", Some(&pins)).unwrap();
-        // Also by comparing words.
+        // What the hub says about an agent takes no name from another: the name means neither then.
         pins.set_alias(&bob, None, Some("reviewer")).unwrap();
-        pins.accept(&eve, &tandem_client::PeerKey::new("eve", Some("reviewer"), key("cyd"))).unwrap();
+        let eves_key = tandem_client::PeerKey::new("bob", Some("reviewer"), key("cyd"));
+        pins.accept(&eve, &eves_key, None).unwrap();
+        for (connections, word) in [(moved(Some("reviewer"), "eve"), "reviewer"), (moved(None, "bob"), "BOB")]
+        {
+            let refused = resolve(&connections, word, Some(&pins)).unwrap_err();
+            let Unclear::Refused(Error::SameName { agents, .. }) = &refused else { panic!("{refused:?}") };
+            assert_eq!(*agents, [bob.clone(), eve.clone()]);
+            let said = refused.failure(word).what().to_owned();
+            assert!(said.contains("agent_bob") && said.contains("agent_eve"), "{said}");
+        }
+        assert_eq!(pins.name(&eve), None, "its name is bob's too");
+        // What the owner has typed does.
+        pins.accept(&eve, &eves_key, Some("reviewer")).unwrap();
         resolve(&moved(Some("reviewer"), "eve"), "reviewer", Some(&pins)).unwrap();
         let back = [connection("agent_bob", "bob", Some("reviewer"))];
         let refused = resolve(&back, "reviewer", Some(&pins)).unwrap_err();

@@ -51,7 +51,9 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
         };
         if let Some(words) = &arguments.accept {
             check_words(words, &found)?;
-            pins.accept(&agent, &found)?;
+            // Who types a name has said whom it means. The name that the agent has chosen says nothing.
+            let named = Some(arguments.agent.as_str()).filter(|named| *named != agent.as_str());
+            pins.accept(&agent, &found, named)?;
         }
         let is_accepted = arguments.accept.is_some();
         let name = text::line(&found.name);
@@ -70,7 +72,15 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
             terminal.line(&format!("Now     {}", found.key.fingerprint().words()))
         })?;
         match (state, is_accepted) {
-            (_, true) => session.terminal.note(&format!("The key of {name} is pinned.")),
+            (_, true) => {
+                session.terminal.note(&format!("The key of {name} is pinned."));
+                if let Err(Error::SameName { .. }) = pins.check_named(&found.name, &agent, None) {
+                    session.terminal.note(&format!(
+                        "Another pinned agent is called {name} too, so the name means neither. Give ids, or say whom you mean: \
+                         `tandem connections alias {agent} NAME`."
+                    ));
+                }
+            }
             ("new", false) => session.terminal.note(&format!(
                 "If {name}'s owner has the same words: `tandem trust {agent} --accept WORDS`. Else it is pinned at first use."
             )),

@@ -28,6 +28,7 @@ mod known_tasks;
 mod names;
 mod opening;
 mod peers;
+mod pinned;
 mod pins;
 mod pins_file;
 mod seen;

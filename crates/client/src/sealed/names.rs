@@ -1,6 +1,8 @@
 //! When two names are the same, and names on encrypted tasks. The hub could put any name next to a text, so those come from
 //! the caller's own profile and from the pins, never from a view.
 
+use std::collections::HashMap;
+
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
@@ -38,9 +40,13 @@ impl Client {
         if matches!(self.is_encrypted(task), Ok(false)) {
             return;
         }
+        let mut names = HashMap::new();
         for message in messages {
             message.sender_agent_name = match &message.sender_agent_id {
-                Actor::Agent(agent) => Some(self.known_name(agent)),
+                Actor::Agent(agent) => {
+                    let name = names.entry(agent.clone()).or_insert_with(|| self.known_name(agent));
+                    Some(name.clone())
+                }
                 Actor::System => None,
             };
         }
@@ -59,6 +65,8 @@ impl Client {
             return PeerName::new(Author::Reader, keyring.name());
         }
         let pinned = keyring.pins().ok().and_then(|pins| pins.name(agent));
+        // Its texts would look like the caller's own.
+        let pinned = pinned.filter(|name| folded_name(name) != folded_name(keyring.name()));
         PeerName::peer(pinned.unwrap_or_else(|| agent.to_string()))
     }
 }

@@ -2,25 +2,24 @@
 //! The hub also says which agent has a name or alias, which tasks are encrypted and who takes part in them, so these are
 //! remembered too.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
 use tandem_core::{AgentId, TaskId};
 use tandem_seal::PublicKey;
 
 use super::PeerKey;
 use super::names::{folded_name, one_line};
+use super::pinned::{Known, Pin};
 use super::pins_file::{Version, failed, lock, read, version, write};
 use crate::Error;
 use crate::error::AnotherAgent;
 
-/// Encrypted tasks that are remembered. Beyond, the oldest one of the agent with the most goes: one that floods this agent
-/// with tasks makes it forget its own.
-const TASKS_MAX: usize = 10_000;
 /// Names and aliases that are remembered for one agent.
 const NAMES_MAX: usize = 16;
+
+/// Agents whose keys are pinned at first sight: a hub can present any number. An owner can accept more.
+const AGENTS_MAX: usize = 10_000;
 
 /// The public keys of other agents as first seen, and the encrypted tasks with their other parties.
 #[derive(Debug)]
@@ -30,89 +29,6 @@ pub struct Pins {
     known: Mutex<Known>,
     /// Which version of the file `known` is.
     version: Mutex<Option<Version>>,
-}
-
-/// What the file contains.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Known {
-    agents: BTreeMap<AgentId, Pin>,
-    /// Encrypted tasks, the oldest first. The other party is null until its signature was seen.
-    #[serde(default)]
-    tasks: Vec<(TaskId, Option<AgentId>)>,
-}
-
-impl Known {
-    fn task(&self, task: &TaskId) -> Option<&(TaskId, Option<AgentId>)> {
-        self.tasks.iter().rev().find(|(known, _)| known == task)
-    }
-
-    fn peer(&self, task: &TaskId) -> Option<&AgentId> {
-        self.task(task).and_then(|(_, peer)| peer.as_ref())
-    }
-
-    fn remember(&mut self, task: &TaskId, peer: Option<&AgentId>) {
-        match self.tasks.iter_mut().rev().find(|(known, _)| known == task) {
-            Some((_, known)) => *known = peer.cloned(),
-            None => self.tasks.push((task.clone(), peer.cloned())),
-        }
-        while self.tasks.len() > TASKS_MAX {
-            let mut counts: BTreeMap<Option<&AgentId>, usize> = BTreeMap::new();
-            for (_, peer) in &self.tasks {
-                *counts.entry(peer.as_ref()).or_default() += 1;
-            }
-            let most = counts.into_iter().max_by_key(|(_, count)| *count).and_then(|(peer, _)| peer.cloned());
-            let oldest = self.tasks.iter().position(|(_, peer)| *peer == most).unwrap_or_default();
-            self.tasks.remove(oldest);
-        }
-    }
-
-    /// Another agent that is pinned under one of these names.
-    fn other_called(&self, agent: &AgentId, names: &[String]) -> Option<(&AgentId, &Pin)> {
-        let is_called = |(id, pin): &(&AgentId, &Pin)| names.iter().any(|name| pin.is_called(id, name));
-        self.agents.iter().filter(|(id, _)| *id != agent).find(is_called)
-    }
-
-    /// No other agent is called so any more: the owner has given the alias to this one.
-    fn take_alias(&mut self, agent: &AgentId, alias: &str) {
-        let alias = folded_name(alias);
-        let others = self.agents.iter_mut().filter(|(id, _)| *id != agent);
-        others.for_each(|(_, pin)| pin.names.retain(|name| folded_name(name) != alias));
-    }
-}
-
-/// One agent's key. The fingerprint is for people who look into the file; it must match the key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Pin {
-    name: String,
-    /// Aliases and later names, folded.
-    #[serde(default)]
-    names: Vec<String>,
-    fingerprint: String,
-    public_key: String,
-}
-
-impl Pin {
-    fn new(found: &PeerKey) -> Self {
-        Self {
-            name: one_line(&found.name),
-            names: found.names(),
-            fingerprint: found.key.fingerprint().hex(),
-            public_key: found.key.to_pem(),
-        }
-    }
-
-    fn key(&self) -> Option<PublicKey> {
-        let key = PublicKey::from_pem(&self.public_key).ok()?;
-        (key.fingerprint().hex() == self.fingerprint).then_some(key)
-    }
-
-    /// Whether a person who types this name, folded, means the agent.
-    fn is_called(&self, id: &AgentId, name: &str) -> bool {
-        let own = [id.as_str(), &self.name];
-        own.into_iter().chain(self.names.iter().map(String::as_str)).any(|known| folded_name(known) == name)
-    }
 }
 
 impl Pins {
@@ -137,10 +53,14 @@ impl Pins {
         }
     }
 
-    /// The name under which an agent was pinned. The hub cannot change it later.
+    /// The name under which an agent was pinned. The hub cannot change it later. `None` if another one has it too, or if
+    /// nothing of it can be seen.
     #[must_use]
     pub fn name(&self, agent: &AgentId) -> Option<String> {
-        self.known().agents.get(agent).map(|pin| one_line(&pin.name))
+        let known = self.known();
+        let name = one_line(&known.agents.get(agent)?.name);
+        let is_its_own = known.other_called(agent, &[folded_name(&name)]).is_none();
+        (is_its_own && !name.is_empty()).then_some(name)
     }
 
     /// Compares a key with the pinned one. The first key of an agent is pinned, unless another agent is pinned under the
@@ -167,7 +87,11 @@ impl Pins {
             if let Some((other, pin)) = known.other_called(agent, &names) {
                 return Err(self.another(agent, Some(&found.key), other, pin));
             }
+            let is_full = known.agents.len() >= AGENTS_MAX;
             let Some(pin) = known.agents.get_mut(agent) else {
+                if is_full {
+                    return Err(Error::TooManyPins);
+                }
                 known.agents.insert(agent.clone(), Pin::new(found));
                 return Ok(true);
             };
@@ -179,15 +103,16 @@ impl Pins {
     }
 
     /// An error if another agent is pinned under the name or alias that a person has typed than `agent`, which the hub
-    /// finds for it. `found` is the key that the hub presents for that one.
+    /// finds for it, or if several are. `found` is the key that the hub presents for that one.
     pub fn check_named(&self, named: &str, agent: &AgentId, found: Option<&PublicKey>) -> Result<(), Error> {
-        let (known, named) = (self.known(), folded_name(named));
-        if known.agents.get(agent).is_some_and(|pin| pin.is_called(agent, &named)) {
-            return Ok(());
-        }
-        match known.other_called(agent, &[named]) {
-            Some((other, pin)) => Err(self.another(agent, found, other, pin)),
-            None => Ok(()),
+        let known = self.known();
+        let called = known.called(&folded_name(named));
+        let is_it = |(id, _): &(&AgentId, &Pin)| *id == agent;
+        match called.as_slice() {
+            [] => Ok(()),
+            [one] if is_it(one) => Ok(()),
+            several if several.iter().any(is_it) => Err(same_name(named, several)),
+            [(other, pin), ..] => Err(self.another(agent, found, other, pin)),
         }
     }
 
@@ -200,7 +125,7 @@ impl Pins {
         found: Option<&PublicKey>,
     ) -> Result<bool, Error> {
         let known = self.known();
-        let mut names: Vec<String> = names.iter().map(|name| folded_name(name)).collect();
+        let names: Vec<String> = names.iter().map(|name| folded_name(name)).collect();
         let pin = known.agents.get(agent);
         if let Some(pin) = pin {
             let (pinned, name) = (pin.key().ok_or_else(|| self.damaged(agent))?, one_line(&pin.name));
@@ -209,7 +134,10 @@ impl Pins {
                 let (pinned, found) = (pinned.fingerprint(), found.fingerprint());
                 return Err(Error::KeyChanged { agent: agent.clone(), name, pinned, found });
             }
-            names.retain(|name| !pin.is_called(agent, name));
+            let shared = names.iter().find(|name| pin.is_called(agent, name) && known.called(name).len() > 1);
+            if let Some(name) = shared {
+                return Err(same_name(name, &known.called(name)));
+            }
         }
         match known.other_called(agent, &names) {
             Some((other, pin)) => Err(self.another(agent, found, other, pin)),
@@ -221,7 +149,7 @@ impl Pins {
     pub fn set_alias(&self, agent: &AgentId, old: Option<&str>, new: Option<&str>) -> Result<(), Error> {
         self.change(|known| {
             if let Some(new) = new {
-                known.take_alias(agent, new);
+                known.take_name(agent, new);
             }
             if let Some(pin) = known.agents.get_mut(agent) {
                 let old = old.map(folded_name);
@@ -259,11 +187,13 @@ impl Pins {
         }))
     }
 
-    /// Pins a key in place of any other, and the alias with it. Only for a person who has compared the fingerprints.
-    pub fn accept(&self, agent: &AgentId, found: &PeerKey) -> Result<(), Error> {
+    /// Pins a key in place of any other. Only for a person who has compared the fingerprints. `named` is the name or alias
+    /// that this person has typed for the agent: it means no other one from now on. A name that the hub or the agent says
+    /// takes nothing away from others, so two can be pinned under one; then it means none of them.
+    pub fn accept(&self, agent: &AgentId, found: &PeerKey, named: Option<&str>) -> Result<(), Error> {
         self.change(|known| {
-            if let Some(alias) = &found.alias {
-                known.take_alias(agent, alias);
+            if let Some(named) = named {
+                known.take_name(agent, named);
             }
             let mut pin = Pin::new(found);
             if let Some(old) = known.agents.remove(agent) {
@@ -360,6 +290,12 @@ impl Pins {
         let place = self.file.as_ref().map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
         Error::Pins { place, why: format!("the key of {agent} is damaged") }
     }
+}
+
+/// Several pinned agents have one name.
+fn same_name(name: &str, agents: &[(&AgentId, &Pin)]) -> Error {
+    let agents = agents.iter().map(|(id, _)| (*id).clone()).collect();
+    Error::SameName { name: one_line(name), agents }
 }
 
 /// The hub names another party of an encrypted task than before.

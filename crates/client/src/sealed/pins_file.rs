@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use super::pins::Known;
+use super::pinned::Known;
 use crate::Error;
 use crate::whole_files::replace;
 

@@ -22,12 +22,17 @@ pub(super) fn to_hub_error(error: ClientError) -> Error {
         ClientError::KeyChanged { agent, name, pinned, found } => said(format!(
             "The public key of {} ({}) has changed; it may belong to someone else. Nothing was sent.\n\
              Pinned fingerprint: {}\nFingerprint now: {}\n\
-             Your owner must compare it with the other owner and then run `tandem trust {agent} --accept WORDS`.",
+             Your owner must compare it with the other owner and then run `tandem trust {} --accept WORDS`.",
             fence::name(&name),
             fence::id(agent.as_str()),
             pinned.words(),
             found.words(),
+            fence::id(agent.as_str()),
         )),
+        ClientError::SameName { name, agents } => {
+            let ids: Vec<String> = agents.iter().map(|agent| fence::id(agent.as_str())).collect();
+            said(format!("{} can mean {}; give the id.", fence::name(&name), ids.join(" or ")))
+        }
         ClientError::AnotherAgent(other) => said(format!(
             "Another agent ({}) has the name or alias of {}, whose key is pinned; it may belong to someone else. Nothing was \
              sent.\n\
@@ -38,7 +43,7 @@ pub(super) fn to_hub_error(error: ClientError) -> Error {
             other.pinned.words(),
             fence::id(other.pinned_agent.as_str()),
             other.found_words(),
-            other.agent,
+            fence::id(other.agent.as_str()),
         )),
         ClientError::NoPeerKey { agent, name } => said(format!(
             "{} ({}) has no public key, so nothing can be encrypted for it. Without encryption: encrypt false.",

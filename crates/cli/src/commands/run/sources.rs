@@ -110,6 +110,14 @@ impl Remembered {
         let before = self.ids.get(named).filter(|_| !is_id);
         let is_there = |agent: &&AgentId| connections.iter().any(|one| one.connected.agent_id == **agent);
         if let Some(agent) = before {
+            // The owner may have said since that another agent is meant by the name.
+            if let Some(Err(_)) = pins.map(|pins| pins.check_named(named, agent, None)) {
+                let what = format!(
+                    "{:?} meant {agent}, but the key of another agent is pinned under it now",
+                    text::line(named)
+                );
+                return Err(Failure::refused(what).next("Give the id of the one that is meant."));
+            }
             return before.filter(is_there).cloned().ok_or_else(|| {
                 let what = format!("{:?} meant {agent}, which is no longer connected", text::line(named));
                 Failure::refused(what).next("If another agent is meant now, give its id.")

@@ -185,7 +185,7 @@ async fn a_changed_key_is_an_error_with_both_fingerprints() {
     let keyring = |pins| Keyring::new(id(&pair.ana_agent), key("ana"), pins);
     let knows_bob = || {
         let pins = Pins::in_memory();
-        pins.accept(&id(&pair.bob_agent), &peer_key("bob", &old)).unwrap();
+        pins.accept(&id(&pair.bob_agent), &peer_key("bob", &old), None).unwrap();
         pins
     };
     let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(keyring(knows_bob()));
@@ -208,7 +208,7 @@ async fn a_changed_key_is_an_error_with_both_fingerprints() {
 
     // After the owner has confirmed it, the new key is used.
     let pins = knows_bob();
-    pins.accept(&id(&pair.bob_agent), &peer_key("bob", &new)).unwrap();
+    pins.accept(&id(&pair.bob_agent), &peer_key("bob", &new), None).unwrap();
     let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(keyring(pins));
     ana.say(&task, SendMessage::new(body("welcome"))).await.unwrap();
     let forgetful = knows_bob();
@@ -338,7 +338,7 @@ fn pins_survive_and_two_at_once_lose_none() {
         Err(Error::KeyChanged { .. })
     ));
     // Another process accepts the new key; this one learns of it.
-    Pins::at(file.clone()).unwrap().accept(&agent(3), &peer_key("x0.3", &public("bob"))).unwrap();
+    Pins::at(file.clone()).unwrap().accept(&agent(3), &peer_key("x0.3", &public("bob")), None).unwrap();
     pins.check(&agent(3), &peer_key("x0.3", &public("bob"))).unwrap();
     let names: Vec<_> = std::fs::read_dir(&folder.0).unwrap().flatten().map(|one| one.file_name()).collect();
     assert_eq!(names.len(), 2, "pins and lock, nothing half-written: {names:?}");

@@ -34,7 +34,7 @@ async fn the_name_of_a_pinned_agent_is_not_taken_over() {
     assert!(plain(&pair.hub, &intruder).tasks(&Default::default()).await.unwrap().items.is_empty());
     let pins = pair.ana.keyring().unwrap().pins().unwrap();
     assert!(pins.get(&id(&intruder)).unwrap().is_none(), "not pinned");
-    pins.accept(&id(&intruder), &peer_key("Bob", &public("cyd"))).unwrap();
+    pins.accept(&id(&intruder), &peer_key("Bob", &public("cyd")), None).unwrap();
     pair.ana.create_encrypted_task(to(), &id(&intruder)).await.unwrap();
 }
 
@@ -70,7 +70,7 @@ async fn a_task_keeps_its_parties() {
     unreadable(&pair.ana.open_messages(&for_ana, vec![lie.clone()]).await[0]);
     // Nor where the parties are not remembered: ana has created the task, so the other one would be pinned.
     let pins = Pins::in_memory();
-    pins.accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob"))).unwrap();
+    pins.accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob")), None).unwrap();
     let ana = Keyring::new(id(&pair.ana_agent), key("ana"), pins);
     let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(ana);
     let said = ana.say(&for_ana, SendMessage::new(body("for whom?"))).await;
@@ -91,7 +91,7 @@ async fn names_are_those_that_are_known_here() {
     lies[0].sender_agent_name = Some(PeerName::peer("bob"));
     lies[1].sender_agent_name = Some(PeerName::peer("ana"));
     let named = Keyring::new(id(&pair.ana_agent), key("ana"), Pins::in_memory()).named("Ana B.");
-    named.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("Bob C.", &public("bob"))).unwrap();
+    named.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("Bob C.", &public("bob")), None).unwrap();
     let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(named);
     let opened = ana.open_messages(&task, lies).await;
     let names: Vec<_> = opened
@@ -147,6 +147,69 @@ fn pins_know_aliases_and_what_was_typed() {
         );
     }
     assert!(is_meant("bobby", &eve) && is_meant("bo", &eve) && is_meant("carol", &agent("agent_new")));
+    // One that was pinned first under a name loses it to the one whom the owner means by it.
+    let real = agent("agent_real");
+    pins.accept(&real, &found("bob", None, "ana"), Some("bob")).unwrap();
+    assert!(is_meant("bob", &real) && !is_meant("bob", &bob) && is_meant("b", &bob));
+    assert_eq!((pins.name(&real).as_deref(), pins.name(&bob).as_deref()), (Some("bob"), Some("agent_bob")));
+    // Accepted by its id, it shares the name, which then means neither.
+    pins.accept(&bob, &found("bob", None, "bob"), None).unwrap();
+    for agent in [&real, &bob] {
+        let Err(Error::SameName { agents, .. }) = pins.check_named("Bob", agent, None) else {
+            panic!("{agent}")
+        };
+        assert_eq!((agents, pins.name(agent)), (vec![bob.clone(), real.clone()], None));
+        assert!(matches!(
+            pins.check_presented(
+                agent,
+                &["bob".into()],
+                Some(&public(if *agent == real { "ana" } else { "bob" }))
+            ),
+            Err(Error::SameName { .. })
+        ));
+    }
+    pins.set_alias(&real, None, Some("bob")).unwrap();
+    assert!(is_meant("bob", &real) && !is_meant("bob", &bob));
+}
+
+/// A hub can present any number of agents. Only the owner adds to very many.
+#[test]
+fn the_number_of_keys_that_are_pinned_at_first_sight_has_a_bound() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (folder, key) = (Shelf::new(), public("cyd"));
+    let pin = |n: usize| {
+        let pin = json!({ "name": format!("n{n}"), "fingerprint": key.fingerprint().hex(), "publicKey": key.to_pem() });
+        (format!("agent_{n}"), pin)
+    };
+    let agents: serde_json::Map<String, serde_json::Value> = (0..10_000).map(pin).collect();
+    let file = folder.file("ana.pins");
+    std::fs::write(&file, json!({ "agents": agents }).to_string()).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let pins = Pins::at(file).unwrap();
+    let (bob, found) = ("agent_bob".parse().unwrap(), peer_key("bob", &public("bob")));
+    assert!(matches!(pins.check(&bob, &found), Err(Error::TooManyPins)));
+    pins.check(&"agent_7".parse().unwrap(), &peer_key("n7", &key)).unwrap();
+    pins.accept(&bob, &found, None).unwrap();
+    pins.check(&bob, &found).unwrap();
+}
+
+/// The texts of a peer must not look like those of the reader.
+#[tokio::test]
+async fn a_peer_with_the_own_name_is_shown_by_its_id() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let mut task = pair.task().await;
+    let keyring = Keyring::new(id(&pair.ana_agent), key("ana"), Pins::in_memory()).named("Ana");
+    keyring
+        .pins()
+        .unwrap()
+        .accept(&id(&pair.bob_agent), &peer_key("aNa\u{200d}", &public("bob")), None)
+        .unwrap();
+    let ana = plain(&pair.hub, &pair.ana_agent).with_keyring(keyring);
+    task.target_agent_name = PeerName::peer("Ana");
+    let opened = ana.open_task(task).await;
+    assert_eq!(opened.trust, Trust::Verified);
+    let view = opened.view;
+    assert!(view.initiator_agent_name == "Ana" && view.target_agent_name == *pair.bob_agent.id, "{view:?}");
 }
 
 #[test]
@@ -211,7 +274,7 @@ fn program_of_ana(pair: &Pair, folder: &Shelf) -> Client {
     std::fs::write(&pem, key("ana").to_pem().unwrap().as_bytes()).unwrap();
     std::fs::set_permissions(&pem, std::fs::Permissions::from_mode(0o600)).unwrap();
     let keyring = Keyring::in_files(id(&pair.ana_agent), pem, folder.file("ana.pins"));
-    keyring.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob"))).unwrap();
+    keyring.pins().unwrap().accept(&id(&pair.bob_agent), &peer_key("bob", &public("bob")), None).unwrap();
     plain(&pair.hub, &pair.ana_agent).with_keyring(keyring)
 }
 
