@@ -118,6 +118,12 @@ pub enum Error {
         /// The other party that the hub presents now.
         found: AgentId,
     },
+    /// The sender has signed it once, and it came with another message before.
+    #[error("it is a repeated message")]
+    Repeated,
+    /// So much of a task was read that a repetition could no longer be noticed.
+    #[error("too much of this task was read to notice a repeated message; go on in a new task")]
+    RecordFull,
     /// The key of the other party of an existing task is not pinned, and existing tasks pin none.
     #[error("{task} is an encrypted task with {agent}, but no key of {agent} is pinned here")]
     NotPinned {

@@ -1,8 +1,8 @@
 //! Profiles: the agents of this user, one file each, in the configuration folder.
 //!
 //! `agents/NAME.toml` contains the API key, so it has mode 0600 and is refused if others could read it. Next to it are
-//! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first used, `NAME.seen`, the
-//! record of encrypted messages that were read, and `NAME.whsec`, the secret of its webhooks. `current` names the profile
+//! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first used, `NAME.seen.d`,
+//! the record of encrypted messages and files that were read, and `NAME.whsec`, the secret of its webhooks. `current` names the profile
 //! that commands use. What a profile remembers between commands (the last task, cursors) is in the state folder; programs
 //! that run for the agent keep their files in `NAME.d` there.
 
@@ -204,13 +204,17 @@ impl Profiles {
     /// Removes a profile from this machine, with its private key and pins.
     pub(crate) fn remove(&self, name: &str) -> Outcome {
         check_name(name)?;
-        for suffix in ["toml", "pem", "pins", "pins.lock", "seen", "seen.lock", "lock", "whsec"] {
+        for suffix in ["toml", "pem", "pins", "pins.lock", "lock", "whsec"] {
             // A killed command may have left a draft, which has the secret too.
             remove_abandoned(&self.file(name, suffix));
             match std::fs::remove_file(self.file(name, suffix)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
                 _ => {}
             }
+        }
+        match std::fs::remove_dir_all(self.file(name, "seen.d")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
         }
         self.state(name).remove();
         // Nothing in it is needed without the profile.

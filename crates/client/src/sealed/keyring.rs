@@ -8,7 +8,7 @@ use tandem_core::AgentId;
 use tandem_seal::{PrivateKey, PublicKey};
 
 use super::Pins;
-use super::seen_file::Seen;
+use super::seen_folder::Seen;
 use crate::Error;
 
 /// What an agent needs to seal and open: its id, its private key, and the keys of others.
@@ -43,11 +43,11 @@ impl Keyring {
     }
 
     /// A keyring that reads its files when something is first sealed or opened: reading an RSA-4096
-    /// key takes one to two milliseconds, and most commands do not need it. What was opened is recorded in a file beside the
-    /// pins, with the ending `seen`.
+    /// key takes one to two milliseconds, and most commands do not need it. What was opened is recorded in a folder beside
+    /// the pins, with the ending `seen.d`.
     #[must_use]
     pub fn in_files(agent: AgentId, key: PathBuf, pins: PathBuf) -> Self {
-        let seen = Arc::new(Seen::at(pins.with_extension("seen")));
+        let seen = Arc::new(Seen::at(pins.with_extension("seen.d")));
         Self::sharing(agent, key, pins, seen)
     }
 

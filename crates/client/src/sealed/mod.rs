@@ -32,7 +32,7 @@ mod pinned;
 mod pins;
 mod pins_file;
 mod seen;
-mod seen_file;
+mod seen_folder;
 mod sending;
 
 pub use keyring::Keyring;

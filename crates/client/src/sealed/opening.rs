@@ -17,7 +17,7 @@ use tandem_seal::{
     CLEAR_FILENAME, CLEAR_TITLE, Description, Envelope, File, Message, PublicKey, Sealed, from_stored,
 };
 
-use super::seen::sealed_texts;
+use super::seen::sealed_text;
 use super::sending::{TRANSFER_MAX, blocking, describe};
 use crate::call::Call;
 use crate::{Client, Error, each_page};
@@ -173,7 +173,7 @@ impl Client {
         task: &TaskView,
         mut messages: Vec<MessageView>,
     ) -> Vec<Opened<MessageView>> {
-        let sealed_texts: Vec<_> = messages.iter().map(sealed_texts).collect();
+        let sealed_texts: Vec<_> = messages.iter().map(sealed_text).collect();
         // The senders' keys first, so that none is asked for twice.
         let mut keys: HashMap<AgentId, Result<PublicKey, String>> = HashMap::new();
         for sender in messages.iter().filter_map(sealed_by) {
@@ -205,7 +205,7 @@ impl Client {
             }
             shown.push(one);
         }
-        self.refuse_repeated(task, &mut shown, sealed_texts);
+        self.refuse_repeated(task, &mut shown, &sealed_texts);
         shown
     }
 
@@ -280,6 +280,7 @@ impl Client {
         drop(bytes);
         let sealed = sealed(&content, message.encrypted_keys.as_ref(), message.sender_signature.as_ref())?;
         let opened: File = self.open_by(&task.id, sender, sealed).await?;
+        self.record_file(task, sender, &content, &message.id)?;
         Ok(OpenedFile {
             filename: safe_name(&opened.filename).unwrap_or_else(|| CLEAR_FILENAME.to_owned()),
             mime_type: opened.mime_type,

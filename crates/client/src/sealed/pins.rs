@@ -218,6 +218,11 @@ impl Pins {
         self.known().task(task).is_some()
     }
 
+    /// The tasks that are remembered.
+    pub(super) fn tasks(&self) -> Vec<TaskId> {
+        self.known().tasks.iter().map(|(task, _)| task.clone()).collect()
+    }
+
     /// Remembers that a task is encrypted.
     pub fn remember_sealed(&self, task: &TaskId) -> Result<(), Error> {
         if self.is_sealed(task) {

@@ -1,15 +1,17 @@
-//! Messages that were opened, so that a hub cannot present one of them as a second one.
+//! Messages and files that were opened, so that a hub cannot present one of them as a second one.
+//!
+//! Only what a pinned key has signed is recorded, so a hub alone can fill no record.
 
 use std::collections::HashSet;
 
 use tandem_api::actor::Actor;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
-use tandem_core::AgentId;
 use tandem_core::messages::ContentType;
+use tandem_core::{AgentId, MessageId};
 
 use super::opening::{reason, without_content};
-use super::seen_file::Seen;
+use super::seen_folder::Seen;
 use super::{Opened, Trust};
 use crate::{Client, Error};
 
@@ -20,64 +22,80 @@ impl Client {
         &self,
         task: &TaskView,
         messages: &mut [Opened<MessageView>],
-        sealed_texts: Vec<SealedTexts>,
+        sealed_texts: &[Option<String>],
     ) {
-        let Ok(keyring) = self.keyring() else { return };
-        let is_content = |one: &Opened<MessageView>| matches!(one.trust, Trust::Verified | Trust::Unopened);
-        let read: Vec<_> = messages
-            .iter()
-            .zip(&sealed_texts)
-            .filter(|(one, _)| is_content(one))
-            .flat_map(|(one, texts)| {
-                texts.iter().flatten().map(|text| Seen::entry(&task.id, text, &one.view.id))
-            })
+        // Two messages cannot announce one file.
+        let mut announced = HashSet::new();
+        for (one, text) in messages.iter_mut().zip(sealed_texts) {
+            if one.trust == Trust::Unopened && !announced.insert(text) {
+                *one = without_content(one.view.clone(), Error::Repeated.to_string());
+            }
+        }
+        let verified: Vec<(usize, &str)> = (0..messages.len())
+            .filter(|at| messages[*at].trust == Trust::Verified)
+            .filter_map(|at| Some((at, sealed_texts[at].as_deref()?)))
             .collect();
-        let recorded = keyring.seen.record(&read).map_err(|why| reason(&why));
+        let read: Vec<_> = verified.iter().map(|(at, text)| (*text, &messages[*at].view.id)).collect();
+        let signers = verified.iter().filter_map(|(at, _)| sender(&messages[*at].view));
+        let recorded = self.record(task, signers, &read);
+        // The sender has signed it once. A second one is the hub's, also one with the same id.
         let mut in_this_list = HashSet::new();
-        for (one, texts) in messages.iter_mut().zip(sealed_texts) {
-            if !is_content(one) {
-                continue;
-            }
-            // The sender has signed it once. A second one is the hub's.
-            let mut is_repeated = false;
-            for text in texts.into_iter().flatten() {
-                let entry = Seen::entry(&task.id, &text, &one.view.id);
-                is_repeated |= recorded.as_ref().is_ok_and(|repeated| repeated.contains(&entry));
-                is_repeated |= !in_this_list.insert(text);
-            }
+        for (number, (at, text)) in verified.iter().enumerate() {
             let refused = match &recorded {
-                Err(why) => Err(why.clone()),
-                Ok(_) if is_repeated => Err("it is a repeated message".to_owned()),
-                Ok(_) => self.remember_sender(task, one).map_err(|why| reason(&why)),
+                Err(why) => Some(reason(why)),
+                Ok(recorded) => match &recorded[number] {
+                    Err(why) => Some(reason(why)),
+                    Ok(()) => (!in_this_list.insert(*text)).then(|| Error::Repeated.to_string()),
+                },
             };
-            if let Err(why) = refused {
-                *one = without_content(one.view.clone(), why);
+            if let Some(why) = refused {
+                messages[*at] = without_content(messages[*at].view.clone(), why);
             }
         }
     }
 
-    /// An agent whose pinned key has signed content of the task is its other party.
-    fn remember_sender(&self, task: &TaskView, message: &Opened<MessageView>) -> Result<(), Error> {
-        let keyring = self.keyring()?;
-        match verified_sender(message) {
-            Some(sender) if sender != keyring.agent() => keyring.pins()?.remember_peer(&task.id, sender),
-            _ => Ok(()),
+    /// Records the content of a file that was opened. An error if it came with another message before.
+    pub(super) fn record_file(
+        &self,
+        task: &TaskView,
+        sender: &AgentId,
+        content: &str,
+        message: &MessageId,
+    ) -> Result<(), Error> {
+        let mut recorded = self.record(task, std::iter::once(sender), &[(content, message)])?;
+        recorded.pop().unwrap_or(Ok(()))
+    }
+
+    /// Records signed contents of a task with the messages that they came with. An agent whose pinned key has signed
+    /// content of the task is its other party; it is remembered first, because the record of a task that nobody remembers is
+    /// removed.
+    fn record<'a>(
+        &self,
+        task: &TaskView,
+        signers: impl Iterator<Item = &'a AgentId>,
+        read: &[(&str, &MessageId)],
+    ) -> Result<Vec<Result<(), Error>>, Error> {
+        if read.is_empty() {
+            return Ok(Vec::new());
         }
+        let keyring = self.keyring()?;
+        let pins = keyring.pins()?;
+        for signer in signers.filter(|signer| *signer != keyring.agent()) {
+            pins.remember_peer(&task.id, signer)?;
+        }
+        let entries: Vec<_> = read.iter().map(|(text, message)| Seen::entry(text, message)).collect();
+        keyring.seen.record(&task.id, &entries, || pins.tasks())
     }
 }
 
-fn verified_sender(message: &Opened<MessageView>) -> Option<&AgentId> {
-    match &message.view.sender_agent_id {
-        Actor::Agent(agent) if message.trust == Trust::Verified => Some(agent),
-        _ => None,
+fn sender(message: &MessageView) -> Option<&AgentId> {
+    match &message.sender_agent_id {
+        Actor::Agent(agent) => Some(agent),
+        Actor::System => None,
     }
 }
 
-/// What no second message can have: its sealed content and its signature.
-type SealedTexts = [Option<String>; 2];
-
-pub(super) fn sealed_texts(message: &MessageView) -> SealedTexts {
-    let is_sealed = message.content_type == ContentType::Encrypted;
-    let signature = message.sender_signature.as_ref().map(|signature| signature.as_str().to_owned());
-    [is_sealed.then(|| message.content.as_str().to_owned()), signature.filter(|_| is_sealed)]
+/// What no second message can have: its sealed content, or the id of its file.
+pub(super) fn sealed_text(message: &MessageView) -> Option<String> {
+    (message.content_type == ContentType::Encrypted).then(|| message.content.as_str().to_owned())
 }

@@ -1,9 +1,11 @@
 //! Encrypted tasks on a hub that lies about who is who: names, parties, senders.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{CreateTask, ReplyTask, TaskView};
-use tandem_api::text::PeerName;
+use tandem_api::text::{PeerContent, PeerName, PeerToken};
 use tandem_client::{Client, Error, Keyring, PeerKey, Pins, Trust};
 use tandem_core::AgentId;
 use tandem_seal::{Envelope as _, Message};
@@ -278,26 +280,68 @@ fn program_of_ana(pair: &Pair, folder: &Shelf) -> Client {
     plain(&pair.hub, &pair.ana_agent).with_keyring(keyring)
 }
 
+/// The hub announces files that nobody has signed. They take no room, so nothing that was read is forgotten for them.
 #[tokio::test]
-async fn the_record_of_messages_has_a_bound() {
-    const ENTRIES: u128 = 131_072;
+async fn what_a_hub_makes_up_takes_no_room_in_the_record() {
     let pair = Pair::new(Db::Sqlite).await;
     let task = pair.task().await;
     pair.bob.say(&task, SendMessage::new(body("Pay 5"))).await.unwrap();
     let one = messages(&pair.ana, &task.id).await.remove(0);
     let folder = Shelf::new();
-    let seen = folder.file("ana.seen");
-    let full: Vec<u8> = (0..2 * ENTRIES).flat_map(u128::to_be_bytes).collect();
-    std::fs::write(&seen, full).unwrap();
-    let opened = program_of_ana(&pair, &folder).open_messages(&task, vec![one.clone()]).await;
-    assert_eq!(opened[0].trust, Trust::Verified);
-    assert_eq!(
-        std::fs::metadata(&seen).unwrap().len(),
-        32 * (ENTRIES as u64 / 2 + 2),
-        "the newer half is kept"
-    );
+    let ana = program_of_ana(&pair, &folder);
+    assert_eq!(ana.open_messages(&task, vec![one.clone()]).await[0].trust, Trust::Verified);
+    let made_up = |number: usize| {
+        let mut message = one.clone();
+        message.id = format!("msg_{number}").parse().unwrap();
+        message.content = PeerContent::Token(PeerToken::peer(format!("file_{number}")));
+        message.sender_signature = Some(PeerToken::peer(format!("made up {number}")));
+        message
+    };
+    let announced = ana.open_messages(&task, (0..20_000).map(made_up).collect()).await;
+    assert!(announced.iter().all(|one| one.trust == Trust::Unopened));
+    assert_eq!(entries(&folder), 1);
     let copy = MessageView { id: "msg_copy".parse().unwrap(), ..one };
-    unreadable(&program_of_ana(&pair, &folder).open_messages(&task, vec![copy]).await[0]);
+    for program in [ana, program_of_ana(&pair, &folder)] {
+        unreadable(&program.open_messages(&task, vec![copy.clone()]).await[0]);
+    }
+    // Nor do tasks that nobody has signed make this agent forget those of others.
+    let keyring = program_of_ana(&pair, &folder).keyring().unwrap().clone();
+    let pins = keyring.pins().unwrap();
+    (0..1_100).for_each(|n| pins.remember_sealed(&format!("task_{n}").parse().unwrap()).unwrap());
+    assert!(pins.peer(&task.id).is_some() && pins.is_sealed(&"task_1099".parse().unwrap()));
+    assert!(!pins.is_sealed(&"task_0".parse().unwrap()));
+}
+
+/// The hub shows an old file as a new one: its bytes, keys and signature under the ids of another.
+#[tokio::test]
+async fn a_file_is_verified_once() {
+    let pair = Pair::new(Db::Sqlite).await;
+    let task = pair.task().await;
+    for content in ["the old plan", "the new plan"] {
+        pair.bob.upload_sealed(&task, "plan.txt", "text/plain", content.into()).await.unwrap();
+    }
+    let [old, new] = messages(&pair.ana, &task.id).await.try_into().unwrap();
+    let folder = Shelf::new();
+    let ana = program_of_ana(&pair, &folder);
+    let read = async |ana: &Client, message: &MessageView| ana.download_sealed(&task, message).await;
+    assert_eq!(read(&ana, &old).await.unwrap().bytes, b"the old plan");
+    let again = MessageView { id: new.id.clone(), ..old.clone() };
+    for program in [&ana, &program_of_ana(&pair, &folder)] {
+        assert!(matches!(read(program, &again).await, Err(Error::Repeated)));
+        assert_eq!(read(program, &old).await.unwrap().bytes, b"the old plan", "reading again is allowed");
+    }
+    assert_eq!(read(&ana, &new).await.unwrap().bytes, b"the new plan");
+}
+
+/// How many contents are recorded in the one file of a folder.
+fn entries(folder: &Shelf) -> u64 {
+    std::fs::metadata(record(folder)).unwrap().len() / 32
+}
+
+/// The record of the one task that a program of ana has read.
+fn record(folder: &Shelf) -> PathBuf {
+    let [file] = folder.file("ana.seen.d").read_dir().unwrap().collect::<Vec<_>>().try_into().unwrap();
+    file.unwrap().path()
 }
 
 /// Another program of the same agent has opened a message before.
@@ -318,14 +362,14 @@ async fn a_message_is_verified_once_by_all_programs() {
         assert_eq!(client.open_messages(&task, vec![one.clone()]).await[0].trust, Trust::Verified);
     }
     // A part of an entry that a killed process has left is overwritten.
-    let seen = folder.file("ana.seen");
+    let seen = record(&folder);
     let length = std::fs::metadata(&seen).unwrap().len();
-    assert_eq!((length, crate::command::mode(&seen)), (64, 0o600));
+    assert_eq!((length, crate::command::mode(&seen)), (32, 0o600));
     std::fs::OpenOptions::new().append(true).open(&seen).unwrap().set_len(length + 7).unwrap();
     pair.bob.say(&task, SendMessage::new(body("Pay 6"))).await.unwrap();
     let newest = messages(&pair.ana, &task.id).await.pop().unwrap();
     assert_eq!(program().open_messages(&task, vec![newest.clone()]).await[0].trust, Trust::Verified);
-    assert_eq!(std::fs::metadata(&seen).unwrap().len(), 128);
+    assert_eq!(entries(&folder), 2);
     let copy = MessageView { id: "msg_copy".parse().unwrap(), ..newest };
     unreadable(&program().open_messages(&task, vec![copy]).await[0]);
 }
