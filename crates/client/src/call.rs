@@ -93,7 +93,8 @@ impl Call {
 
 /// A random idempotency key. The system's randomness is enough, and is there at once: the crypto library collects its own
 /// for 80 ms when a process first asks for some.
-pub(crate) fn random_key() -> String {
+#[must_use]
+pub fn random_key() -> String {
     let mut bytes = [0; 16];
     // Cannot fail on the systems that we support; a fixed key would only make the hub answer with a conflict.
     let _ = getrandom::fill(&mut bytes);

@@ -214,10 +214,12 @@ impl Error {
         }
     }
 
-    /// Whether the call may have taken effect, although it failed: its answer was lost, or the hub was too busy to tell.
+    /// Whether the call may have taken effect, although it failed: its answer was lost, something else has answered in the
+    /// hub's place, or the hub was too busy to tell.
     #[must_use]
     pub fn may_have_taken_effect(&self) -> bool {
-        matches!(self, Self::Lost { .. } | Self::TimedOut { .. }) || self.code() == Some(Code::Unavailable)
+        matches!(self, Self::Lost { .. } | Self::TimedOut { .. } | Self::NotAHub { .. })
+            || self.code() == Some(Code::Unavailable)
     }
 
     /// Whether the same call may succeed later. A refused key counts: if it was just replaced, the hub knows the new one a

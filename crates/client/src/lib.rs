@@ -42,7 +42,7 @@ mod stream;
 pub mod whole_files;
 
 pub use api_key::ApiKey;
-pub use call::Method;
+pub use call::{Method, random_key};
 pub use calls::{Download, McpAnswer};
 pub use client::Client;
 pub use connection::{Connection, Stream};

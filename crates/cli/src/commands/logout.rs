@@ -25,6 +25,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    if let Some(name) = common.agent.as_ref().filter(|_| !arguments.delete_agent) {
+        let profiles = Profiles::of_user()?;
+        // A registration that was not finished has no profile yet.
+        if profiles.pending(name)?.is_some() && profiles.load(name)?.is_none() {
+            return remove(&profiles, &common.terminal(), name, arguments.yes);
+        }
+    }
     let session = Session::open(common)?;
     let Some(profile) = &session.profile else {
         return Err(Failure::refused("the key in TANDEM_KEY belongs to no profile").next("Unset TANDEM_KEY."));

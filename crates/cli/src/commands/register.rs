@@ -1,18 +1,20 @@
 //! `tandem register`: makes an agent on a hub and its profile on this machine.
 //!
 //! Everything that can fail here fails before the hub is asked: the name is free, the folder can be written, the key
-//! exists. The API key is made here and shown nowhere; the hub gets its hash.
+//! exists. The API key is made here and shown nowhere; the hub gets its hash. If its answer does not arrive, the next
+//! `tandem register` finishes what was begun.
 
 use clap::Args;
 use tandem_api::agents::{Challenge, Profile as AgentProfile, RegisterAgent};
-use tandem_client::{ApiKey, Client};
+use tandem_api::error::Code;
+use tandem_client::{ApiKey, Client, Error};
 use tandem_core::text::{AgentName, Capabilities};
 use tandem_seal::PrivateKey;
 
 use super::session::{block_on, hub_of};
 use super::{Common, input};
 use crate::exit::{Failure, Outcome};
-use crate::profiles::{Profile, Profiles, name_of};
+use crate::profiles::{Pending, Profile, Profiles, name_of};
 use crate::signals;
 use crate::terminal::{Terminal, progress, text};
 
@@ -64,7 +66,8 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
     })
 }
 
-/// Makes an agent on a hub, its keys and its profile. It does not become the current one.
+/// Makes an agent on a hub, its keys and its profile, or finishes what an earlier command has begun. It does not become the
+/// current one.
 pub(super) async fn make_agent(
     client: &Client,
     profiles: &Profiles,
@@ -79,31 +82,111 @@ pub(super) async fn make_agent(
             "Choose another name for this one with --as PROFILE, or remove the old one with `tandem logout`.",
         ));
     }
+    let hub = client.hub().to_string();
+    if let Some(begun) = profiles.pending(name)? {
+        begun.check(&hub, &request, name)?;
+        terminal.note("An earlier registration was not finished. It is finished now, as it was begun.");
+        let registration = Registration { client, profiles, terminal, name, pending: begun };
+        return match client.holder_of(&registration.api_key()).await {
+            Ok(agent) => {
+                let key = registration.stored_key()?;
+                registration.save(agent, registration.api_key(), key).await
+            }
+            // The hub knows nothing of it.
+            Err(error) if error.code() == Some(Code::Unauthorized) => registration.carry_out(false).await,
+            Err(error) => Err(error.into()),
+        };
+    }
     profiles.refuse_stray_key(name)?;
-    // First of all, so that nobody waits for a key when the hub cannot be reached.
-    let challenge = client.challenge().await?;
-    let key = match encrypted {
-        true => Some(new_key(terminal)?),
-        false => None,
-    };
-    let solved = solve(challenge, terminal, request).await?;
-    // From here on a process that ends would leave a private key without a profile, or an agent without its key.
-    let held = signals::hold()?;
-    let (agent, api_key) = register(client, profiles, name, solved, key.as_ref()).await?;
-    let profile = Profile {
-        name: name.to_owned(),
-        hub: client.hub().to_string(),
-        agent_id: agent.id,
-        agent_name: agent.name.into(),
-        api_key: api_key.into(),
-        next_api_key: None,
-    };
-    match profiles.save(&profile) {
-        Ok(()) => {
-            held.release();
-            Ok((profile, key))
+    let (api_key, idempotency_key) = (ApiKey::generate()?.into(), tandem_client::random_key());
+    let pending = Pending { hub, api_key, idempotency_key, encrypted, request };
+    Registration { client, profiles, terminal, name, pending }.carry_out(true).await
+}
+
+/// A registration in progress.
+struct Registration<'a> {
+    client: &'a Client,
+    profiles: &'a Profiles,
+    terminal: &'a Terminal,
+    name: &'a str,
+    pending: Pending,
+}
+
+impl Registration<'_> {
+    fn api_key(&self) -> ApiKey {
+        self.pending.api_key.clone().into()
+    }
+
+    /// The private key that the command before has written, if it came so far.
+    fn stored_key(&self) -> Outcome<Option<PrivateKey>> {
+        let file = self.profiles.key_file(self.name);
+        let load = |file: &std::path::Path| PrivateKey::load(file).map_err(tandem_client::Error::from);
+        Ok(file.exists().then(|| load(&file)).transpose()?)
+    }
+
+    /// Registers the agent. Everything is written down before, for the case that no answer comes.
+    async fn carry_out(&self, is_new: bool) -> Outcome<(Profile, Option<PrivateKey>)> {
+        // First of all, so that nobody waits for a key when the hub cannot be reached.
+        let challenge = self.client.challenge().await?;
+        let key = match (self.stored_key()?, self.pending.encrypted) {
+            (None, true) => Some(new_key(self.terminal)?),
+            (stored, _) => stored,
+        };
+        let solved = solve(challenge, self.terminal, self.pending.request.clone()).await?;
+        // From here on a process that ends would leave a registration that has to be finished.
+        let held = signals::hold()?;
+        self.profiles.check_writable(self.name)?;
+        self.profiles.save_pending(self.name, &self.pending)?;
+        if let Some(key) = &key {
+            self.profiles.save_key(self.name, key)?;
         }
-        Err(failure) => Err(undo(client, profiles, &profile, failure).await),
+        let request = RegisterAgent { public_key: key.as_ref().map(|key| key.public().to_pem()), ..solved };
+        let client = self.client.clone().with_idempotency_key(&self.pending.idempotency_key);
+        let made = match client.register(&request, &self.api_key()).await {
+            Ok((agent, api_key)) => self.save(agent, api_key, key).await?,
+            Err(error) => return Err(self.failed(error, is_new).await),
+        };
+        held.release();
+        Ok(made)
+    }
+
+    /// What was written down is removed if the hub itself has refused it, and knows nothing of an earlier try.
+    async fn failed(&self, error: Error, is_new: bool) -> Failure {
+        let is_refused = matches!(&error, Error::Refused(refusal) if (400..500).contains(&refusal.status));
+        let is_unknown = async || {
+            let holder = self.client.holder_of(&self.api_key()).await;
+            holder.is_err_and(|error| error.code() == Some(Code::Unauthorized))
+        };
+        if is_new && is_refused && is_unknown().await {
+            let _ = self.profiles.remove(self.name);
+            return error.into();
+        }
+        let next = self.pending.next_step(self.name);
+        Failure::from(error).next(format!("The agent may exist now. Its keys are kept. {next}"))
+    }
+
+    async fn save(
+        &self,
+        agent: AgentProfile,
+        api_key: ApiKey,
+        key: Option<PrivateKey>,
+    ) -> Outcome<(Profile, Option<PrivateKey>)> {
+        let profile = Profile {
+            name: self.name.to_owned(),
+            hub: self.pending.hub.clone(),
+            agent_id: agent.id,
+            agent_name: agent.name.into(),
+            api_key: api_key.into(),
+            next_api_key: None,
+        };
+        let Err(failure) = self.profiles.save(&profile) else { return Ok((profile, key)) };
+        // An older hub has made another key, which is nowhere else.
+        let is_kept = profile.api_key == self.pending.api_key
+            && matches!(self.profiles.pending(self.name), Ok(Some(_)));
+        if is_kept {
+            return Err(failure.next(format!("Its keys are kept. {}", self.pending.next_step(self.name))));
+        }
+        Err(undo(self.client, self.profiles, &profile, failure).await)
     }
 }
 
@@ -164,34 +247,6 @@ async fn solution(challenge: Challenge, terminal: &Terminal) -> Outcome<(String,
     let found = tokio::task::spawn_blocking(search).await.ok().flatten();
     bar.finish_and_clear();
     found.ok_or_else(|| Failure::refused("found no solution for the hub's proof of work"))
-}
-
-/// Writes the key, then registers. Without a registration the key is removed again.
-async fn register(
-    client: &Client,
-    profiles: &Profiles,
-    name: &str,
-    request: RegisterAgent,
-    key: Option<&PrivateKey>,
-) -> Outcome<(AgentProfile, ApiKey)> {
-    profiles.check_writable(name)?;
-    if let Some(key) = key {
-        profiles.save_key(name, key)?;
-    }
-    let request = RegisterAgent { public_key: key.map(|key| key.public().to_pem()), ..request };
-    let failure = match client.register(&request, &ApiKey::generate()?).await {
-        Ok(registered) => return Ok(registered),
-        Err(failure) => failure,
-    };
-    let lost = failure.may_have_taken_effect();
-    let failure = Failure::from(failure);
-    let _ = profiles.remove(name);
-    match lost {
-        true => Err(failure.next(
-            "An agent may now exist there that nobody has the key of. It is empty and harms nobody: register again.",
-        )),
-        false => Err(failure),
-    }
 }
 
 /// Deletes an agent whose profile could not be saved. Printing its API key instead would leave a secret in logs and in

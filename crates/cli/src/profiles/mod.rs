@@ -1,12 +1,14 @@
 //! Profiles: the agents of this user, one file each, in the configuration folder.
 //!
 //! `agents/NAME.toml` contains the API key, so it has mode 0600 and is refused if others could read it. Next to it are
-//! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first used, `NAME.seen.d`,
-//! the record of encrypted messages and files that were read, and `NAME.whsec`, the secret of its webhooks. `current` names the profile
+//! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first used, `NAME.seen.d`, the
+//! record of encrypted messages and files that were read, `NAME.whsec`, the secret of its webhooks, and, while it is being registered,
+//! `NAME.pending`, the key that the hub may know. `current` names the profile
 //! that commands use. What a profile remembers between commands (the last task, cursors) is in the state folder; programs
 //! that run for the agent keep their files in `NAME.d` there.
 
 mod files;
+mod pending;
 mod state;
 mod wake_limit;
 mod wake_lock;
@@ -24,6 +26,7 @@ use tandem_seal::{Fingerprint, PrivateKey};
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
 pub(crate) use files::{create_private, read_secret, try_lock, write_secret};
+pub(crate) use pending::Pending;
 pub(crate) use state::State;
 pub(crate) use wake_limit::WakeLimit;
 pub(crate) use wake_lock::{WakeLock, Woken};
@@ -194,17 +197,18 @@ impl Profiles {
         Ok(Some(profile))
     }
 
-    /// Writes a profile, replacing an older one.
+    /// Writes a profile, replacing an older one. It is what a registration under this name has begun for.
     pub(crate) fn save(&self, profile: &Profile) -> Outcome {
         check_name(&profile.name)?;
         let text = toml::to_string(profile).map_err(|cause| Failure::refused(cause.to_string()))?;
-        write_secret(&self.file(&profile.name, "toml"), &text)
+        write_secret(&self.file(&profile.name, "toml"), &text)?;
+        self.remove_pending(&profile.name)
     }
 
     /// Removes a profile from this machine, with its private key and pins.
     pub(crate) fn remove(&self, name: &str) -> Outcome {
         check_name(name)?;
-        for suffix in ["toml", "pem", "pins", "pins.lock", "lock", "whsec"] {
+        for suffix in ["toml", "pem", "pins", "pins.lock", "lock", "whsec", "pending"] {
             // A killed command may have left a draft, which has the secret too.
             remove_abandoned(&self.file(name, suffix));
             match std::fs::remove_file(self.file(name, suffix)) {
@@ -290,7 +294,12 @@ impl Profiles {
         };
         let names = || self.names().map(|names| names.join(", "));
         if let Some(name) = chosen {
-            return self.load(&name)?.ok_or_else(|| {
+            let found = self.load(&name)?;
+            if let (None, Some(begun)) = (&found, self.pending(&name)?) {
+                let what = format!("the registration of {name} was not finished");
+                return Err(Failure::refused(what).next(begun.next_step(&name)));
+            }
+            return found.ok_or_else(|| {
                 Failure::not_found(format!("there is no profile {name:?} on this machine"))
                     .next("`tandem context list` shows the profiles; `tandem register NAME` makes one.")
             });

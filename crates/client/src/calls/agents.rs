@@ -30,21 +30,26 @@ impl Client {
         self.call(&Call::get("/agents/challenge")).await
     }
 
-    /// Registers an agent with a key that was made here, so a lost answer costs nothing. Returns its profile and the key
-    /// that it has: an older hub makes another one itself.
+    /// Registers an agent with a key that was made here. Returns its profile and the key that it has: an older hub makes
+    /// another one itself.
+    ///
+    /// Save the key first. After an error that is not the hub's refusal, the agent may exist: the same call with the same
+    /// key and the same [idempotency key](Self::with_idempotency_key) settles it.
     pub async fn register(&self, agent: &RegisterAgent, key: &ApiKey) -> Result<(Profile, ApiKey), Error> {
         let agent = RegisterAgent { api_key_hash: Some(key.hash()), ..agent.clone() };
         match self.call::<Registered>(&Call::post("/agents").json(&agent)).await {
             Ok(Registered { api_key, profile }) => Ok((profile, in_force(api_key, key))),
-            // The first answer was lost, and the hub knows the second request by no idempotency key.
+            // An answer before was lost, and the hub knows this request by no idempotency key.
             Err(error) if error.code() == Some(Code::KeyTaken) || error.may_have_taken_effect() => {
-                match self.clone().with_key(key.as_str()).profile().await {
-                    Ok(profile) => Ok((profile, key.clone())),
-                    Err(_) => Err(error),
-                }
+                self.holder_of(key).await.map(|profile| (profile, key.clone())).map_err(|_| error)
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The agent that has a key, by one quick call.
+    pub async fn holder_of(&self, key: &ApiKey) -> Result<Profile, Error> {
+        self.clone().with_key(key.as_str()).with_patience(Duration::ZERO).profile().await
     }
 
     /// The caller's profile.
@@ -71,11 +76,8 @@ impl Client {
         };
         // The hub refuses the old key, or the new one as taken, when it has done this already.
         let is_done = matches!(error.code(), Some(Code::Unauthorized | Code::KeyTaken));
-        if is_done || error.may_have_taken_effect() {
-            let replaced = self.clone().with_key(new.as_str()).with_patience(Duration::ZERO);
-            if replaced.profile().await.is_ok() {
-                return Ok(new.clone());
-            }
+        if (is_done || error.may_have_taken_effect()) && self.holder_of(new).await.is_ok() {
+            return Ok(new.clone());
         }
         Err(error)
     }

@@ -33,6 +33,8 @@ struct Shared {
     unanswered: Mutex<Vec<&'static str>>,
     /// The next request whose head contains this word reaches the hub, but its answer does not arrive.
     answer_lost: Mutex<Option<&'static str>>,
+    /// Requests whose head contains one of these words reach the hub, and a page of a proxy is the answer.
+    replaced: Mutex<Vec<&'static str>>,
     /// Requests that were refused.
     refusals: AtomicUsize,
     connections: AtomicUsize,
@@ -56,6 +58,7 @@ impl Relay {
             refused: Mutex::default(),
             unanswered: Mutex::default(),
             answer_lost: Mutex::default(),
+            replaced: Mutex::default(),
             refusals: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         });
@@ -85,6 +88,11 @@ impl Relay {
 
     pub fn refuse(&self, word: &'static str) {
         self.shared.refused.lock().unwrap().push(word);
+    }
+
+    /// Lets such requests through, and answers with a page in place of the hub.
+    pub fn answer_in_place_of(&self, words: &[&'static str]) {
+        *self.shared.replaced.lock().unwrap() = words.to_vec();
     }
 
     /// Refuses nothing any more.
@@ -138,7 +146,7 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
     let target = *shared.target.lock().unwrap();
     let Ok(mut hub) = TcpStream::connect(target).await else { return };
     let (mut up, mut down) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
-    let mut loses_answer = false;
+    let (mut loses_answer, mut is_replaced) = (false, false);
     loop {
         let is_open = *mode.borrow_and_update() == Mode::Pass;
         tokio::select! {
@@ -158,6 +166,7 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
                     return;
                 }
                 loses_answer |= shared.answer_lost.lock().unwrap().take_if(|word| head.contains(*word)).is_some();
+                is_replaced |= shared.replaced.lock().unwrap().iter().any(|word| head.contains(word));
                 let (length, is_over) = count(&shared.until_cut[0], length);
                 if hub.write_all(&up[..length]).await.is_err() || is_over {
                     return;
@@ -166,6 +175,11 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
             read = hub.read(&mut down), if is_open => {
                 let Ok(length @ 1..) = read else { return };
                 if loses_answer {
+                    return;
+                }
+                if is_replaced {
+                    let page = "HTTP/1.1 404 Not Found\r\ncontent-length: 18\r\n\r\n<html>proxy</html>";
+                    client.write_all(page.as_bytes()).await.ok();
                     return;
                 }
                 let (length, is_over) = count(&shared.until_cut[1], length);

@@ -136,10 +136,64 @@ async fn a_registration_that_a_proxy_lost_says_what_may_exist() {
         .await;
         let cli = Cli::at(&hub);
         let ran = cli.run(&["register", "ada", "--no-encryption"]).await;
-        ran.failed(4, "An agent may now exist");
-        assert!(!cli.config().join("agents/ada.toml").exists());
+        ran.failed(4, "The agent may exist now");
+        let agents = cli.config().join("agents");
+        assert!(!agents.join("ada.toml").exists() && super::mode(&agents.join("ada.pending")) == 0o600);
     };
     tokio::join!(lost(502), lost(504));
+}
+
+/// A page of a proxy came in place of the hub's answer. The agent exists, and the next command gets it.
+#[tokio::test]
+async fn a_registration_without_an_answer_is_finished_by_the_next_one() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let relay = Relay::start(hub.client.address).await;
+    let cli = Cli::at(&format!("http://{}", relay.address));
+    let register = ["register", "ada", "--no-encryption", "--description", "Reviews"];
+    relay.answer_in_place_of(&["post /agents http", "get /agents/me http"]);
+    let ran = cli.run(&register).await;
+    ran.failed(4, "`tandem register 'ada' --as ada --hub http://");
+    cli.run(&register).await.failed(4, "");
+    relay.answer_in_place_of(&[]);
+    cli.run(&["whoami", "--agent", "ada"]).await.failed(1, "was not finished");
+    cli.run(&["register", "bob", "--as", "ada"]).await.failed(1, "Finish it");
+    let made = cli.json(&["register", "ada"]).await;
+    assert_eq!(hub.admin("GET", "/admin/overview").await.ok(200)["agents"], 1);
+    assert!(made["agentId"].is_string(), "{made}");
+    assert_eq!(cli.json(&["profile", "show"]).await["description"], "Reviews");
+    assert!(!cli.config().join("agents/ada.pending").exists());
+    cli.run(&register).await.failed(1, "already a profile");
+}
+
+/// A command that was killed before the hub heard of it. Its keys are used, and it can be given up.
+#[tokio::test]
+async fn a_registration_that_was_cut_off_is_finished_with_its_keys() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let cli = Cli::new(&hub);
+    let key = ApiKey::generate().unwrap();
+    let write = |name: &str| {
+        let agents = cli.config().join("agents");
+        std::fs::create_dir_all(&agents).unwrap();
+        let pending = json!({
+            "hub": format!("http://{}", hub.client.address), "apiKey": key.as_str(), "idempotencyKey": "k",
+            "encrypted": true, "request": { "name": name },
+        });
+        for (ending, text) in [("pending", pending.to_string()), ("pem", super::foreign_key())] {
+            let file = agents.join(format!("{name}.{ending}"));
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        }
+    };
+    write("bob");
+    cli.ok(&["logout", "--agent", "bob", "--yes"]).await;
+    assert!(!cli.config().join("agents/bob.pem").exists());
+    write("ada");
+    let made = cli.json(&["register", "ada"]).await;
+    let public = tandem_seal::PrivateKey::from_pem(&super::foreign_key()).unwrap().public().clone();
+    assert_eq!(made["fingerprint"], public.fingerprint().hex());
+    let me = hub.client.send("GET", "/agents/me", Some(key.as_str()), None).await.ok(200);
+    assert_eq!(me["publicKey"], public.to_pem());
+    assert_eq!(cli.ok(&["context", "key", "ada"]).await.stdout.trim(), key.as_str());
 }
 
 /// A hub with one agent, whose name and key can be changed. Runs `on_change` when the name is.
@@ -265,6 +319,7 @@ async fn ended_during(request: &'static str, answer: (u16, Value), arguments: &[
         match got {
             "GET /agents/challenge" => no_challenge(),
             "POST /agents" => Some((201, agent.clone())),
+            "GET /agents/me" => Some((401, json!({ "error": "unknown key", "code": "unauthorized" }))),
             _ => None,
         }
     })
