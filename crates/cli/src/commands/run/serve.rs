@@ -23,7 +23,7 @@ use super::listing::list;
 use super::queue::Queue;
 use super::sources::Sources;
 use super::task::{Control, FAILED_PAUSE, Runner, new_key};
-use super::{Arguments, CommandLine, Options, Stop, folder, lock, processes};
+use super::{Arguments, CommandLine, Options, Stop, folder, lock, processes, worker_home};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::profiles::{create_private, write_secret};
 use crate::signals::Signals;
@@ -76,6 +76,7 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Comman
         session,
     });
     end_left_overs(&runner).await?;
+    worker_home::remove_all(&runner.homes);
     let mut shift = Shift::new(runner);
     let outcome = shift.serve(&mut stopping).await;
     shift.stop(&mut stopping).await;

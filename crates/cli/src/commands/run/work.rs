@@ -14,10 +14,10 @@ use tandem_core::{Status, TaskId};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::folder::Folder;
+use super::folder::{Folder, discard};
 use super::input::{self, Thread};
 use super::journal::{Entry, Phase, ResultKind, WorkResult};
-use super::recipe::{self, Recipe};
+use super::recipe;
 use super::task::{Control, FAILED_PAUSE, Next, Runner, new_key};
 use super::worker::{self, End, Ended, Job, Progress};
 use super::worker_home::{OwnerHome, WorkerHome};
@@ -69,8 +69,8 @@ impl Runner {
         control: &Control,
         progress: watch::Sender<Progress>,
     ) -> Outcome<Next> {
-        let program = match self.program() {
-            Ok(program) => program,
+        let command = match self.options.command.current() {
+            Ok(command) => command,
             Err(failure) => return self.not_started(view, entry, StartError::lasting(failure.what())).await,
         };
         let folder = Folder::prepare(self.base.join(view.id.as_str()))?;
@@ -86,7 +86,11 @@ impl Runner {
         let messages = self.client.open_messages(view, thread.messages).await;
         let json = input::json(&task, &messages, files, entry.runs).map_err(std::io::Error::from)?;
         self.journal.save(&entry)?;
-        let job = self.job(&task.view, program, entry.runs, &folder, json);
+        let home = match self.home(&view.id) {
+            Ok(home) => home,
+            Err(failure) => return self.not_started(view, before, StartError::lasting(failure.what())).await,
+        };
+        let job = self.job(&task.view, (command, home.clone()), entry.runs, &folder, json);
         let started = |worker| {
             entry.failed_starts = 0;
             entry.phase = Phase::Started { worker };
@@ -94,7 +98,10 @@ impl Runner {
             let _ = self.journal.save(&entry);
             self.surfaced(view.id.clone());
         };
-        match worker::run(job, started, progress, control.stop.subscribe()).await {
+        let ran = worker::run(job, started, progress, control.stop.subscribe()).await;
+        // If it cannot be removed now, the next run of the task or the next runner does so.
+        let _ = home.map(|home| home.remove());
+        match ran {
             Ok(ended) => self.ended(view, entry, &folder, ended, control).await,
             Err(cause) => self.not_started(view, before, StartError::from(&cause)).await,
         }
@@ -116,20 +123,26 @@ impl Runner {
         Ok(Next::Later(pause))
     }
 
-    /// What is started for each task now, and the home in which it is started.
-    fn program(&self) -> Outcome<Program> {
-        let prepare = |recipe: Recipe| -> Outcome<WorkerHome> {
-            Ok(OwnerHome::of_user()?.prepare(recipe, &self.homes.join(recipe.name()))?)
-        };
-        let line = &self.options.command;
-        Ok(Program { command: line.current()?, home: line.recipe.map(prepare).transpose()? })
+    /// A new home for one run of a recipe.
+    fn home(&self, task: &TaskId) -> Outcome<Option<WorkerHome>> {
+        let Some(recipe) = self.options.command.recipe else { return Ok(None) };
+        let folder = self.homes.join(recipe.name()).join(task.as_str());
+        discard(&folder)?;
+        Ok(Some(OwnerHome::of_user()?.prepare(recipe, folder)?))
     }
 
     /// What is started for a task. The view is the opened one: the name of the sender of an encrypted task is the pinned one.
-    fn job(&self, view: &TaskView, program: Program, run: u32, folder: &Folder, json: Vec<u8>) -> Job {
+    fn job(
+        &self,
+        view: &TaskView,
+        (command, home): (Vec<OsString>, Option<WorkerHome>),
+        run: u32,
+        folder: &Folder,
+        json: Vec<u8>,
+    ) -> Job {
         Job {
-            command: program.command,
-            home: program.home,
+            command,
+            home,
             variables: vec![
                 (processes::RUNNER, self.id.to_string()),
                 ("TANDEM_TASK_ID", view.id.to_string()),
@@ -269,12 +282,6 @@ impl Runner {
         }
         format!("{what}\n\n{}", ended.errors.join("\n").replace('\0', "\u{fffd}"))
     }
-}
-
-/// What is started for a task.
-struct Program {
-    command: Vec<OsString>,
-    home: Option<WorkerHome>,
 }
 
 /// Why a worker could not be started.

@@ -1,5 +1,6 @@
-//! The home of the workers of a recipe: a folder of the profile with links to what the tool needs of the owner's home. So
-//! `$HOME` leads a worker neither to the profiles with the API keys of agents nor to anything else of the owner.
+//! The home of a worker of a recipe: a folder with links to what the tool needs of the owner's home. So `$HOME` leads a worker
+//! neither to the profiles with the API keys of agents nor to anything else of the owner. Each run has a home of its own, which
+//! is removed afterwards: what a worker leaves there is not for the worker of another task, which may be another owner's.
 //!
 //! This hides, it does not protect: a program of the same user can read every file by its absolute path.
 
@@ -7,6 +8,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use super::folder;
 use super::recipe::Recipe;
 use crate::exit::{Failure, Outcome};
 use crate::profiles::create_private;
@@ -20,13 +22,56 @@ pub(super) const REMOVED: [&str; 4] =
 const CODEX_FILES: [&str; 7] =
     ["auth.json", "auth.lock", "config.toml", "hooks.json", "AGENTS.md", "rules", ".env"];
 
-/// Files that tools write themselves.
-const LOGINS: [&str; 2] = ["auth.json", ".claude.json"];
+/// Files that tools write themselves, in a home. If a tool replaces one as a whole, it is kept beside the homes for the next
+/// worker: the owner's may no longer be valid.
+const LOGINS: [&str; 2] = [".codex/auth.json", ".claude.json"];
 
 /// A home with the variables that lead to it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct WorkerHome {
+    pub(super) folder: PathBuf,
     pub(super) variables: Vec<(&'static str, PathBuf)>,
+}
+
+impl WorkerHome {
+    /// Removes the home, when its worker has ended.
+    pub(super) fn remove(&self) -> Outcome {
+        remove(&self.folder)
+    }
+}
+
+/// Removes the homes that a runner that was killed has left. Their workers have ended.
+pub(super) fn remove_all(homes: &Path) {
+    for tool in folders_in(homes) {
+        // One that cannot be removed is in nobody's way: the next run of its task tries it again.
+        folders_in(&tool).iter().for_each(|home| drop(remove(home)));
+    }
+}
+
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_folder = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.filter(is_folder).map(|entry| entry.path()).collect()
+}
+
+/// Removes a home, and keeps the logins that the tool has replaced in it.
+fn remove(home: &Path) -> Outcome {
+    for login in LOGINS.map(Path::new) {
+        let (own, Some(kept)) = (home.join(login), kept(home, login)) else { continue };
+        let modified =
+            |file: &Path| file.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.modified().ok();
+        if let Some(at) = modified(&own)
+            && modified(&kept).is_none_or(|before| before < at)
+        {
+            std::fs::rename(own, kept)?;
+        }
+    }
+    folder::discard(home)
+}
+
+/// Where a login is kept beside the homes. No id of a task contains a dot.
+fn kept(home: &Path, login: &Path) -> Option<PathBuf> {
+    Some(home.parent()?.join(login.file_name()?))
 }
 
 /// The places of the owner that the tools use.
@@ -49,29 +94,34 @@ impl OwnerHome {
         Ok(Self { home, codex, claude, gemini })
     }
 
-    /// Makes the home of a tool's workers in this folder, or brings it up to date.
-    pub(super) fn prepare(&self, recipe: Recipe, folder: &Path) -> io::Result<WorkerHome> {
-        create_private(folder)?;
-        let mut variables = vec![("HOME", folder.to_owned())];
+    /// Makes the home of a tool's worker in this folder, which must not exist.
+    pub(super) fn prepare(&self, recipe: Recipe, folder: PathBuf) -> io::Result<WorkerHome> {
+        create_private(&folder)?;
+        let mut variables = vec![("HOME", folder.clone())];
         match recipe {
             // With a folder of its own, it needs nothing of the home.
             Recipe::Claude if self.claude.is_some() => {}
             Recipe::Claude => {
                 link(&self.home.join(".claude"), &folder.join(".claude"))?;
-                link(&self.home.join(".claude.json"), &folder.join(".claude.json"))?;
+                link(&login(&folder, LOGINS[1], self.home.join(".claude.json"))?, &folder.join(LOGINS[1]))?;
             }
             Recipe::Codex => {
                 let (owners, own) =
                     (self.codex.clone().unwrap_or_else(|| self.home.join(".codex")), folder.join(".codex"));
                 create_private(&own)?;
                 for name in CODEX_FILES {
-                    link(&owners.join(name), &own.join(name))?;
+                    let place = own.join(name);
+                    let owners = match folder.join(LOGINS[0]) == place {
+                        true => login(&folder, LOGINS[0], owners.join(name))?,
+                        false => owners.join(name),
+                    };
+                    link(&owners, &place)?;
                 }
                 variables.push(("CODEX_HOME", own));
             }
             Recipe::Gemini => {
                 link(&self.gemini.as_ref().unwrap_or(&self.home).join(".gemini"), &folder.join(".gemini"))?;
-                variables.push(("GEMINI_CLI_HOME", folder.to_owned()));
+                variables.push(("GEMINI_CLI_HOME", folder.clone()));
             }
         }
         if cfg!(target_os = "macos") {
@@ -79,40 +129,26 @@ impl OwnerHome {
             create_private(&folder.join("Library"))?;
             link(&self.home.join("Library/Keychains"), &folder.join("Library/Keychains"))?;
         }
-        Ok(WorkerHome { variables })
+        Ok(WorkerHome { folder, variables })
     }
 }
 
-/// Lets a place lead to a file or folder of the owner, if there is one. Settings that are the owner's come from the owner
-/// only, so a file that a worker has left in their place is removed.
+/// Lets a place lead to a file or folder of the owner, if there is one.
 fn link(owners: &Path, place: &Path) -> io::Result<()> {
-    if std::fs::read_link(place).is_ok_and(|to| to == owners) {
-        return Ok(());
-    }
-    let owners_at = owners.metadata().and_then(|found| found.modified()).ok();
-    if let Ok(found) = place.symlink_metadata() {
-        // A tool may replace a login that it has renewed as a whole. That stays until the owner's is newer.
-        let is_login = LOGINS.iter().any(|name| place.ends_with(name));
-        if is_login
-            && found.is_file()
-            && owners_at.is_none_or(|at| found.modified().is_ok_and(|own| own > at))
-        {
-            return Ok(());
+    if owners.exists() { symlink(owners, place) } else { Ok(()) }
+}
+
+/// The login that a worker uses: the kept one, until the owner's is newer.
+fn login(home: &Path, login: &str, owners: PathBuf) -> io::Result<PathBuf> {
+    let Some(kept) = kept(home, Path::new(login)) else { return Ok(owners) };
+    let Ok(kept_at) = kept.metadata().and_then(|found| found.modified()) else { return Ok(owners) };
+    match owners.metadata().and_then(|found| found.modified()) {
+        Ok(owners_at) if owners_at >= kept_at => {
+            // A worker that still uses it has the file open, or opens the owner's next.
+            let _ = std::fs::remove_file(kept);
+            Ok(owners)
         }
-        match found.is_dir() {
-            // Another worker may be using it.
-            true if owners_at.is_none() => return Ok(()),
-            true => std::fs::remove_dir_all(place)?,
-            false => std::fs::remove_file(place)?,
-        }
-    }
-    if owners_at.is_none() {
-        return Ok(());
-    }
-    match symlink(owners, place) {
-        // Another worker was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        linked => linked,
+        _ => Ok(kept),
     }
 }
 
@@ -140,7 +176,7 @@ mod tests {
         write(home.join(".codex/auth.json"), "login");
         write(home.join(".codex/sessions/one.jsonl"), "talk");
         let owner = OwnerHome { home: home.clone(), codex: None, claude: None, gemini: None };
-        let variables = owner.prepare(Recipe::Codex, &own).unwrap().variables;
+        let variables = owner.prepare(Recipe::Codex, own.clone()).unwrap().variables;
         assert_eq!(variables, [("HOME", own.clone()), ("CODEX_HOME", own.join(".codex"))]);
         let names = |folder: &Path| {
             let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
@@ -153,43 +189,57 @@ mod tests {
         // What the tool writes into it is the owner's.
         std::fs::write(own.join(".codex/auth.json"), "renewed").unwrap();
         assert_eq!(std::fs::read_to_string(home.join(".codex/auth.json")).unwrap(), "renewed");
-        // What a worker puts in the place of a setting has no effect on the next one.
-        std::fs::write(own.join(".codex/config.toml"), "[mcp_servers.x]").unwrap();
-        owner.prepare(Recipe::Codex, &own).unwrap();
-        assert_eq!(names(&own.join(".codex")), ["auth.json"]);
         // The folder is elsewhere now.
         write(base.join("elsewhere/auth.json"), "other");
         let owner = OwnerHome { codex: Some(base.join("elsewhere")), ..owner };
-        owner.prepare(Recipe::Codex, &own).unwrap();
+        let own = base.join("next");
+        owner.prepare(Recipe::Codex, own.clone()).unwrap();
         assert_eq!(std::fs::read_to_string(own.join(".codex/auth.json")).unwrap(), "other");
         std::fs::remove_dir_all(base).unwrap();
     }
 
-    #[test]
-    fn a_file_that_the_tool_has_replaced_stays_until_the_owners_is_newer() {
+    /// Nothing but a login that the tool has replaced outlives a home.
+    #[tokio::test]
+    async fn a_worker_leaves_nothing_to_the_next_one() {
         let base = place("replaced");
-        let (home, own) = (base.join("owner"), base.join("worker"));
-        let (owners, place) = (home.join(".claude.json"), own.join(".claude.json"));
+        let (home, homes) = (base.join("owner"), base.join("homes"));
+        let owners = home.join(".claude.json");
         write(owners.clone(), "one");
         write(home.join(".claude/settings.json"), "{}");
         let owner = OwnerHome { home, codex: None, claude: None, gemini: None };
-        let read = || {
-            assert_eq!(owner.prepare(Recipe::Claude, &own).unwrap().variables, [("HOME", own.clone())]);
-            std::fs::read_to_string(&place).unwrap()
-        };
-        assert_eq!(read(), "one");
-        assert!(own.join(".claude/settings.json").exists());
-        std::fs::remove_file(&place).unwrap();
-        std::fs::write(&place, "of the tool").unwrap();
+        let next = |task: &str| owner.prepare(Recipe::Claude, homes.join("claude").join(task)).unwrap();
+        let read = |home: &WorkerHome| std::fs::read_to_string(home.folder.join(".claude.json")).unwrap();
         let at = |file: &Path, seconds| {
             let at = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             std::fs::File::options().write(true).open(file).unwrap().set_modified(at).unwrap();
         };
         at(&owners, 1_000);
-        at(&place, 2_000);
-        assert_eq!(read(), "of the tool");
+        let first = next("task_1");
+        assert_eq!((read(&first).as_str(), &first.variables), ("one", &vec![("HOME", first.folder.clone())]));
+        assert!(first.folder.join(".claude/settings.json").exists());
+        // It leaves a note for the next one, and replaces its login.
+        write(first.folder.join(".bashrc"), "evil");
+        let own = first.folder.join(".claude.json");
+        std::fs::remove_file(&own).unwrap();
+        std::fs::write(&own, "of the tool").unwrap();
+        at(&own, 2_000);
+        first.remove().unwrap();
+        assert!(!first.folder.exists());
+        let second = next("task_2");
+        assert_eq!(read(&second), "of the tool");
+        let names = std::fs::read_dir(&second.folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(
+            names.iter().filter(|name| *name != "Library").collect::<Vec<_>>(),
+            [".claude", ".claude.json"]
+        );
+        // The runner is killed now; the next one finds no home.
+        write(second.folder.join("left"), "evil");
+        remove_all(&homes);
+        assert!(!second.folder.exists());
         at(&owners, 3_000);
-        assert_eq!(read(), "one");
+        assert_eq!(read(&next("task_2")), "one", "the owner's is newer");
         std::fs::remove_dir_all(base).unwrap();
     }
 }

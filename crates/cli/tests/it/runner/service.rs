@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use crate::command::{Cli, mode};
-use crate::harness::{Db, Harness};
+use crate::harness::{Db, Harness, eventually};
 
 #[rstest]
 #[tokio::test]
@@ -114,17 +114,21 @@ async fn a_worker_of_a_recipe_has_a_home_of_its_own(#[values(Db::Sqlite)] db: Db
     std::fs::write(cli.home.join(".codex/auth.json"), "login\n").unwrap();
     let script = format!(
         "cat $CODEX_HOME/auth.json; ls -A $HOME $CODEX_HOME; echo ${{XDG_CONFIG_HOME-none}} ${{XDG_STATE_HOME-none}}; \
-         {} context list --json 2>&1",
+         {} context list --json 2>&1; echo evil > $HOME/.bashrc; echo evil > $CODEX_HOME/AGENTS.override.md",
         env!("CARGO_BIN_EXE_tandem")
     );
     stand_in(&mut cli, "codex", &script);
-    let task = cli.task(&[]).await;
-    let _runner = super::Runner::with(&cli, &["--from", "ada", "--recipe", "codex"]);
-    let done = super::until(&cli, &task, "completed").await;
-    let home = cli.home.join("state/tandem/bob.d/run/home/codex").display().to_string();
-    let expected = format!("login\n{home}:\n.codex\n\n{home}/.codex:\nauth.json\nnone none");
-    assert_eq!(done["result"], expected, "and no profile");
-    assert_eq!(mode(std::path::Path::new(&home)), 0o700);
+    let tasks = [cli.task(&[]).await, cli.task(&[]).await];
+    let _runner = super::Runner::with(&cli, &["--from", "ada", "--recipe", "codex", "--concurrency", "1"]);
+    let homes = cli.home.join("state/tandem/bob.d/run/home/codex");
+    for task in tasks {
+        let done = super::until(&cli, &task, "completed").await;
+        let home = homes.join(&task).display().to_string();
+        let expected = format!("login\n{home}:\n.codex\n\n{home}/.codex:\nauth.json\nnone none");
+        assert_eq!(done["result"], expected, "no profile, and nothing that another worker has left");
+    }
+    assert_eq!(mode(&homes), 0o700);
+    eventually(async || (homes.read_dir().unwrap().count() == 0).then_some(())).await;
 }
 
 #[rstest]
