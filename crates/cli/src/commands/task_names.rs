@@ -15,8 +15,8 @@ use super::Session;
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
 
-/// Tasks in which the beginning of an id is looked for, newest first.
-const TASKS_MAX: usize = 2_000;
+/// Tasks in which the beginning of an id is looked for. With more, another one could begin so too.
+const TASKS_MAX: usize = 5_000;
 /// Before an id that is not to be completed. No id contains a colon.
 const EXACTLY: &str = "id:";
 /// A word of so many characters is a whole id, not a beginning that a person types.
@@ -57,14 +57,22 @@ impl Session {
             self.client.tasks(&TasksQuery { limit, cursor, ..TasksQuery::default() }).await
         };
         let mut found: Vec<TaskId> = exact.into_iter().map(|task| task.id).collect();
-        let mut looked_at = 0;
+        let (mut looked_at, mut are_more) = (0, false);
         each_page(500, read, |page| {
             looked_at += page.items.len();
+            are_more = page.next.is_some();
             let wanted = |task: &TaskView| begins(&task.id, named) && may_be_completed(task, me);
             found.extend(page.into_iter().filter(wanted).map(|task| task.id));
             looked_at < TASKS_MAX && found.len() < 2
         })
         .await?;
+        if are_more && found.len() < 2 {
+            let what = format!(
+                "you have more than {TASKS_MAX} tasks, so {:?} could mean several",
+                text::line(named)
+            );
+            return Err(Failure::usage(what).next("Give the whole id."));
+        }
         match found.as_slice() {
             [one] => Ok(one.clone()),
             [] => Err(unknown()),

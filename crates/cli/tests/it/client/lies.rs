@@ -11,7 +11,7 @@ use super::server::{Answer, Server, json_answer};
 use super::stream::next;
 use crate::backup::Shelf;
 use crate::command::Cli;
-use crate::harness::PATIENCE;
+use crate::harness::{Db, Harness, PATIENCE};
 
 /// An empty page that leads to another one.
 fn page(cursor: &str) -> Answer {
@@ -77,6 +77,53 @@ async fn a_list_without_an_end_is_given_up() {
     let ran = tokio::time::timeout(PATIENCE * 3, command.env("TANDEM_KEY", "tdm_x").output()).await;
     let said = String::from_utf8(ran.unwrap().unwrap().stderr).unwrap();
     assert!(said.contains("without an end"), "{said}");
+}
+
+/// A beginning that is unique among the newest tasks may not be unique.
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_beginning_of_an_id_is_not_enough_among_too_many_tasks() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let task = ada.get(&format!("/tasks/{}", ada.task(&bob).await)).await.ok(200);
+    let id = task["id"].as_str().unwrap().to_owned();
+    let pages_of = async |pages: usize| {
+        let task = task.clone();
+        Server::answering(move |_, head| {
+            if !head.starts_with("get /tasks?") {
+                return json_answer("404 Not Found", "", json!({ "error": "no", "code": "not_found" }));
+            }
+            let cursor = head.split("cursor=").nth(1).unwrap_or("1");
+            let digits: String = cursor.chars().take_while(char::is_ascii_digit).collect();
+            let number: usize = digits.parse().unwrap();
+            let mut items = vec![task.clone(); 500];
+            let copies = items.iter_mut().enumerate().skip(usize::from(number == 1));
+            copies.for_each(|(at, item)| item["id"] = json!(format!("other-{number}-{at}")));
+            let link = match number < pages {
+                true => format!("link: </tasks?cursor={}>; rel=\"next\"\r\n", number + 1),
+                false => String::new(),
+            };
+            json_answer("200 OK", &link, json!(items))
+        })
+        .await
+    };
+    let show = async |server: &Server, word: &str| {
+        let cli = Cli::at(&format!("http://{}", server.address));
+        let ran = cli.command(&["task", "show", word]).env("TANDEM_KEY", "tdm_x").output().await.unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    let (few, many) = (pages_of(3).await, pages_of(usize::MAX).await);
+    let begun = &id[..id.len() - 1];
+    let (code, said) = show(&few, "none").await;
+    assert!(code == Some(3) && said.contains("there is no task \"none\""), "{said}");
+    // It is found, and is asked for by its whole id.
+    let (code, said) = show(&few, begun).await;
+    assert!(code == Some(3) && !said.contains("there is no task"), "{said}");
+    for word in ["none", begun] {
+        let (code, said) = show(&many, word).await;
+        assert!(code == Some(2) && said.contains("Give the whole id"), "{word}: {said}");
+    }
+    assert_eq!(many.count(), 2 * (1 + 10), "5,000 tasks are looked at");
 }
 
 /// After every connection the stream compares the log with what it remembers.
