@@ -5,7 +5,9 @@
 
 use tandem_api::connections::ConnectionView;
 use tandem_client::{Error, Pins, folded_name};
+use tandem_core::AgentId;
 use tandem_core::ids::has_made_shape;
+use tandem_core::text::is_invisible;
 use tandem_seal::PublicKey;
 
 use crate::exit::Failure;
@@ -102,6 +104,24 @@ pub(crate) fn described(one: &ConnectionView) -> String {
     format!("{alias}{} ({})", text::line(connected.agent_name.as_str()), connected.agent_id)
 }
 
+/// A word for an agent in a command to copy: the owner's alias or the agent's own name, if it means this agent alone and a
+/// shell takes it for a plain word; else the id.
+pub(crate) fn word_for(connections: &[ConnectionView], agent: &AgentId, pins: Option<&Pins>) -> String {
+    let is_plain = |word: &str, fits: fn(char) -> bool| {
+        word.starts_with(fits) && word.chars().all(|c| fits(c) || "-_.".contains(c)) && !looks_like_id(word)
+    };
+    let is_it =
+        |word: &str| resolve(connections, word, pins).is_ok_and(|found| found.connected.agent_id == *agent);
+    let one = connections.iter().find(|one| one.connected.agent_id == *agent);
+    let alias = one.and_then(|one| one.alias.as_ref()).map(|alias| alias.as_str());
+    // Its own name could be made of letters that look like others.
+    let name = one.map(|one| one.connected.agent_name.as_str());
+    let alias = alias.filter(|alias| is_plain(alias, |c| c.is_alphanumeric() && !is_invisible(c)));
+    let name = name.filter(|name| is_plain(name, |c| c.is_ascii_alphanumeric()));
+    let word = [alias, name].into_iter().flatten().find(|word| is_it(word));
+    word.unwrap_or(agent.as_str()).to_owned()
+}
+
 fn listed(agents: &[ConnectionView]) -> String {
     let mut words: Vec<String> = agents.iter().take(LISTED_MAX).map(described).collect();
     if agents.len() > LISTED_MAX {
@@ -167,7 +187,7 @@ mod tests {
         }
         // A hub that hides an agent and gives its id to another one as an alias.
         let made = "agent_01k0000000e8h8q000000000";
-        let id = made.parse::<tandem_core::AgentId>().unwrap();
+        let id = made.parse::<AgentId>().unwrap();
         assert!(
             has_made_shape(id.as_str())
                 && found(&[connection("agent_5", "eve", Some(made))], made).is_empty()
@@ -176,6 +196,26 @@ mod tests {
         for word in ["agent_9", " agent_9", "Agent_9", "AGENT_1"] {
             assert!(found(&connections, word).is_empty(), "{word:?}");
         }
+    }
+
+    #[test]
+    fn a_command_to_copy_names_an_agent_by_what_means_it_alone() {
+        let word = |connections: &[ConnectionView]| {
+            word_for(connections, &"agent_1".parse().unwrap(), Some(&Pins::in_memory()))
+        };
+        let one = |name: &str, alias: Option<&str>| word(&[connection("agent_1", name, alias)]);
+        assert_eq!((one("bob", None), one("bob", Some("josé"))), ("bob".into(), "josé".into()));
+        assert_eq!((one("b b", Some("rev 1")), one("bob", Some("x;y"))), ("agent_1".into(), "bob".into()));
+        for name in
+            ["--all", ".b", "-", "@", "$(id)", "agent_9", "Agent_1", "b\u{200d}", "b\u{43e}b", "a|b", "b'"]
+        {
+            assert_eq!(one(name, None), "agent_1", "{name:?}");
+        }
+        let bob = connection("agent_1", "bob", None);
+        for other in [connection("agent_2", "Bob", None), connection("agent_2", "x", Some("bob"))] {
+            assert_eq!(word(&[bob.clone(), other]), "agent_1");
+        }
+        assert_eq!(word(&[]), "agent_1");
     }
 
     #[test]

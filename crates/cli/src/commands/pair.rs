@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
+use serde::Serialize;
 use tandem_api::connections::{ConnectedView, ConnectionView, PairingCodeView, RedeemCode};
 use tandem_api::events::{EventView, EventsQuery};
 use tandem_api::text::HubText;
@@ -13,6 +14,7 @@ use tandem_client::HubUrl;
 use tandem_core::pairing::{CODE_LIFETIME_SECONDS, PairingCode};
 use tandem_seal::PublicKey;
 
+use super::agent_names;
 use super::input::checked;
 use super::{Common, Session, first_agent};
 use crate::exit::{Failure, Outcome};
@@ -67,12 +69,26 @@ async fn redeem(session: &Session, code: RedeemCode) -> Outcome {
             failure
         }
     })?;
-    session.terminal.result(&connected, |terminal| introduce(terminal, &connected))?;
-    session.pin(&connected)
+    // A list that does not come does not hide who was connected.
+    let connections = session.connections().await.unwrap_or_default();
+    show_connected(session, &connected, &connections, &connected)
 }
 
-/// Shows who was connected, so that two people can compare.
-fn introduce(terminal: &Terminal, connected: &ConnectedView) -> Outcome {
+/// Shows who was connected, so that two people can compare, and pins the key.
+fn show_connected(
+    session: &Session,
+    view: &impl Serialize,
+    connections: &[ConnectionView],
+    connected: &ConnectedView,
+) -> Outcome {
+    let pins = session.pins()?;
+    let word = agent_names::word_for(connections, &connected.agent_id, pins.as_ref());
+    session.terminal.result(view, |terminal| introduce(terminal, connected, &word))?;
+    session.pin(connected)
+}
+
+/// Says who was connected. `word` names the agent in commands.
+fn introduce(terminal: &Terminal, connected: &ConnectedView, word: &str) -> Outcome {
     let name = text::line(connected.agent_name.as_str());
     terminal.line(&format!("Connected with {}", terminal.bold(&name)))?;
     terminal.line(&format!("  Id           {}", connected.agent_id))?;
@@ -84,17 +100,10 @@ fn introduce(terminal: &Terminal, connected: &ConnectedView) -> Outcome {
         Some(key) => terminal.line(&format!("  Fingerprint  {}", key.fingerprint().words()))?,
         None => terminal.line("  Fingerprint  none: this agent has no key for encryption")?,
     }
-    let word = shell_word(&name, connected);
     terminal.note("Compare the fingerprint with the owner of the other agent.");
     terminal.note(&format!("If it differs: tandem connections remove {word}"));
     terminal.note(&format!("Next: tandem send {word} \"What to do\""));
     Ok(())
-}
-
-/// The name in a command to copy: the id, if a shell could take the name for something else.
-fn shell_word(name: &str, connected: &ConnectedView) -> String {
-    let is_plain = name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)) && !name.starts_with('-');
-    if is_plain { name.to_owned() } else { connected.agent_id.to_string() }
 }
 
 async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
@@ -114,9 +123,8 @@ async fn offer(session: &Session, arguments: &Arguments) -> Outcome {
     } else {
         show_code(session, &offer, arguments.no_qr, &hub_for_others(session).await)?;
     }
-    let connection = wait_for_connection(session, &offer, ends_at, before).await?;
-    terminal.result(&connection, |terminal| introduce(terminal, &connection.connected))?;
-    session.pin(&connection.connected)
+    let (connection, all) = wait_for_connection(session, &offer, ends_at, before).await?;
+    show_connected(session, &connection, &all, &connection.connected)
 }
 
 /// The address under which other machines reach the hub: the one that its operator has set, else the one in use here.
@@ -153,7 +161,7 @@ fn show_code(session: &Session, offer: &PairingCodeView, no_qr: bool, hub: &HubU
     Ok(())
 }
 
-/// Waits until the code is redeemed. Shows the time that is left.
+/// Waits until the code is redeemed. Shows the time that is left. Gives the connection, and all connections.
 ///
 /// An agent can get connections in other ways meanwhile: it accepts them without a code, or another terminal has made a
 /// code too. The event of the connection names the offer whose code was redeemed.
@@ -162,7 +170,7 @@ async fn wait_for_connection(
     offer: &PairingCodeView,
     ends_at: Instant,
     mut cursor: i64,
-) -> Outcome<ConnectionView> {
+) -> Outcome<(ConnectionView, Vec<ConnectionView>)> {
     let progress = Countdown { shown: session.terminal.progress };
     loop {
         let left = ends_at.saturating_duration_since(Instant::now()).as_secs();
@@ -182,9 +190,11 @@ async fn wait_for_connection(
         };
         if let Some(connection) = page.events.into_iter().find_map(ours) {
             progress.clear();
-            let made = session.connections().await?;
-            let made = made.into_iter().find(|one| one.connected.connection_id == connection);
-            return made.ok_or_else(|| Failure::refused("the connection was ended again at once"));
+            let all = session.connections().await?;
+            let made = all.iter().find(|one| one.connected.connection_id == connection).cloned();
+            return made
+                .map(|made| (made, all))
+                .ok_or_else(|| Failure::refused("the connection was ended again at once"));
         }
     }
 }

@@ -175,3 +175,23 @@ async fn agents_of_one_machine_are_connected_with_each_other() {
     let ran = cli.in_terminal_with(200, &setup, "n\n").await;
     assert!(!ran.stdout.contains("Connect these"), "{ran:?}");
 }
+
+/// The name comes from the other owner: a command to copy has it only if it means that agent alone.
+#[tokio::test]
+async fn advice_after_pairing_names_the_agent_that_was_connected() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let cli = Cli::new(&hub);
+    cli.register("ada").await;
+    let pair = async |name: &str| {
+        let other = hub.agent(name).await;
+        let code = other.post_empty("/pair/generate").await.text("code");
+        (cli.ok(&["pair", &code]).await.stderr, other.id)
+    };
+    let (said, _) = pair("bob").await;
+    assert!(said.contains("tandem send bob ") && said.contains("connections remove bob\n"), "{said}");
+    for name in ["Bob", "agent_1", "-x", "a b", "bo\u{43e}b"] {
+        let (said, id) = pair(name).await;
+        assert!(said.contains(&format!("tandem send {id} ")), "{name}: {said}");
+        assert!(said.contains(&format!("connections remove {id}\n")), "{name}: {said}");
+    }
+}
