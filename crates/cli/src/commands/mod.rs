@@ -18,6 +18,7 @@ mod follow_task;
 mod hook;
 mod inbox;
 mod input;
+mod known_tasks;
 mod listen;
 mod login;
 mod logout;

@@ -2,6 +2,7 @@
 
 mod orphans;
 mod quiet;
+mod titles;
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

@@ -195,7 +195,7 @@ fn prompt(thread: &Thread, hub: &Hub, me: &AgentId, why: Trigger) -> String {
     let what = if why == Trigger::Task { "A new task has come" } else { "A message has come" };
     let mut lines = vec![
         format!("{what} from {} (agent ID: {other}).", fence::name(name)),
-        format!("Task ID: {}", fence::id(task.id.as_str())),
+        format!("Task ID: {}", fence::id_in_words(task.id.as_str())),
         format!("Title: {}", of_task(&task.title)),
     ];
     if let Some(description) = &task.description {

@@ -7,6 +7,7 @@ use tandem_hub::Error;
 pub use crate::mcp::call::{Args, FencedJson, ToolReply, ToolResult, show, to_result};
 pub use crate::mcp::handler::INSTRUCTIONS;
 pub use crate::mcp::tools::files::uploaded;
+pub use crate::mcp::tools::news::in_words as report_in_words;
 pub use crate::mcp::tools::pairing::connected;
 pub use crate::mcp::tools::talk::{sent, shown_messages, shown_reply};
 pub use crate::mcp::tools::tasks::{created, shown_thread};
@@ -14,7 +15,7 @@ pub use crate::mcp::tools::{ToolSet, list as tools};
 
 /// Fences text of other owners.
 pub mod fence {
-    pub use crate::mcp::fence::{id, name, text, unfenced};
+    pub use crate::mcp::fence::{has_no_words, id, id_in_words, name, text, unfenced};
 }
 
 pub mod prompts {

@@ -115,14 +115,17 @@ impl Hook {
             // It makes the model go on, so only what may wake it counts.
             candidates = self.waking(candidates).await?.0;
         }
+        // In an answer to `Stop` the text stands where the user's own words stand: nothing of a peer belongs there.
+        let wording = match is_stop {
+            true => Wording::Fixed,
+            false => Wording::WithTitles(news::titles(&self.session.client, &candidates).await),
+        };
         let taken = self.shown.take(candidates, &inbox).await;
         let (news, before) = if is_stop { taken.waking() } else { (taken.news, taken.before) };
         if news.is_empty() {
             return self.report(Vec::new()).await;
         }
-        // In an answer to `Stop` the text stands where the user's own words stand: nothing of a peer belongs there.
-        let wording = if is_stop { Wording::Fixed } else { Wording::WithTitles };
-        let line = news.line(self.name(), wording);
+        let line = news.line(self.name(), &wording);
         let answer = match is_stop {
             true => json!({ "decision": "block", "reason": line }),
             false => json!({

@@ -126,7 +126,7 @@ pub(super) fn run(hook: &Hook, name: &str, max_wait: Duration) -> Outcome {
 fn tell(hook: &Hook, news: &Arrived) -> bool {
     let mut out = std::io::stderr();
     hook.reader.is_there(&out)
-        && writeln!(out, "{}", news.news.line(hook.name(), Wording::Fixed)).is_ok()
+        && writeln!(out, "{}", news.news.line(hook.name(), &Wording::Fixed)).is_ok()
         && hook.reader.is_there(&out)
 }
 

@@ -2,17 +2,21 @@
 
 use std::time::Duration;
 
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::{Map, Value, json};
 use tandem_api::error::Code;
 use tandem_client::{Client, Error as ClientError, McpAnswer};
 use tandem_hub::Error;
 
+use super::claims;
 use super::failures::to_hub_error;
 use super::handler::Bridge;
+use super::titles::Words;
 
 /// How long a tool may wait for news.
 const WAIT_MAX: Duration = Duration::from_secs(60);
+/// The text of a wait without news.
+const NOTHING_NEW: &str = "Nothing new. check_updates lists what has come before and still waits.";
 
 impl Bridge {
     /// Calls a tool of the hub.
@@ -69,7 +73,10 @@ impl Bridge {
         if let Some(cursor) = result.structured_content.as_ref().and_then(|data| data["cursor"].as_i64()) {
             self.set_reported(cursor);
         }
-        self.open_titles(client, &mut result).await;
+        self.open_titles(client, &mut result, Words::Report).await;
+        if name == "wait_for_updates" && is_empty(&result) {
+            result.content = vec![ContentBlock::text(NOTHING_NEW)];
+        }
         Ok(result)
     }
 }
@@ -93,7 +100,10 @@ pub(super) async fn request(
         _ => Map::new(),
     };
     match client.mcp(method, params, repeatable, wait).await {
-        Ok(McpAnswer::Result(result)) => Ok(result),
+        Ok(McpAnswer::Result(mut result)) => {
+            claims::remove(&mut result);
+            Ok(result)
+        }
         Ok(McpAnswer::Refused { message, .. }) => Err(Error::new(Code::Validation, message)),
         Err(ClientError::Lost { hub, cause }) => {
             let why = format!("the connection to {hub} was lost ({cause}); look before you repeat the call");

@@ -23,9 +23,11 @@ use tandem_server::mcp::shared::{self, Args, ToolSet, fence, invalid, prompts, r
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::claims;
 use super::failures::to_hub_error;
 use super::folder::Folder;
 use super::hub::Hub;
+use super::titles::Words;
 use super::tools;
 use super::wake::{CHANNEL, CLAUDE_CODE, Wakes};
 
@@ -94,7 +96,7 @@ impl Bridge {
             "wait_for_updates" => self.wait_for_updates(client, args.0).await,
             "list_tasks" | "list_pending_approvals" | "get_inbox" => {
                 let mut listed = self.forward(client, name, args.0).await?;
-                self.open_titles(client, &mut listed).await;
+                self.open_titles(client, &mut listed, Words::List).await;
                 Ok(listed)
             }
             "update_profile" if args.0.contains_key("publicKey") => {
@@ -126,7 +128,8 @@ impl Bridge {
             answered = answer => answered,
         };
         match answered {
-            Ok(McpAnswer::Result(result)) => {
+            Ok(McpAnswer::Result(mut result)) => {
+                claims::remove(&mut result);
                 serde_json::from_value(result).map_err(|why| ErrorData::internal_error(why.to_string(), None))
             }
             Ok(McpAnswer::Refused { code, message }) => Err(ErrorData::new(ErrorCode(code), message, None)),
@@ -249,7 +252,8 @@ impl ServerHandler for Bridge {
             return Err(resources::unknown(uri));
         }
         let params = json!({ "uri": uri });
-        let read: ReadResourceResult = self.ask(&context.ct, &client, "resources/read", params).await?;
+        let mut read: ReadResourceResult = self.ask(&context.ct, &client, "resources/read", params).await?;
+        self.open_resource(&client, &mut read).await;
         Ok(read.into())
     }
 

@@ -3,6 +3,7 @@
 //! It passes calls on to the hub's `/mcp` and does itself what the hub must not or cannot do: end-to-end encryption, and
 //! files of this machine. It follows the agent's events, and wakes the tool's model where the tool allows that.
 
+mod claims;
 mod create;
 mod failures;
 mod files;

@@ -3,69 +3,75 @@
 
 use std::collections::BTreeMap;
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ReadResourceResult, ResourceContents};
 use serde_json::Value;
-use tandem_api::text::{Author, PeerName};
-use tandem_client::{Client, Trust};
+use tandem_client::Client;
 use tandem_core::{AgentId, TaskId};
 use tandem_hub::Error;
 use tandem_seal::PublicKey;
-use tandem_server::mcp::shared::{Args, fence};
+use tandem_server::mcp::shared::{Args, fence, report_in_words};
 
+use super::super::known_tasks::{Known, UNVERIFIED_NAME, is_encrypted};
+use super::claims::VERIFIED;
 use super::failures::to_hub_error;
 use super::handler::Bridge;
 use super::sealed::UNVERIFIED;
 
 /// Titles that are opened for one answer.
 const TITLES_MAX: usize = 20;
-/// The field that says whether a pinned key vouches for an entry.
-const VERIFIED: &str = "verified";
-/// Before a name for which no key vouches.
-const UNVERIFIED_NAME: &str = "unverified: ";
 
-/// What is known of an encrypted task in a list.
-enum Known {
-    Verified {
-        title: String,
-        initiator: Party,
-        target: Party,
-        is_own: bool,
-    },
-    Unverified,
-    /// There are too many.
-    NotOpened,
-}
+/// Fields with keys and signatures.
+const KEYS: [&str; 4] = ["publicKey", "descriptionKeys", "encryptedKeys", "senderSignature"];
+/// Fields of an encrypted task that are ciphertext in a list.
+const SEALED: [&str; 2] = ["description", "result"];
 
-/// A party of a task, as a model sees it.
-struct Party {
-    id: String,
-    name: String,
+/// In which words the text of an answer repeats its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words {
+    /// The data as JSON.
+    List,
+    /// A report of news.
+    Report,
 }
 
 impl Bridge {
-    /// Opens the titles of encrypted tasks in an answer, as far as that is cheap, and corrects whom they are from.
-    pub(super) async fn open_titles(&self, client: &Client, result: &mut CallToolResult) {
-        let Some(data) = result.structured_content.as_mut().filter(|_| self.hub.has_key()) else { return };
-        let mut tasks = BTreeMap::new();
-        find(client, data, &mut tasks);
-        for (number, (id, known)) in tasks.iter_mut().enumerate() {
-            if number < TITLES_MAX {
-                *known = known_task(client, id).await;
+    /// Opens the titles of encrypted tasks in an answer, as far as that is cheap, and corrects whom they are from. The text of
+    /// the answer is made of its data, so that it says the same.
+    pub(super) async fn open_titles(&self, client: &Client, result: &mut CallToolResult, words: Words) {
+        let Some(data) = result.structured_content.as_mut() else { return };
+        self.open_titles_in(client, data).await;
+        let text = match words {
+            Words::Report => report_in_words(data),
+            Words::List => in_words(data),
+        };
+        result.content = vec![ContentBlock::text(text)];
+    }
+
+    /// The same for a resource: the inbox, and the tasks that are not encrypted.
+    pub(super) async fn open_resource(&self, client: &Client, read: &mut ReadResourceResult) {
+        for contents in &mut read.contents {
+            if let ResourceContents::TextResourceContents { text, .. } = contents
+                && let Ok(mut data) = serde_json::from_str::<Value>(text)
+            {
+                self.open_titles_in(client, &mut data).await;
+                *text = compact(&data);
             }
         }
-        let is_corrected = correct(data, &tasks);
-        if is_corrected {
-            result.content = vec![ContentBlock::text(compact(data))];
+    }
+
+    async fn open_titles_in(&self, client: &Client, data: &mut Value) {
+        if !self.hub.has_key() {
+            return;
         }
-        let line = |(id, known): (&String, &Known)| match known {
-            Known::Verified { title, .. } => Some(format!("- {}: {title}", fence::id(id))),
-            _ => None,
-        };
-        let lines: Vec<String> = tasks.iter().filter_map(line).collect();
-        if !lines.is_empty() {
-            let text = format!("Titles of encrypted tasks:\n{}", lines.join("\n"));
-            result.content.push(ContentBlock::text(text));
+        let mut tasks = BTreeMap::new();
+        find(client, data, &mut tasks);
+        for (id, known) in tasks.iter_mut().take(TITLES_MAX) {
+            *known = match id.parse() {
+                Ok(id) => Known::of(client, &id).await,
+                Err(_) => Known::Unverified,
+            };
         }
+        correct(data, &tasks);
     }
 
     /// `list_connections`. A connection whose key or name is not the pinned one is marked.
@@ -93,50 +99,12 @@ impl Bridge {
                 doubts.push(format!("- {}: {}", fence::id(agent.as_str()), to_hub_error(why).body.error));
             }
         }
+        result.content = vec![ContentBlock::text(in_words(data))];
         if !doubts.is_empty() {
             let words = format!("Do not trust these connections:\n{}", doubts.join("\n"));
-            result.content = vec![ContentBlock::text(compact(data)), ContentBlock::text(words)];
+            result.content.push(ContentBlock::text(words));
         }
         Ok(result)
-    }
-}
-
-/// The title of an encrypted task for a model; `None` if it cannot be verified.
-pub(super) async fn title_of(client: &Client, id: &str) -> Option<String> {
-    let id: TaskId = fence::unfenced(id).parse().ok()?;
-    let opened = client.open_description(client.task(&id).await.ok()?).await;
-    let title = &opened.view.title;
-    match opened.trust {
-        Trust::Verified if title.author() == Author::Reader => Some(title.as_str().to_owned()),
-        Trust::Verified | Trust::Plain => Some(fence::text(title.as_str())),
-        Trust::Unopened | Trust::Unreadable(_) => None,
-    }
-}
-
-async fn known_task(client: &Client, id: &str) -> Known {
-    let Ok(id) = id.parse::<TaskId>() else { return Known::Unverified };
-    let Ok(task) = client.task(&id).await else { return Known::Unverified };
-    let opened = client.open_description(task).await;
-    let view = &opened.view;
-    let party = |id: &AgentId, name: &PeerName| Party {
-        id: fence::id(id.as_str()),
-        name: match name.author() {
-            Author::Reader => name.as_str().to_owned(),
-            _ => fence::name(name.as_str()),
-        },
-    };
-    let is_own = view.title.author() == Author::Reader;
-    // The own signature does not say for whom it is.
-    let peer = client.keyring().and_then(|keyring| Ok(keyring.pins()?.peer(&id)));
-    let is_bound = matches!(peer, Ok(Some(_)));
-    match opened.trust {
-        Trust::Verified if is_bound => Known::Verified {
-            title: if is_own { view.title.as_str().to_owned() } else { fence::text(view.title.as_str()) },
-            initiator: party(&view.initiator_agent_id, &view.initiator_agent_name),
-            target: party(&view.target_agent_id, &view.target_agent_name),
-            is_own,
-        },
-        _ => Known::Unverified,
     }
 }
 
@@ -151,11 +119,10 @@ fn find(client: &Client, value: &Value, found: &mut BTreeMap<String, Known>) {
     match value {
         Value::Object(fields) => {
             let title = fields.get("title").or_else(|| fields.get("taskTitle")).and_then(Value::as_str);
-            let is_shown_so = fields.get("encrypted") == Some(&Value::Bool(true))
-                || title.is_some_and(|title| fence::unfenced(title) == tandem_seal::CLEAR_TITLE);
-            let is_known =
-                |id: &str| id.parse().is_ok_and(|id: TaskId| client.is_known_encrypted(&id).unwrap_or(true));
-            if let Some(id) = task_of(fields).filter(|id| is_shown_so || is_known(id)) {
+            let title = title.map(fence::unfenced);
+            let is_shown_so = fields.get("encrypted") == Some(&Value::Bool(true));
+            let is_one = |id: &str| id.parse().is_ok_and(|id: TaskId| is_encrypted(client, &id, title));
+            if let Some(id) = task_of(fields).filter(|id| is_shown_so || is_one(id)) {
                 found.insert(id.to_owned(), Known::NotOpened);
             }
             fields.values().for_each(|field| find(client, field, found));
@@ -165,68 +132,51 @@ fn find(client: &Client, value: &Value, found: &mut BTreeMap<String, Known>) {
     }
 }
 
-/// Puts what is known in the place of what the hub says. Returns whether it says something else about the parties, or
-/// something that cannot be verified.
-fn correct(value: &mut Value, tasks: &BTreeMap<String, Known>) -> bool {
+/// Puts what is known in the place of what the hub says.
+fn correct(value: &mut Value, tasks: &BTreeMap<String, Known>) {
     match value {
         Value::Object(fields) => {
-            let known = task_of(fields).and_then(|id| tasks.get(id));
-            let mut is_corrected = known.is_some_and(|known| correct_one(fields, known));
-            for field in fields.values_mut() {
-                is_corrected |= correct(field, tasks);
+            if let Some(known) = task_of(fields).and_then(|id| tasks.get(id)) {
+                correct_one(fields, known);
             }
-            is_corrected
+            fields.values_mut().for_each(|field| correct(field, tasks));
         }
-        Value::Array(items) => items.iter_mut().fold(false, |before, item| correct(item, tasks) | before),
-        _ => false,
+        Value::Array(items) => items.iter_mut().for_each(|item| correct(item, tasks)),
+        _ => {}
     }
 }
 
-fn correct_one(item: &mut JsonObject, known: &Known) -> bool {
-    let set_title = |item: &mut JsonObject, title: &str| {
-        for name in ["title", "taskTitle"] {
-            if let Some(field) = item.get_mut(name) {
-                *field = title.into();
-            }
-        }
+fn correct_one(item: &mut JsonObject, known: &Known) {
+    let title = match known {
+        Known::Verified { title, .. } => title,
+        Known::Unverified => UNVERIFIED,
+        Known::NotOpened => tandem_seal::CLEAR_TITLE,
     };
-    let (title, initiator, target, is_own) = match known {
-        Known::Verified { title, initiator, target, is_own } => (title, initiator, target, is_own),
-        Known::Unverified | Known::NotOpened => {
-            let title = match known {
-                Known::Unverified => UNVERIFIED,
-                _ => tandem_seal::CLEAR_TITLE,
-            };
-            set_title(item, title);
-            mark_names(item, &["initiatorAgentName", "targetAgentName", "fromAgentName", "fromAgent"]);
-            item.insert(VERIFIED.to_owned(), false.into());
-            return true;
+    let is_entry = item.contains_key("title");
+    set(item, &["title", "taskTitle"], title);
+    if let (Known::Verified { initiator, target, .. }, Some(from)) = (known, known.other_party()) {
+        set(item, &["initiatorAgentId"], &initiator.id);
+        set(item, &["initiatorAgentName"], &initiator.name);
+        set(item, &["targetAgentId"], &target.id);
+        set(item, &["targetAgentName"], &target.name);
+        set(item, &["fromAgentId"], &from.id);
+        set(item, &["fromAgentName", "fromAgent"], &from.name);
+        if is_entry {
+            item.insert(VERIFIED.to_owned(), true.into());
         }
-    };
-    set_title(item, title);
-    let from = if *is_own { target } else { initiator };
-    let mut is_corrected = false;
-    let parties = [
-        ("initiatorAgentId", &initiator.id),
-        ("initiatorAgentName", &initiator.name),
-        ("targetAgentId", &target.id),
-        ("targetAgentName", &target.name),
-        ("fromAgentId", &from.id),
-        ("fromAgentName", &from.name),
-        ("fromAgent", &from.name),
-    ];
-    for (name, value) in parties {
-        if let Some(field) = item.get_mut(name).filter(|field| field.is_string())
-            && field.as_str() != Some(value)
-        {
-            *field = value.as_str().into();
-            is_corrected = true;
+    } else {
+        mark_names(item, &["initiatorAgentName", "targetAgentName", "fromAgentName", "fromAgent"]);
+        item.insert(VERIFIED.to_owned(), false.into());
+    }
+}
+
+/// Replaces the fields that are texts.
+fn set(item: &mut JsonObject, names: &[&str], text: &str) {
+    for name in names {
+        if let Some(Value::String(field)) = item.get_mut(*name) {
+            text.clone_into(field);
         }
     }
-    if item.contains_key("title") {
-        item.insert(VERIFIED.to_owned(), true.into());
-    }
-    is_corrected
 }
 
 fn mark_names(item: &mut JsonObject, names: &[&str]) {
@@ -237,17 +187,35 @@ fn mark_names(item: &mut JsonObject, names: &[&str]) {
     }
 }
 
-/// Data as text, without what is null.
+/// The data of a list as text.
+fn in_words(data: &Value) -> String {
+    let lists: Vec<&Vec<Value>> =
+        data.as_object().into_iter().flatten().filter_map(|(_, field)| field.as_array()).collect();
+    if let [list] = lists.as_slice()
+        && list.is_empty()
+    {
+        return "There is nothing in this list.".to_owned();
+    }
+    compact(data)
+}
+
+/// Data as text, without what is null or of no use to a model: keys and ciphertext.
 fn compact(data: &Value) -> String {
-    fn full(value: &Value) -> Value {
+    fn shown(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {
-                let given = fields.iter().filter(|(_, value)| !value.is_null());
-                given.map(|(name, value)| (name.clone(), full(value))).collect::<JsonObject>().into()
+                let is_sealed = fields.get("encrypted") == Some(&Value::Bool(true));
+                let is_shown = |(name, value): &(&String, &Value)| {
+                    let name = name.as_str();
+                    let is_sealed_text = is_sealed && SEALED.contains(&name);
+                    !(value.is_null() || KEYS.contains(&name) || is_sealed_text)
+                };
+                let fields = fields.iter().filter(is_shown);
+                fields.map(|(name, value)| (name.clone(), shown(value))).collect::<JsonObject>().into()
             }
-            Value::Array(items) => items.iter().map(full).collect(),
+            Value::Array(items) => items.iter().map(shown).collect(),
             other => other.clone(),
         }
     }
-    full(data).to_string()
+    shown(data).to_string()
 }

@@ -5,7 +5,7 @@ mod directory;
 pub(crate) mod files;
 mod gate;
 mod networks;
-mod news;
+pub(crate) mod news;
 pub(crate) mod pairing;
 pub(crate) mod talk;
 pub(crate) mod tasks;

@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Entry, Page, ToolKind};
 use crate::mcp::call::{Args, Call, ToolReply, ToolResult, show};
+use crate::mcp::fence;
 
 /// Maximum wait: less than the minute after which clients give up.
 const WAIT_SECONDS_MAX: i64 = 50;
@@ -168,7 +169,9 @@ impl Call {
     }
 }
 
-fn in_words(found: &Value) -> String {
+/// A report of news as text. Its texts are fenced already.
+#[must_use]
+pub fn in_words(found: &Value) -> String {
     let list = |name: &str| found.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let text =
         |item: &Value, name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -181,7 +184,7 @@ fn in_words(found: &Value) -> String {
         }
         lines.push(format!("{title} ({}):", items.len()));
         for item in &items {
-            let (id, title) = (text(item, "id"), text(item, "title"));
+            let (id, title) = (fence::id_in_words(&text(item, "id")), text(item, "title"));
             lines.push(format!(
                 "- {id} from {} ({}): {title}",
                 text(item, "fromAgent"),
@@ -194,7 +197,8 @@ fn in_words(found: &Value) -> String {
         lines.push(format!("Unread messages, by task ({}):", unread.len()));
         for item in &unread {
             let count = item.get("count").and_then(Value::as_i64).unwrap_or_default();
-            lines.push(format!("- {}: {count} unread on {}", text(item, "taskId"), text(item, "taskTitle")));
+            let task = fence::id_in_words(&text(item, "taskId"));
+            lines.push(format!("- {task}: {count} unread on {}", text(item, "taskTitle")));
         }
     }
     let events = list("events");
@@ -216,7 +220,7 @@ fn describe_event(event: &Value, text: &impl Fn(&Value, &str) -> String) -> Stri
         (text(event, "type"), text(event, "taskId"), event.get("data").unwrap_or(&Value::Null));
     let mut line = format!("- {kind}");
     let parts = [
-        (" on ", task),
+        (" on ", if task.is_empty() { task } else { fence::id_in_words(&task) }),
         (", now ", text(data, "status")),
         (", reason: ", text(data, "reason")),
         (" by ", text(data, "fromAgentName")),
