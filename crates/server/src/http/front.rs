@@ -5,23 +5,20 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use http_body_util::BodyExt as _;
-use hyper::body::Body as _;
 use tandem_app::keys::{self, KeyHash};
 use tandem_core::AgentId;
 use tandem_hub::ops::sign_ins::Session;
 use tandem_hub::rates::{Rate, RateKind};
-use tandem_hub::{Address, Caller, Error, Held, Holder, Hub, RequestMemory, RunToCompletion};
+use tandem_hub::{Address, Caller, Error, Holder, Hub, RequestMemory, RunToCompletion};
 use tracing::Instrument as _;
 
-use crate::http::counted_body::CountedBody;
+use crate::http::counted_body::{REQUEST_BYTES, hold_body};
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
 use crate::http::{ApiError, browser, error, forwarded, nodes, origin};
@@ -214,34 +211,6 @@ async fn handle(hub: &Hub, request: Request, next: Next) -> Response {
 
 fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
-}
-
-/// What a request in progress costs beside its head and its body.
-const REQUEST_BYTES: usize = 8 * 1024;
-
-/// Keeps the memory of a response body until the client has read it. What was written cannot be refused any more: its
-/// response counts without a check, and the next requests of the client are refused instead.
-async fn hold_body(response: Response, mut held: Held, is_read: bool) -> Response {
-    let Some(bytes) = response.body().size_hint().exact().and_then(|size| usize::try_from(size).ok()) else {
-        // The body of a stream is not in memory, but each of its chunks is until it was written.
-        held.shrink_to(0);
-        return response.map(|body| Body::new(CountedBody::new(body, held)));
-    };
-    if bytes <= REQUEST_BYTES {
-        return response;
-    }
-    held.shrink_to(bytes);
-    if let Err(exhausted) = held.grow_to(bytes) {
-        if is_read {
-            return ApiError(exhausted.into()).into_response();
-        }
-        held.overdraw_to(bytes);
-    }
-    let (parts, body) = response.into_parts();
-    match body.collect().await {
-        Ok(collected) => Response::from_parts(parts, Body::from(held.tie(collected.to_bytes()))),
-        Err(_) => ApiError(Error::internal()).into_response(),
-    }
 }
 
 /// Authenticates a request, applies the rate limits, and takes the memory of a request.

@@ -107,7 +107,8 @@ async fn page(
 ) -> Result<Response, PageError> {
     let task: TaskId = parse_id(&task, "task")?;
     let asked = Asked::parse(&viewer.browser.target);
-    let show = Show { asked, ..Show::load(&hub, &viewer, &task, asked.query).await? };
+    let mut show = Show::load(&hub, &viewer, &task, asked.query).await?;
+    show.asked = asked;
     show.render(StatusCode::OK).await
 }
 
