@@ -3,6 +3,7 @@
 use tandem_core::approval::gate;
 use tandem_core::deadlines::{Deadline, Due};
 use tandem_core::events::EventKind;
+use tandem_core::ids::has_made_shape;
 use tandem_core::tasks::{
     ATTEMPTS_DEFAULT, CheckInSeconds, LeaseSeconds, MaxAttempts, MaxMessages, OnStall, Priority,
     REVIEWED_CHECK_IN_SECONDS, Side, Task, Terms, TtlSeconds,
@@ -14,10 +15,10 @@ use tandem_store::connections::{self, Reach};
 use tandem_store::{Tx, blocks, deadlines, events as event_rows, messages, networks, tasks as rows};
 
 use super::write_log;
-use crate::Error;
 use crate::events::{Event, append_event};
 use crate::messages::announce;
 use crate::sealed::Sealed;
+use crate::{Error, Invalid};
 
 /// Live tasks between two agents at most.
 pub const LIVE_TASKS_MAX: i64 = 10_000;
@@ -171,10 +172,14 @@ pub fn create(
         event_rows::lock(tx, &target)?;
     }
     let route = find_route(tx, by, &new.target, new.network.as_ref())?;
-    if let Some(id) = &new.id
-        && rows::is_id_used(tx, id)?
-    {
-        return Err(Error::IdTaken);
+    if let Some(id) = &new.id {
+        if rows::is_id_used(tx, id)? {
+            return Err(Error::IdTaken);
+        }
+        // An id of the hub is known by its form: a model is shown it bare.
+        if has_made_shape(id.as_str()) {
+            return Err(Invalid::field("id", "has the form of the hub's own ids; choose another one").into());
+        }
     }
     let parent_shared = parent_shared(tx, by, &route.target, new.parent.as_ref())?;
     if !new.draft {

@@ -213,7 +213,7 @@ impl ServerHandler for Handler {
             return Ok(());
         }
         if request.uri != resources::INBOX {
-            return Err(resources::unknown(&request.uri));
+            return Err(resources::not_subscribable(&request.uri));
         }
         if let Some(id) = session(&context.extensions) {
             self.sessions.subscribe(id, true);

@@ -8,16 +8,20 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
 use rmcp::model::{
-    ClientCapabilities, Implementation, InitializeRequestParams, JsonObject, SamplingCapability,
+    ClientCapabilities, ErrorCode, Implementation, InitializeRequestParams, JsonObject, SamplingCapability,
 };
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
 use tandem_api::error::Code;
 use tandem_hub::{Caller, Error, Hub};
 
 use super::{BODY_BYTES_MAX, tools};
-use crate::http::error;
 use crate::http::input::SMALL_BYTES_MAX;
+use crate::http::{error, json_response};
 use crate::rest::files;
 
 /// Size limit of messages other than ordinary tool calls and answers to the hub.
@@ -27,18 +31,28 @@ const VALUES_MAX: usize = 4_096;
 /// Characters of each text that is kept of a client's description of itself.
 const INFO_CHARS_MAX: usize = 128;
 
+/// A body that was read.
+pub(super) enum Read {
+    /// A message, and its method.
+    Message(Request, Option<String>),
+    /// It is no message; this says why.
+    Broken(Response),
+}
+
 /// Reads the body of a request, and the method of its message. A large body waits for a memory permit and holds it until
 /// it is processed.
-pub(super) async fn read(
-    hub: &Hub,
-    caller: &Caller,
-    request: Request,
-) -> Result<(Request, Option<String>), Error> {
+pub(super) async fn read(hub: &Hub, caller: &Caller, request: Request) -> Result<Read, Error> {
     let (mut parts, body) = request.into_parts();
     let (bytes, permit) = files::read_whole(hub, caller, body, BODY_BYTES_MAX, false).await?;
     // The key may have ended while the body arrived.
     hub.access.check(caller).await?;
     let head = Head::of(&bytes);
+    if head.is_none()
+        && is_json(&parts.headers)
+        && let Some(broken) = broken(&bytes)
+    {
+        return Ok(Read::Broken(broken));
+    }
     let bytes_max = head.as_ref().map_or(KEPT_BYTES_MAX, Head::bytes_max);
     if bytes.len() > bytes_max {
         return Err(error::body_too_large(bytes_max));
@@ -51,7 +65,34 @@ pub(super) async fn read(
     let method = head.map(|head| head.method.unwrap_or_default().into_owned());
     // The parts of a request are passed with its message to the tool.
     parts.extensions.insert(Arc::new(permit));
-    Ok((Request::from_parts(parts, Body::from(bytes)), method))
+    Ok(Read::Message(Request::from_parts(parts, Body::from(bytes)), method))
+}
+
+/// Whether a request says that its body is JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|value| value.starts_with("application/json"))
+}
+
+/// Why a body that has no head is no message, if that can be told from its form.
+fn broken(bytes: &[u8]) -> Option<Response> {
+    match serde_json::from_slice::<IgnoredAny>(bytes) {
+        Err(cause) => Some(refusal(ErrorCode::PARSE_ERROR, &format!("the body is not JSON: {cause}"))),
+        Ok(_) => match bytes.trim_ascii_start().first() {
+            Some(b'{') => None,
+            Some(b'[') => {
+                let why = "a batch is not supported; send one message with each request";
+                Some(refusal(ErrorCode::INVALID_REQUEST, why))
+            }
+            _ => Some(refusal(ErrorCode::INVALID_REQUEST, "the body is not a JSON-RPC message")),
+        },
+    }
+}
+
+/// The response to what is no message: an error without an id.
+pub(super) fn refusal(code: ErrorCode, why: &str) -> Response {
+    let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code.0, "message": why } });
+    json_response(StatusCode::BAD_REQUEST, error.to_string())
 }
 
 /// The fields of a message that are needed before it is handled.

@@ -31,7 +31,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tandem_core::AgentId;
 use tokio_util::sync::CancellationToken;
@@ -49,6 +49,7 @@ pub use crate::mcp::extension::{Extension, Offers};
 use crate::mcp::forward::Owner;
 use crate::mcp::handler::Handler;
 use crate::mcp::hosts::Hosts;
+use crate::mcp::message::Read;
 use crate::mcp::sessions::SessionError;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
 use crate::mcp::wake::{InboxFeed, Reserved};
@@ -131,10 +132,10 @@ async fn respond(surface: &Surface, caller: Caller, mut request: Request) -> Res
         request.headers_mut().remove(SESSION);
         return match method {
             Method::DELETE => Err(no_session()),
-            Method::POST => {
-                let (request, method) = message::read(hub, &caller, request).await?;
-                begin(surface, caller, request, method).await
-            }
+            Method::POST => match message::read(hub, &caller, request).await? {
+                Read::Message(request, method) => begin(surface, caller, request, method).await,
+                Read::Broken(refusal) => Ok(refusal),
+            },
             _ => answer(service, request).await,
         };
     };
@@ -164,7 +165,10 @@ async fn respond(surface: &Surface, caller: Caller, mut request: Request) -> Res
             Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }
         Method::POST => {
-            let (mut parts, body) = message::read(hub, &caller, request).await?.0.into_parts();
+            let (mut parts, body) = match message::read(hub, &caller, request).await? {
+                Read::Message(request, _) => request.into_parts(),
+                Read::Broken(refusal) => return Ok(refusal),
+            };
             let disconnect = CancellationToken::new();
             parts.extensions.insert(ClientDisconnect(disconnect.clone()));
             let read = disconnect.drop_guard();
@@ -206,12 +210,14 @@ impl ClientDisconnect {
 /// Passes a request to the SDK. Its plain-text errors are converted to the hub's error format.
 async fn answer(service: &Service, request: Request) -> Result<Response, Error> {
     let origin = request.headers().get(header::ORIGIN).cloned();
+    let is_json = message::is_json(request.headers());
     let response = service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})));
     let status = response.status();
     let content = response.headers().get(header::CONTENT_TYPE);
     if !status.is_client_error() || content.is_some_and(|content| content == "application/json") {
         return Ok(response);
     }
+    let allow = response.headers().get(header::ALLOW).cloned();
     let said = axum::body::to_bytes(response.into_body(), SMALL_BYTES_MAX).await.unwrap_or_default();
     let said = String::from_utf8_lossy(&said).into_owned();
     let code = match status {
@@ -220,7 +226,17 @@ async fn answer(service: &Service, request: Request) -> Result<Response, Error> 
             return Err(foreign_host("origin", &origin.unwrap_or_default()));
         }
         StatusCode::NOT_ACCEPTABLE => Code::NotAcceptable,
-        StatusCode::METHOD_NOT_ALLOWED => Code::MethodNotAllowed,
+        StatusCode::METHOD_NOT_ALLOWED => {
+            let mut refused = ApiError(Error::new(Code::MethodNotAllowed, said)).into_response();
+            let allow = allow.unwrap_or(HeaderValue::from_static("GET, POST, DELETE"));
+            refused.headers_mut().insert(header::ALLOW, allow);
+            return Ok(refused);
+        }
+        // The SDK says so of JSON that is no message.
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => {
+            let why = "the body is not a JSON-RPC message of MCP";
+            return Ok(message::refusal(ErrorCode::INVALID_REQUEST, why));
+        }
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::UnsupportedMediaType,
         StatusCode::NOT_FOUND => Code::NotFound,
         _ => Code::Validation,

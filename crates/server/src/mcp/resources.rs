@@ -58,3 +58,13 @@ pub fn unknown(uri: &str) -> ErrorData {
     let uri = serde_json::json!({"uri": uri});
     ErrorData::resource_not_found("this resource does not exist, or you may not see it", Some(uri))
 }
+
+/// The error for a subscription to anything but the inbox. It says nothing about whether a task exists.
+#[must_use]
+pub fn not_subscribable(uri: &str) -> ErrorData {
+    if !uri.starts_with(TASK) {
+        return unknown(uri);
+    }
+    let why = format!("only {INBOX} can be subscribed to; its news name the tasks that they are about");
+    ErrorData::invalid_params(why, Some(serde_json::json!({"uri": uri})))
+}

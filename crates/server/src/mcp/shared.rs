@@ -23,7 +23,7 @@ pub mod prompts {
 }
 
 pub mod resources {
-    pub use crate::mcp::resources::{INBOX, TASK, list, templates, unknown};
+    pub use crate::mcp::resources::{INBOX, TASK, list, not_subscribable, templates, unknown};
 }
 
 /// Changes to the schema of arguments.

@@ -10,7 +10,7 @@ import { startTheme } from './theme.js';
 import { startTimes } from './times.js';
 import { startToasts } from './toast.js';
 
-/** The second click of a double click sends nothing. The hub takes such a form once, but its second answer is no help. */
+/** The second click of a double click sends nothing: its answer would hide the first one. */
 function startForms() {
   addEventListener('submit', (event) => {
     const form = event.target;

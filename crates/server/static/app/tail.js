@@ -108,8 +108,7 @@ function fill(slot, entry) {
       break;
     case 'from':
       slot.textContent = sender(entry);
-      // An agent may be called like the hub.
-      if (!entry.fromAgentId) slot.className = 'by by-hub';
+      if (!entry.fromAgentId) slot.classList.add('by', 'by-hub');
       break;
     case 'detail':
       slot.textContent = facts(data) || '–';

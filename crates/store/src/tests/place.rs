@@ -74,7 +74,8 @@ impl Place {
         let conn = self.conn();
         let columns = dump::columns_of(conn, table).unwrap();
         let names: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
-        let sql = format!("select {} from {} order by 1, 2", names.join(", "), table.name);
+        let key = table.key.join(", ");
+        let sql = format!("select {} from {} order by {key}", names.join(", "), table.name);
         let rows = conn.rows(&sql, &[]).unwrap().into_iter().map(Row::into_values);
         rows.map(|row| columns.iter().cloned().zip(row).collect()).collect()
     }

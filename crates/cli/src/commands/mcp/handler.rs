@@ -263,7 +263,7 @@ impl ServerHandler for Bridge {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if request.uri != resources::INBOX {
-            return Err(resources::unknown(&request.uri));
+            return Err(resources::not_subscribable(&request.uri));
         }
         self.wakes.subscribe(Some(context.peer));
         Ok(())

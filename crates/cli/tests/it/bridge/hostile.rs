@@ -101,7 +101,8 @@ async fn the_bridge_says_whom_something_is_from_by_itself() {
     let listed = bob.tool("list_connections", json!({})).await;
     let of_eve = listed["structuredContent"]["connections"].as_array().unwrap();
     let of_eve = of_eve.iter().find(|one| one["agentId"] == eve.id.as_str()).unwrap();
-    assert_eq!((&of_eve["agentName"], &of_eve["verified"]), (&json!("unverified: ada"), &json!(false)));
+    let shown_name = format!("unverified: {}", fenced("ada"));
+    assert_eq!((&of_eve["agentName"], &of_eve["verified"]), (&json!(shown_name), &json!(false)));
     assert!(listed["content"].to_string().contains("Do not trust"), "{listed}");
     let why =
         bob.refused("create_task", json!({ "targetAgentId": "ada", "title": "x", "encrypt": false })).await;
@@ -111,10 +112,7 @@ async fn the_bridge_says_whom_something_is_from_by_itself() {
     hub.place.execute(&format!("update tasks set initiator_id = '{}' where id = '{task}'", eve.id));
     let listed = bob.tool("list_tasks", json!({})).await;
     let shown = &listed["structuredContent"]["tasks"][0];
-    assert_eq!(
-        (&shown["verified"], &shown["initiatorAgentName"]),
-        (&json!(false), &json!("unverified: ada"))
-    );
+    assert_eq!((&shown["verified"], &shown["initiatorAgentName"]), (&json!(false), &json!(shown_name)));
     assert!(shown["title"].as_str().unwrap().starts_with("[withheld"), "{listed}");
     hub.place.execute(&format!("update tasks set initiator_id = '{}' where id = '{task}'", ada_agent.id));
     // An old message under a new id, in a later call.

@@ -1,9 +1,12 @@
 //! Whose a session is, and when it ends.
 
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::Bytes;
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{NEW, OLD, Session, messages, post};
+use super::{NEW, OLD, Session, messages, post, raw};
 use crate::harness::{Agent, Db, Harness, eventually};
 
 #[rstest]
@@ -385,4 +388,44 @@ async fn what_is_no_message_is_refused() {
     )
     .await;
     assert_eq!((reply.status, messages(&reply)[0]["error"]["code"].clone()), (400, json!(-32020)));
+}
+
+/// What is no message gets an error of JSON-RPC, with and without a session.
+#[tokio::test]
+async fn broken_messages_are_refused_as_json_rpc_says() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let bob = hub.agent("Bob").await;
+    let session = Session::begin(&bob, json!({})).await;
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let batch = format!("[{ping},{ping}]");
+    for (body, code) in [
+        ("{", -32700),
+        ("{\"jsonrpc\":\"2.0\",", -32700),
+        ("", -32700),
+        (batch.as_str(), -32600),
+        ("[]", -32600),
+        ("\"hello\"", -32600),
+        ("{\"id\":7}", -32600),
+        ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}", -32600),
+    ] {
+        let headers: [&[(&str, &str)]; 2] = [&[], &[("mcp-session-id", &session.id)]];
+        for headers in headers {
+            let refused = raw(&bob, "/mcp", headers, Bytes::from(body.to_owned())).await;
+            assert_eq!(refused.status, 400, "{body}: {refused:?}");
+            let said = refused.json();
+            assert_eq!((&said["jsonrpc"], &said["id"]), (&json!("2.0"), &Value::Null), "{said}");
+            assert_eq!(said["error"]["code"], code, "{body}: {said}");
+        }
+    }
+    // Other content is refused before anybody looks for JSON in it.
+    let request = Request::post("/mcp").header("authorization", format!("Bearer {}", bob.key));
+    let request = request
+        .header("host", bob.client.address.to_string())
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "text/plain");
+    let text = bob.client.raw(request.body(Full::new(Bytes::from("hello"))).unwrap()).await;
+    text.refused(415, "unsupported_media_type");
+    let put = session.plain("PUT").await;
+    put.refused(405, "method_not_allowed");
+    assert!(put.header("allow").unwrap().contains("POST"), "{put:?}");
 }

@@ -245,7 +245,7 @@ async fn every_other_tool_does_what_it_says(#[values(Db::Sqlite, Db::Postgres)] 
     let (_, list) = carol.told("list_connections", json!({})).await;
     assert_eq!(
         (&list["connections"][0]["alias"], &list["connections"][0]["agentName"]),
-        (&json!("reader"), &json!("Ada"))
+        (&json!("reader"), &json!(super::fenced("Ada")))
     );
     let (words, _) = carol.told("set_alias", json!({ "connectionId": connection, "alias": null })).await;
     assert_eq!(words, "Alias cleared.");
@@ -297,7 +297,7 @@ async fn every_other_tool_does_what_it_says(#[values(Db::Sqlite, Db::Postgres)] 
     let (_, network) = ada.told("create_network", json!({ "name": "Crew" })).await;
     let invite = ada.post(&format!("/networks/{}/invites", network["id"].as_str().unwrap()), json!({})).await;
     let (words, _) = bob.told("join_network", json!({ "code": invite.text("code") })).await;
-    assert!(words.starts_with("Joined Crew."), "{words}");
+    assert!(words.starts_with(&format!("Joined {}.", super::fenced("Crew"))), "{words}");
     let (_, networks) = bob.told("list_networks", json!({})).await;
     assert_eq!(networks["networks"][0]["memberCount"], 2);
     let (words, _) = ada.told("broadcast", json!({ "networkId": network["id"], "content": "hear" })).await;

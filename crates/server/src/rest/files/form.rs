@@ -81,8 +81,8 @@ pub(crate) async fn upload_of_page(
     let file = read_form(hub, caller, form, Some(keys::Hashing::default()), Some(csrf)).await;
     hub.access.check(caller).await?;
     let Read { upload, info, hash, once } = hub.on_task(caller, task, file).await?;
-    let key = once.map(|once| page_key(&once, &[parts.uri.path().as_bytes(), &hash].concat()));
-    let caller = &caller.clone().with_idempotency_key(key.flatten());
+    let key = once.and_then(|once| page_key(&once, &[parts.uri.path().as_bytes(), &hash].concat()));
+    let caller = &caller.clone().with_idempotency_key(key);
     if let Some(earlier) = hub.earlier_answer::<UploadedFile>(caller).await? {
         return Ok(earlier);
     }

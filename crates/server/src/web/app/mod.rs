@@ -94,6 +94,16 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> Result<Respo
     Ok((status, headers, body).into_response())
 }
 
+/// The same for a page with texts of agents, which take long: on a thread where nothing waits for it.
+pub(crate) async fn html_aside(page: impl FnOnce() -> Page + Send + 'static) -> Page {
+    let span = tracing::Span::current();
+    let made = tokio::task::spawn_blocking(move || span.in_scope(page)).await;
+    made.unwrap_or_else(|cause| {
+        tracing::error!(%cause, "a page could not be made");
+        Err(Error::internal().into())
+    })
+}
+
 /// Leads the browser to another page of this hub, with GET.
 pub(crate) fn redirect(path: &str) -> Response {
     let headers = [

@@ -257,5 +257,6 @@ async fn the_way_of_a_task_is_shown() {
     t.bob.set(&task, "input-required").await.ok(200);
     let page = t.at_ada.get(&format!("/tasks/{task}")).await;
     page.has("<li class=\"gap\"><span>17 min</span></li>").has("60 %").has("width=\"60%\"");
-    page.has("reading &#60;b&#62;codes&#60;/b&#62;").has("Fetched").has("Acknowledged").has("by Bob");
+    page.has("reading &#60;b&#62;codes&#60;/b&#62;").has("Fetched").has("Acknowledged");
+    page.has("by “<span class=\"name\">Bob</span>”");
 }

@@ -15,11 +15,11 @@ use tandem_hub::{Hub, paging};
 
 use self::decide::Late;
 use super::copy::Copied;
-use super::markdown::{self, Excerpt};
+use super::markdown::{self, Budget, Excerpt};
 use super::thread::facts::{self, Key, Party};
 use super::thread::items::{FileLink, SealedBox, sealed_description};
 use super::words::{self, When};
-use super::{Page, Section, Shell, Viewer, html};
+use super::{Page, Section, Shell, Viewer, html, html_aside};
 
 /// Cards on one page.
 const CARDS_MAX: i64 = 10;
@@ -144,76 +144,85 @@ impl<'a> Show<'a> {
         let is_first_page = cursor.is_none();
         let query = PageQuery { limit: Some(CARDS_MAX), cursor };
         let queue = approvals::queue(self.hub, &self.viewer.caller, query, paging::LIST).await?;
-        let me = &self.viewer.caller.agent;
-        let cards: Vec<Card> =
-            queue.requests.items.iter().map(|request| self.card(request, me, &shell)).collect();
-        let template = ApprovalsTemplate {
-            is_encrypted: cards.iter().any(|card| matches!(card.wish, Wish::Sealed(_))),
-            next: queue.requests.next.as_ref().map(|cursor| {
-                form_urlencoded::Serializer::new(String::new()).append_pair("cursor", cursor).finish()
-            }),
-            is_first_page,
-            decided: queue.decided.iter().map(|task| decided(task, &shell)).collect(),
-            default_word: default_word(queue.default_rule),
-            keys: keys(&queue, me, &shell),
-            late: self.late,
-            error: self.error,
-            waiting: words::count(
-                shell.me.as_ref().map_or(0, |me| me.held()),
-                tandem_app::tasks::COUNTED_MAX,
-            ),
-            agent: me.to_string(),
-            me: shell.name.clone(),
-            cards,
-            shell,
-        };
-        html(status, &template)
+        let me = self.viewer.caller.agent.clone();
+        let Self { late, error, typed, .. } = self;
+        html_aside(move || {
+            let mut budget = Budget::of_a_page();
+            let card = |request: &Request| card(request, typed.as_ref(), &me, &shell, &mut budget);
+            let cards: Vec<Card> = queue.requests.items.iter().map(card).collect();
+            let template = ApprovalsTemplate {
+                is_encrypted: cards.iter().any(|card| matches!(card.wish, Wish::Sealed(_))),
+                next: queue.requests.next.as_ref().map(|cursor| {
+                    form_urlencoded::Serializer::new(String::new()).append_pair("cursor", cursor).finish()
+                }),
+                is_first_page,
+                decided: queue.decided.iter().map(|task| decided(task, &shell)).collect(),
+                default_word: default_word(queue.default_rule),
+                keys: keys(&queue, &me, &shell),
+                late,
+                error,
+                waiting: words::count(
+                    shell.me.as_ref().map_or(0, |me| me.held()),
+                    tandem_app::tasks::COUNTED_MAX,
+                ),
+                agent: me.to_string(),
+                me: shell.name.clone(),
+                cards,
+                shell,
+            };
+            html(status, &template)
+        })
+        .await
     }
+}
 
-    fn card(&self, request: &Request, me: &AgentId, shell: &Shell) -> Card {
-        let (task, sender) = (&request.task, &request.sender);
-        let id = task.id.to_string();
-        let pem = sender.agent.as_ref().and_then(|agent| agent.public_key.as_deref());
-        let connection = sender.connection.as_ref();
-        let rule = connection.and_then(|connection| connection.approval);
-        let typed = self.typed.as_ref().filter(|(task, _)| *task == id);
-        let wish = match &task.description {
-            None => Wish::Nothing,
-            Some(text) if task.encrypted => {
-                Wish::Sealed(Box::new(sealed_description(task, me, text.as_str())))
-            }
-            Some(text) => Wish::Text(markdown::markdown(text.as_str())),
-        };
-        Card {
-            version: request.version,
-            title: task.title.as_str().to_owned(),
-            sender: Party::initiator(task, me),
-            target: Party::target(task, me),
-            fingerprint: pem.and_then(facts::fingerprint),
-            has_key: pem.is_some(),
-            connected: connection.map(|connection| shell.when(&connection.created_at)),
-            connection: connection.map(|connection| connection.id.to_string()),
-            rule,
-            rule_word: rule_word(rule),
-            approved: words::count(sender.approved, DECISIONS_COUNTED_MAX),
-            rejected: words::count(sender.rejected, DECISIONS_COUNTED_MAX),
-            is_first: sender.approved + sender.rejected == 0,
-            terms: terms(task),
-            expires: task.expires_at.map(|at| shell.when(&at)),
-            is_soon: task.expires_at.is_some_and(|at| at.ms_since(shell.now) < SOON_MS),
-            asked: shell.when(&task.delivery.queued_at.unwrap_or(task.created_at)),
-            wish,
-            files: request.files.iter().map(|file| file_link(file, shell)).collect(),
-            has_more_files: request.has_more_files,
-            reason: typed.map_or_else(String::new, |(_, reason)| reason.clone()),
-            is_open: typed.is_some(),
-            more: format!("{}/tasks/{id}?whole=description#m-description", shell.base),
-            approve_id: format!("approve-cli-{id}"),
-            reject_id: format!("reject-cli-{id}"),
-            approve_command: command(&["task", "approve", &id]),
-            reject_command: command(&["task", "reject", &id, "--reason", "…"]),
-            id,
-        }
+fn card(
+    request: &Request,
+    typed: Option<&(String, String)>,
+    me: &AgentId,
+    shell: &Shell,
+    budget: &mut Budget,
+) -> Card {
+    let (task, sender) = (&request.task, &request.sender);
+    let id = task.id.to_string();
+    let pem = sender.agent.as_ref().and_then(|agent| agent.public_key.as_deref());
+    let connection = sender.connection.as_ref();
+    let rule = connection.and_then(|connection| connection.approval);
+    let typed = typed.filter(|(task, _)| *task == id);
+    let wish = match &task.description {
+        None => Wish::Nothing,
+        Some(text) if task.encrypted => Wish::Sealed(Box::new(sealed_description(task, me, text.as_str()))),
+        Some(text) => Wish::Text(markdown::markdown(text.as_str(), budget)),
+    };
+    Card {
+        version: request.version,
+        title: task.title.as_str().to_owned(),
+        sender: Party::initiator(task, me),
+        target: Party::target(task, me),
+        fingerprint: pem.and_then(facts::fingerprint),
+        has_key: pem.is_some(),
+        connected: connection.map(|connection| shell.when(&connection.created_at)),
+        connection: connection.map(|connection| connection.id.to_string()),
+        rule,
+        rule_word: rule_word(rule),
+        approved: words::count(sender.approved, DECISIONS_COUNTED_MAX),
+        rejected: words::count(sender.rejected, DECISIONS_COUNTED_MAX),
+        is_first: sender.approved + sender.rejected == 0,
+        terms: terms(task),
+        expires: task.expires_at.map(|at| shell.when(&at)),
+        is_soon: task.expires_at.is_some_and(|at| at.ms_since(shell.now) < SOON_MS),
+        asked: shell.when(&task.delivery.queued_at.unwrap_or(task.created_at)),
+        wish,
+        files: request.files.iter().map(|file| file_link(file, shell)).collect(),
+        has_more_files: request.has_more_files,
+        reason: typed.map_or_else(String::new, |(_, reason)| reason.clone()),
+        is_open: typed.is_some(),
+        more: format!("{}/tasks/{id}?whole=description#m-description", shell.base),
+        approve_id: format!("approve-cli-{id}"),
+        reject_id: format!("reject-cli-{id}"),
+        approve_command: command(&["task", "approve", &id]),
+        reject_command: command(&["task", "reject", &id, "--reason", "…"]),
+        id,
     }
 }
 

@@ -1,6 +1,10 @@
 //! What the Markdown of agents becomes, hostile Markdown above all.
 
-use super::{Excerpt, RENDERED_BYTES_MAX, Shown, markdown, plain, whole};
+use super::{Budget, Excerpt, RENDERED_BYTES_MAX, Shown, plain, whole};
+
+fn markdown(text: &str) -> Excerpt {
+    super::markdown(text, &mut Budget::of_a_page())
+}
 
 #[track_caller]
 fn html_of(text: &str) -> String {
@@ -171,4 +175,24 @@ fn a_table_with_too_many_cells_stays_text() {
     };
     assert!(matches!(markdown(&table(10, 20)).shown, Shown::Html(_)));
     assert!(matches!(markdown(&table(500, 500)).shown, Shown::Plain(_)));
+}
+
+/// However many texts there are: some are formatted, the others are shown as they are.
+#[test]
+fn the_work_of_a_page_is_bounded() {
+    let formatted = |text: &str, count: usize| {
+        let mut budget = Budget::of_a_page();
+        let shown = (0..count).map(|_| super::markdown(text, &mut budget).shown);
+        shown.filter(|shown| matches!(shown, Shown::Html(_))).count()
+    };
+    let prose = "The *quick* brown fox and `code`.\n\n".repeat(100);
+    assert_eq!(formatted(&prose[..prose.len().min(4_000)], 8), 8);
+    // Many events, and many bytes with hardly an event.
+    assert_eq!(formatted(&"*_".repeat(RENDERED_BYTES_MAX / 2), 30), 0);
+    assert!(formatted(&"*a* ".repeat(600), 30) < 10);
+    assert_eq!(formatted(&"x".repeat(RENDERED_BYTES_MAX), 30), 8);
+    // What is left over is for short texts.
+    let mut budget = Budget::of_a_page();
+    let _ = super::markdown(&"*_".repeat(RENDERED_BYTES_MAX / 2), &mut budget);
+    assert_eq!(super::markdown("*late*", &mut budget).shown, Shown::Plain("*late*".to_owned()));
 }

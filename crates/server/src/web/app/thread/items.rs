@@ -74,33 +74,40 @@ pub(crate) struct Message {
     pub(crate) receipts: Vec<Receipt>,
 }
 
+/// A change of status, or a sentence of the hub.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) mark: StatusMark,
+    pub(crate) by: Author,
+    pub(crate) text: String,
+    pub(crate) quote: Option<String>,
+    pub(crate) when: When,
+}
+
 #[derive(Debug)]
 pub(crate) enum Item {
     Message(Box<Message>),
-    /// A change of status, or a sentence of the hub.
-    Line {
-        mark: StatusMark,
-        by: Author,
-        text: String,
-        quote: Option<String>,
-        when: When,
-    },
+    Line(Box<Line>),
     /// The place where older messages are left out.
     Older,
 }
 
 /// The thread of a page, oldest first.
 pub(crate) fn items(thread: &ThreadPage, me: &AgentId, shell: &Shell, whole: Option<&str>) -> Vec<Item> {
-    let build = Build { thread, me, shell, whole };
+    let mut build = Build { thread, me, shell, whole, budget: markdown::Budget::of_a_page() };
+    let description = build.description();
+    // The newest first, for whom the budget is there. In the end they are in the order of time again.
+    let newest = thread.messages.iter().rev();
     let mut timed: Vec<(Timestamp, Item)> =
-        thread.messages.iter().map(|message| (message.created_at, build.item(message))).collect();
+        newest.map(|message| (message.created_at, build.item(message))).collect();
+    timed.reverse();
     // Creation is the description itself.
     let is_move = |line: &&TaskLogView| line.from_status.is_some() && line.to_status != Status::Draft;
     let moves = thread.moves.iter().filter(is_move);
     timed.extend(moves.map(|line| (line.created_at, build.moved(line))));
     // Stable: a message stays before the change of status that came with it.
     timed.sort_by_key(|(at, _)| *at);
-    let mut items = vec![build.description()];
+    let mut items = vec![description];
     if thread.older.is_some() {
         items.push(Item::Older);
     }
@@ -113,14 +120,15 @@ struct Build<'a> {
     me: &'a AgentId,
     shell: &'a Shell,
     whole: Option<&'a str>,
+    budget: markdown::Budget,
 }
 
 impl Build<'_> {
-    fn text(&self, id: &str, text: &str, is_json: bool) -> Content {
+    fn text(&mut self, id: &str, text: &str, is_json: bool) -> Content {
         let excerpt = match () {
             () if self.whole == Some(id) => markdown::whole(text),
             () if is_json => markdown::plain(text),
-            () => markdown::markdown(text),
+            () => markdown::markdown(text, &mut self.budget),
         };
         Content::Text(excerpt)
     }
@@ -129,7 +137,7 @@ impl Build<'_> {
         format!("{}/tasks/{}?whole={id}#m-{id}", self.shell.base, self.thread.task.id)
     }
 
-    fn description(&self) -> Item {
+    fn description(&mut self) -> Item {
         let task = &self.thread.task;
         let from = Party::initiator(task, self.me);
         let content = match &task.description {
@@ -153,12 +161,12 @@ impl Build<'_> {
         Item::Message(Box::new(message))
     }
 
-    fn item(&self, message: &MessageView) -> Item {
+    fn item(&mut self, message: &MessageView) -> Item {
         let Actor::Agent(sender) = &message.sender_agent_id else {
             let mark = words::status(self.thread.task.status, self.thread.task.approval_status);
             let text = message.content.as_str().to_owned();
             let when = self.shell.when(&message.created_at);
-            return Item::Line { mark, by: Author::Hub, text, quote: None, when };
+            return Item::Line(Box::new(Line { mark, by: Author::Hub, text, quote: None, when }));
         };
         let name = message.sender_agent_name.as_ref().map_or("deleted agent", |name| name.as_str());
         let from = Party::new(sender, name, self.me);
@@ -177,7 +185,7 @@ impl Build<'_> {
         }))
     }
 
-    fn content(&self, message: &MessageView, from: &Party) -> Content {
+    fn content(&mut self, message: &MessageView, from: &Party) -> Content {
         let id = message.id.to_string();
         let text = message.content.as_str();
         let href = || format!("{}/files/{text}", self.shell.base);
@@ -220,13 +228,13 @@ impl Build<'_> {
     fn moved(&self, line: &TaskLogView) -> Item {
         let mark = words::status(line.to_status, None);
         let quote = line.detail.as_ref().map(|detail| detail.as_str().to_owned());
-        Item::Line {
+        Item::Line(Box::new(Line {
             by: Author::of(&line.actor, &self.thread.task, self.me),
             text: mark.word.to_owned(),
             mark,
             quote,
             when: self.shell.when(&line.created_at),
-        }
+        }))
     }
 }
 

@@ -28,7 +28,7 @@ use self::facts::{Facts, Peer};
 use self::items::Item;
 use self::timeline::{Line, Step};
 use super::words::{self, StatusMark};
-use super::{Page, PageError, Section, Shell, Viewer, html};
+use super::{Page, PageError, Section, Shell, Viewer, html, html_aside};
 use crate::rest::files;
 
 /// Agents to which a task can be given, on its page.
@@ -107,9 +107,8 @@ async fn page(
 ) -> Result<Response, PageError> {
     let task: TaskId = parse_id(&task, "task")?;
     let asked = Asked::parse(&viewer.browser.target);
-    let mut show = Show::load(&hub, &viewer, &task, asked.query).await?;
-    show.asked = asked;
-    show.render(StatusCode::OK).await
+    let show = Show::load(&hub, &viewer, &task, asked.query).await?;
+    Show { asked, ..show }.render(StatusCode::OK).await
 }
 
 /// The page with everything that goes into it.
@@ -139,41 +138,43 @@ impl<'a> Show<'a> {
     }
 
     async fn render(self, status: StatusCode) -> Page {
-        let shell = self.shell.clone();
-        // After a refused form the page has the address of the form, which cannot be fetched again.
-        let live = shell.live.clone().filter(|_| self.failure.is_none());
-        let shell = Shell { live, ..shell };
-        let thread = &self.thread;
-        let (me, task) = (&self.viewer.caller.agent, &thread.task);
-        let path = format!("{}/tasks/{}", shell.base, task.id);
-        let actions = Actions::of(self.hub, thread, &self.typed);
+        let actions = Actions::of(self.hub, &self.thread, &self.typed);
         let (targets, has_more_targets) = match actions.can_reassign() {
             true => self.targets().await?,
             false => (Vec::new(), false),
         };
-        let history_end = thread.history_before + i64::try_from(thread.history.len()).unwrap_or(0);
-        let template = ThreadTemplate {
-            title: task.title.as_str().to_owned(),
-            mark: words::status(task.status, task.approval_status),
-            is_live: task.status.is_live() && self.failure.is_none(),
-            is_encrypted: task.encrypted,
-            facts: Facts::of(thread, me, &shell),
-            steps: timeline::steps(task, &shell),
-            items: items::items(thread, me, &shell, self.asked.whole.as_deref()),
-            older: thread.older,
-            is_newest: self.asked.query.before.is_none(),
-            timeline: timeline::lines(thread, me, &shell),
-            earlier: (thread.history_before > 0).then(|| (thread.history_before - 100).max(0)),
-            later: (history_end < thread.history_total).then_some(history_end),
-            actions,
-            targets,
-            has_more_targets,
-            failure: self.failure,
-            typed: self.typed,
-            path,
-            shell,
-        };
-        html(status, &template)
+        let me = self.viewer.caller.agent.clone();
+        let Self { shell, thread, asked, failure, typed, .. } = self;
+        html_aside(move || {
+            let task = &thread.task;
+            // After a refused form the page has the address of the form, which cannot be fetched again.
+            let live = shell.live.clone().filter(|_| failure.is_none());
+            let shell = Shell { live, ..shell };
+            let history_end = thread.history_before + i64::try_from(thread.history.len()).unwrap_or(0);
+            let template = ThreadTemplate {
+                title: task.title.as_str().to_owned(),
+                mark: words::status(task.status, task.approval_status),
+                is_live: task.status.is_live() && failure.is_none(),
+                is_encrypted: task.encrypted,
+                facts: Facts::of(&thread, &me, &shell),
+                steps: timeline::steps(task, &shell),
+                items: items::items(&thread, &me, &shell, asked.whole.as_deref()),
+                older: thread.older,
+                is_newest: asked.query.before.is_none(),
+                timeline: timeline::lines(&thread, &me, &shell),
+                earlier: (thread.history_before > 0).then(|| (thread.history_before - 100).max(0)),
+                later: (history_end < thread.history_total).then_some(history_end),
+                actions,
+                targets,
+                has_more_targets,
+                failure,
+                typed,
+                path: format!("{}/tasks/{}", shell.base, task.id),
+                shell,
+            };
+            html(status, &template)
+        })
+        .await
     }
 
     /// The agents to which the initiator can give the task.
