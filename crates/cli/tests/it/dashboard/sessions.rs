@@ -162,7 +162,8 @@ async fn two_sign_ins_at_once_are_both_in_the_session(#[values(Db::Sqlite, Db::P
 
 #[tokio::test]
 async fn a_cookie_without_requests_left_costs_no_query() {
-    let hub = Harness::start_with(Db::Sqlite, |config| config.rate_limit_max = 5).await;
+    let set = |config: &mut tandem_hub::Config| (config.rate_limit_max, config.database_readers) = (5, 1);
+    let hub = Harness::start_with(Db::Sqlite, set).await;
     let ada = hub.agent("Ada").await;
     let person = Person::sign_in(&hub, &ada).await;
     // Strangers use up the requests of the address: the session is found all the same.

@@ -110,7 +110,7 @@ async fn each_change_of_status_is_on_the_page_of_its_time(#[values(Db::Sqlite, D
 /// The page is read in two steps, and something happens between them.
 #[tokio::test]
 async fn a_page_misses_nothing_that_happens_while_it_is_read() {
-    let hub = Harness::start(Db::Sqlite).await;
+    let hub = Harness::start_with(Db::Sqlite, |config| config.database_readers = 1).await;
     let (ada, bob) = hub.pair().await;
     let person = Person::sign_in(&hub, &bob).await;
     let task = ada.task(&bob).await;
