@@ -67,12 +67,13 @@ fn ada(cli: &Cli) -> String {
 #[tokio::test]
 async fn peer_text_is_shown_harmlessly() {
     let hub = Harness::start(Db::Sqlite).await;
-    // The hub takes no control characters in names.
-    let name: String = NASTY.chars().filter(|c| !c.is_control()).take(60).collect();
+    // The hub takes no control characters in titles, and nothing invisible in names.
+    let title: String = NASTY.chars().filter(|c| !c.is_control()).take(60).collect();
+    let name: String = title.chars().filter(|c| !tandem_core::text::is_invisible(*c)).collect();
     let (cli, peer) = with_peer(&hub, &name).await;
     peer.patch("/agents/me", json!({ "discoverable": true })).await.ok(200);
     let ada = ada(&cli);
-    let body = json!({ "targetAgentId": ada, "title": name, "description": format!("{NASTY}\n\t{NASTY}") });
+    let body = json!({ "targetAgentId": ada, "title": title, "description": format!("{NASTY}\n\t{NASTY}") });
     let task = peer.post("/tasks", body).await.ok(201)["id"].as_str().unwrap().to_owned();
     let say = async |content: &str| {
         peer.post(&format!("/tasks/{task}/messages"), json!({ "content": content })).await.ok(201);
