@@ -183,7 +183,8 @@ async fn a_repetition_is_about_the_same_task(#[values(Db::Sqlite, Db::Postgres)]
     post(&ada, "/tasks", "k", draft.clone()).await.ok(201);
     ada.delete("/tasks/same").await.ok(200);
     hub.advance_ms(1_000);
-    bob.task_with(&ada, json!({ "title": "Theirs", "id": "same" })).await;
+    let theirs = json!({ "targetAgentId": ada.id, "title": "Theirs", "id": "same" });
+    bob.post("/tasks", theirs).await.refused(409, "id_taken");
     post(&ada, "/tasks", "k", draft).await.refused(404, "not_found");
 }
 
