@@ -1,21 +1,26 @@
 //! Messages on a task.
 
+mod deletion;
+
 use tandem_core::events::EventKind;
-use tandem_core::messages::{ContentType, DELETED, Kind, Message};
+use tandem_core::messages::{ContentType, Kind, Message};
 use tandem_core::tasks::{CheckInSeconds, Side};
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
 use tandem_core::{AgentId, MessageId, Now, Role, Status, Task, TaskId, Timestamp};
 use tandem_store::events::Appended;
-use tandem_store::{Tx, connections, files, messages as rows, tasks};
+use tandem_store::{Tx, connections, messages as rows, tasks};
 
 use crate::events::{Event, append_event};
 use crate::limits::{self, Limit};
 use crate::sealed::Sealed;
 use crate::tasks::{
     Cause, Expected, PLAIN_ON_ENCRYPTED, acknowledge_all, change_status, check_not_overdue, on_task, pause,
-    record_signature, set_check_in, take_from_unread,
+    record_signature, set_check_in,
 };
 use crate::{Error, Invalid, Page};
+
+pub use deletion::delete;
+pub(crate) use deletion::delete_content_by;
 
 #[derive(Debug, Clone)]
 pub struct NewMessage {
@@ -328,76 +333,4 @@ pub fn by_ids(
     now: &Now,
 ) -> Result<Vec<Message>, Error> {
     on_task(tx, by, id, now, |tx, task, _| Ok(rows::by_ids(tx, &task.id, messages)?))
-}
-
-/// Deletes one of the caller's messages with its file. A tombstone remains.
-pub fn delete(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    id: &TaskId,
-    message: &MessageId,
-    now: &Now,
-) -> Result<(), Error> {
-    on_task(tx, by, id, now, |tx, mut task, role| {
-        let found = rows::find(tx, &task.id, message)?.ok_or(Error::NotFound("message"))?;
-        if found.sender.as_ref() != Some(by) {
-            return Err(Error::NotSender);
-        }
-        if delete_content(tx, &mut task, role, &found)?.existed && task.is_published() {
-            let event =
-                Event::on_task(EventKind::MessageDeleted, &task, task.party(role)).with_message(message);
-            append_event(tx, task.other(role).0, event, now)?;
-        }
-        Ok(())
-    })
-}
-
-/// What [`delete_content`] removed.
-struct DeletedContent {
-    existed: bool,
-    had_file: bool,
-}
-
-/// Replaces a message by a tombstone and deletes its file.
-fn delete_content(
-    tx: &mut Tx<'_>,
-    task: &mut Task,
-    writer: Role,
-    message: &Message,
-) -> Result<DeletedContent, Error> {
-    let existed = rows::bury(tx, &message.id)?;
-    if existed {
-        if message.kind == Kind::Reply && task.result.as_ref() == Some(&message.content) {
-            task.result = Some(DELETED.to_owned());
-            tasks::update(tx, task)?;
-        }
-        // The reader has one unread message less.
-        if message.read_at.is_none() && task.is_published() {
-            take_from_unread(tx, task, writer.opposite(), 1)?;
-            tasks::update_thread(tx, task)?;
-        }
-    }
-    let file = files::of_message(tx, &message.id)?;
-    if let Some(file) = &file {
-        files::remove(tx, file)?;
-    }
-    Ok(DeletedContent { existed, had_file: file.is_some() })
-}
-
-/// Deletes the oldest of what an agent wrote on a task while it was the target. Returns the number of messages and files;
-/// no messages when there are none left.
-pub(crate) fn delete_content_by(
-    tx: &mut Tx<'_>,
-    target: &AgentId,
-    id: &TaskId,
-    limit: i64,
-) -> Result<(u64, u64), Error> {
-    let (mut messages, mut files) = (0, 0);
-    if let Some(mut task) = tasks::find(tx, id)? {
-        for message in rows::of_sender(tx, id, target, limit)? {
-            files += u64::from(delete_content(tx, &mut task, Role::Target, &message)?.had_file);
-            messages += 1;
-        }
-    }
-    Ok((messages, files))
 }

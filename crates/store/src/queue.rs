@@ -117,15 +117,23 @@ impl Queue {
         Ok(())
     }
 
-    /// The same as [`Self::take`]. While the guard lives, nobody else gets a group in this way.
+    /// The same as [`Self::take`], but the hub's own jobs come first: they are few, and all clients wait for what they do.
+    /// While the guard lives, nobody else gets a group in this way.
     pub(crate) fn take_next(&self, group_max: usize) -> Option<(Vec<Job>, MutexGuard<'_, ()>)> {
         let next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        Some((self.take(group_max)?, next))
+        let mut lines = self.wait()?;
+        let of_hub = lines.take_of_hub(group_max);
+        Some((self.taken(lines.take(group_max, of_hub)), next))
     }
 
     /// Waits for a job, then takes what else is there already, one of each owner in turn. Nothing when the queue is
     /// closed.
     pub(crate) fn take(&self, group_max: usize) -> Option<Vec<Job>> {
+        let mut lines = self.wait()?;
+        Some(self.taken(lines.take(group_max, Vec::new())))
+    }
+
+    fn wait(&self) -> Option<MutexGuard<'_, Lines>> {
         let mut lines = self.lines();
         while lines.turns.is_empty() {
             if lines.closed {
@@ -135,9 +143,12 @@ impl Queue {
             lines = self.arrived.wait(lines).unwrap_or_else(PoisonError::into_inner);
             lines.idle -= 1;
         }
-        let group = lines.take(group_max);
+        Some(lines)
+    }
+
+    fn taken(&self, group: Vec<Job>) -> Vec<Job> {
         self.waiting.fetch_sub(group.len(), Relaxed);
-        Some(group)
+        group
     }
 
     /// Refuses new jobs. Those that wait are still done.
@@ -148,8 +159,19 @@ impl Queue {
 }
 
 impl Lines {
-    fn take(&mut self, group_max: usize) -> Vec<Job> {
-        let mut group: Vec<Job> = Vec::new();
+    /// The hub's own jobs, up to half of a group.
+    fn take_of_hub(&mut self, group_max: usize) -> Vec<Job> {
+        let Entry::Occupied(mut line) = self.by_owner.entry(Owner::Hub) else { return Vec::new() };
+        let count = line.get().len().min(group_max / 2);
+        let group = line.get_mut().drain(..count).collect();
+        if line.get().is_empty() {
+            line.remove();
+            self.turns.retain(|owner| *owner != Owner::Hub);
+        }
+        group
+    }
+
+    fn take(&mut self, group_max: usize, mut group: Vec<Job>) -> Vec<Job> {
         // The owners whose next job is a page keep their places; they get the next groups.
         let mut kept = Vec::new();
         while group.len() < group_max {

@@ -2,10 +2,10 @@
 //!
 //! `agents/NAME.toml` contains the API key, so it has mode 0600 and is refused if others could read it. Next to it are
 //! `NAME.pem`, the private key for encryption, `NAME.pins`, the public keys of other agents as first used, `NAME.seen.d`, the
-//! record of encrypted messages and files that were read, `NAME.whsec`, the secret of its webhooks, and, while it is being registered,
-//! `NAME.pending`, the key that the hub may know. `current` names the profile
-//! that commands use. What a profile remembers between commands (the last task, cursors) is in the state folder; programs
-//! that run for the agent keep their files in `NAME.d` there.
+//! record of encrypted messages and files that were read, `NAME.whsec`, the secret of its webhooks, and, while it is being
+//! registered, `NAME.pending`, the key that the hub may know. `current` names the profile that commands use. What a profile
+//! remembers between commands (the last task, cursors) is in the state folder; programs that run for the agent keep their
+//! files in `NAME.d` there.
 
 mod files;
 mod pending;
