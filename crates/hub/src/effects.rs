@@ -9,11 +9,11 @@ use std::sync::Arc;
 use tandem_core::Timestamp;
 use tandem_store::Effect;
 
-use crate::bus::{Bus, Control, Inbox};
+use crate::callers::keys::KeyCache;
 use crate::cluster::Topology;
+use crate::delivery::bus::{Bus, Control, Inbox};
 use crate::files::Removals;
-use crate::history::History;
-use crate::keys::KeyCache;
+use crate::upkeep::history::History;
 
 /// The parts of a hub that react to a commit.
 #[derive(Debug, Clone)]

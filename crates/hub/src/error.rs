@@ -6,8 +6,8 @@ use tandem_app::{Error as AppError, Invalid};
 use tandem_core::{Refusal, Standing};
 use tandem_store::Error as StoreError;
 
-use crate::bus::{STREAMS_MAX, StreamLimit};
-use crate::rates::Rate;
+use crate::callers::rates::Rate;
+use crate::delivery::bus::{STREAMS_MAX, StreamLimit};
 
 /// The sentence for an internal error. The cause is in the log.
 const FAILED: &str = "Internal error; the cause is in the hub's log";

@@ -10,23 +10,23 @@ use tandem_core::{TaskId, Timestamp};
 use tandem_store::{Owner, Size};
 use tokio_util::task::TaskTracker;
 
-use crate::budget::Budget;
-use crate::bus::LinkState;
-use crate::caller::Caller;
+use crate::callers::budget::Budget;
+use crate::callers::caller::Caller;
+use crate::callers::keys::Access;
+use crate::callers::rates::Rates;
+use crate::callers::replay::Replay;
 use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::db::{Answer, Db, Erased, Running, UseCase, erase};
+use crate::delivery::bus::LinkState;
+use crate::delivery::liveness::Liveness;
+use crate::delivery::marks::Marks;
+use crate::delivery::webhooks::Webhooks;
 use crate::files::Files;
-use crate::history::History;
-use crate::keys::Access;
-use crate::liveness::Liveness;
-use crate::marks::Marks;
-use crate::metrics::Metrics;
-use crate::rates::Rates;
-use crate::replay::Replay;
-use crate::room::Room;
-use crate::totals::Totals;
-use crate::webhooks::Webhooks;
+use crate::upkeep::disk_space::DiskSpace;
+use crate::upkeep::history::History;
+use crate::upkeep::metrics::Metrics;
+use crate::upkeep::totals::Totals;
 use crate::{Error, ops};
 
 /// Presence rows per transaction.
@@ -64,7 +64,7 @@ pub struct HubParts {
     pub webhooks: Arc<Webhooks>,
     pub files: Arc<Files>,
     /// Whether the disks have room.
-    pub(crate) room: Room,
+    pub(crate) disk_space: DiskSpace,
     pub metrics: Arc<Metrics>,
     /// Figures of the last day, for plots.
     pub history: Arc<History>,

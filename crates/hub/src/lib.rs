@@ -5,53 +5,36 @@
 //! type to wire type. Every surface (REST, MCP, pages) calls the same operations. This crate never knows about HTTP
 //! requests, MCP messages or their wording.
 
-mod accounts;
-pub mod backup;
-pub mod budget;
-pub mod bus;
-mod caller;
+mod callers;
 mod clock;
 pub mod cluster;
-mod completion;
 pub mod config;
 mod db;
-mod durable;
+mod delivery;
 mod effects;
 mod error;
-pub mod feed;
 pub mod files;
-mod folder;
-pub mod gc;
-pub mod history;
-mod housekeeping;
 mod hub;
-mod keys;
-mod liveness;
-mod marks;
-pub mod metrics;
 pub mod ops;
-pub mod paging;
-mod presences;
-pub mod rates;
-mod replay;
-mod room;
 pub mod start;
-mod timer;
 mod tls;
-pub mod token;
-mod totals;
-pub mod webhooks;
+mod upkeep;
 
-pub use budget::{Budget, Held, Holder, RequestMemory};
-pub use caller::{Address, Caller, IdempotentRequest};
+pub use callers::caller::{Address, Caller, IdempotentRequest};
+pub use callers::completion::RunToCompletion;
+pub use callers::keys::Access;
+pub use callers::replay::Replay;
+pub use callers::{budget, rates};
 pub use clock::Clock;
 pub use cluster::Cluster;
-pub use completion::RunToCompletion;
 pub use config::Config;
 pub use db::{Answer, Db, UseCase};
+pub use delivery::liveness::Liveness;
+pub use delivery::{bus, feed, webhooks};
 pub use error::Error;
 pub use hub::{Hub, HubParts};
-pub use keys::Access;
-pub use liveness::Liveness;
-pub use paging::Listed;
-pub use replay::Replay;
+pub use ops::paging::{self, Listed};
+pub use start::token;
+pub use upkeep::{backup, gc, history, metrics};
+
+pub use budget::{Budget, Held, Holder, RequestMemory};

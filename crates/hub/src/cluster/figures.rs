@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use serde::{Deserialize, Serialize};
 
 use super::Node;
-use crate::bus::{Bus, LinkState};
+use crate::delivery::bus::{Bus, LinkState};
 use crate::hub::HubParts;
 
 /// The counters of one node, or of all together.

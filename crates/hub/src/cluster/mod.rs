@@ -4,6 +4,7 @@
 //! These times are real time also in tests that move the hub's clock: a node lives in real time.
 
 mod figures;
+pub(crate) mod presences;
 mod renew;
 mod topology;
 
@@ -18,9 +19,9 @@ use tandem_app::keys;
 use tandem_core::{NodeId, Timestamp};
 use tokio::sync::Notify;
 
+use crate::callers::keys::hub_secret;
 use crate::clock::Clock;
 use crate::db::Db;
-use crate::keys::hub_secret;
 pub(crate) use figures::Figures;
 pub(crate) use renew::renew;
 pub use topology::Topology;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tandem_app::cluster;
 
-use crate::housekeeping::Pacing;
 use crate::hub::Hub;
+use crate::upkeep::housekeeping::Pacing;
 
 /// Interval of renewals. A row lasts four of them.
 const RENEW_EVERY: Duration = Duration::from_secs(5);

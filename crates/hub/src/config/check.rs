@@ -4,7 +4,7 @@ use http::uri::Authority;
 use tandem_core::credits::Usd;
 
 use super::{Config, Error, MEMORY_BUDGET_MB_MIN};
-use crate::webhooks::address::port_of;
+use crate::delivery::webhooks::address::port_of;
 
 impl Config {
     pub(super) fn check(&self) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use async_nats::ConnectOptions;
 use http::uri::Authority;
 
 use super::{Config, Error};
-use crate::webhooks::address::port_of;
+use crate::delivery::webhooks::address::port_of;
 
 /// The port of a NATS server, unless the setting names another.
 const NATS_PORT: u16 = 4222;

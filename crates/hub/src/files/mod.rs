@@ -3,6 +3,7 @@
 //! the data folder first, where they are counted and checked.
 
 mod bucket;
+pub(crate) mod durable;
 mod in_flight;
 mod removal;
 mod s3;
@@ -27,9 +28,8 @@ use tokio::fs::{self, File};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _, BufWriter};
 use tokio::sync::Semaphore;
 
+use crate::callers::keys::hub_secret;
 use crate::config::Config;
-use crate::durable;
-use crate::keys::hub_secret;
 use bucket::Bucket;
 pub use in_flight::{InFlight, InFlightBytes};
 pub(crate) use removal::{Removals, remove_deleted};

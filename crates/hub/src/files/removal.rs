@@ -7,7 +7,7 @@ use tandem_core::FileId;
 use tokio::sync::Notify;
 
 use super::Files;
-use crate::housekeeping::Pacing;
+use crate::upkeep::housekeeping::Pacing;
 
 /// Files that are removed together.
 const BATCH: usize = 200;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::fs::{self, File};
 
 use super::{Error, make_folder};
-use crate::durable;
+use crate::files::durable;
 
 /// The file that says to which hub the folder belongs.
 const OWNER: &str = "hub-id";

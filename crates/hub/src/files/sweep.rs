@@ -15,7 +15,7 @@ use tokio::fs;
 
 use super::{Error, Files, Listing, UPLOADS_DIR, name};
 use crate::db::Db;
-use crate::housekeeping::Pacing;
+use crate::upkeep::housekeeping::Pacing;
 
 /// Files per database query.
 const BATCH: usize = 200;

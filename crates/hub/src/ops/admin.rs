@@ -15,9 +15,10 @@ use tandem_store::Owner;
 
 use super::files::storage_error;
 use super::nothing_to_change;
-use crate::bus::LinkState;
 use crate::cluster::{Figures, Node};
-use crate::{Error, HubParts, Listed, paging};
+use crate::delivery::bus::LinkState;
+use crate::ops::paging;
+use crate::{Error, HubParts, Listed};
 
 pub async fn overview(hub: &HubParts) -> Result<Overview, Error> {
     let totals = hub.totals.get(&hub.db).await?;
@@ -182,7 +183,7 @@ pub async fn check_ready(hub: &HubParts) -> Result<Vec<HubText>, Error> {
         hub.read_for(Owner::Hub, |tx, _| admin::ping(tx)).await?;
         hub.db.check_writable().await?;
         hub.files.check_room().await.map_err(storage_error)?;
-        hub.room.check(&hub.db, &hub.files).await
+        hub.disk_space.check(&hub.db, &hub.files).await
     };
     match tokio::time::timeout(READY_WITHIN, checking).await {
         Ok(checked) => checked.map(|()| warnings(hub)),

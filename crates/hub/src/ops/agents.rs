@@ -19,10 +19,11 @@ use tandem_store::Tx;
 use tandem_store::directory::Listed;
 
 use super::sign_ins::SigningIn;
-use crate::presences::Sightings;
-use crate::rates::RateKind;
-use crate::webhooks::address;
-use crate::{Address, Caller, Error, Hub, HubParts, IdempotentRequest, paging};
+use crate::callers::rates::RateKind;
+use crate::cluster::presences::Sightings;
+use crate::delivery::webhooks::address;
+use crate::ops::paging;
+use crate::{Address, Caller, Error, Hub, HubParts, IdempotentRequest};
 
 /// Ended tasks needed before a completion rate is shown.
 const ENDED_TASKS_MIN: i64 = 5;

@@ -8,7 +8,8 @@ use tandem_core::files::File;
 use tandem_core::{Rule, TaskId};
 
 use super::tasks::expected;
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 /// Tasks that need the caller's approval, newest first.
 pub async fn list(

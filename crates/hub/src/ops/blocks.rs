@@ -6,7 +6,8 @@ use tandem_api::text::PeerName;
 use tandem_app::blocks;
 use tandem_core::AgentId;
 
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 /// Blocks an agent. The connection with it ends, and the live tasks are cancelled.
 pub async fn block(hub: &HubParts, caller: &Caller, body: BlockAgent) -> Result<Blocked, Error> {

@@ -13,8 +13,9 @@ use tandem_core::agents::Connection;
 use tandem_core::{AgentId, ConnectionId};
 
 use super::{count_failures, nothing_to_change};
-use crate::presences::Sightings;
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::cluster::presences::Sightings;
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 pub async fn generate_code(hub: &HubParts, caller: &Caller) -> Result<PairingCodeView, Error> {
     let by = caller.agent.clone();

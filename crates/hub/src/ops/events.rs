@@ -11,8 +11,8 @@ use tandem_app::events::{self, LogPage};
 use tandem_store::events::Logged;
 use tokio::time::timeout;
 
-use crate::bus::Transport;
-use crate::feed::{Feed, Start};
+use crate::delivery::bus::Transport;
+use crate::delivery::feed::{Feed, Start};
 use crate::{Caller, Error, Hub, HubParts, Listed};
 
 /// Maximum duration of a long poll.

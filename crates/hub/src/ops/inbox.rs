@@ -9,7 +9,8 @@ use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 use tandem_store::Owner;
 use tandem_store::inbox::{Item, Kind, Place};
 
-use crate::{Caller, Error, HubParts, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts};
 
 /// The kinds in order, each with its letter in a cursor.
 const KINDS: [(Kind, char, InboxKind); 4] = [

@@ -12,7 +12,8 @@ use tandem_core::messages::{ContentType, Message};
 use tandem_core::text::Body;
 use tandem_core::{MessageId, Task, TaskId};
 
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 /// The window of the message limit.
 const MINUTE_SECONDS: u32 = 60;

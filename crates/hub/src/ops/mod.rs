@@ -18,6 +18,7 @@ pub mod models;
 pub mod needs;
 pub mod networks;
 pub mod news;
+pub mod paging;
 pub mod receipts;
 pub mod sign_ins;
 pub mod tasks;

@@ -14,7 +14,8 @@ use tandem_core::{FileId, TaskId};
 use tandem_store::tasks as rows;
 
 use super::{approvals, tasks, wake};
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 /// Size of the texts in one answer, as JSON. One item may be larger.
 pub const PAGE_BYTES_MAX: usize = 1024 * 1024;

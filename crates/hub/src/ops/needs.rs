@@ -10,7 +10,8 @@ use tandem_store::tasks::Filter;
 
 use super::tasks::select;
 use super::webhooks as deliveries;
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 /// A failed or expired task is mentioned for so long.
 const ENDED_SECONDS: i64 = 86_400;

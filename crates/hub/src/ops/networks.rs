@@ -15,7 +15,8 @@ use tandem_core::{AgentId, MessageId, NetworkId};
 
 use super::connections::count_attempt;
 use super::messages::limit_of;
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 pub async fn create(hub: &HubParts, caller: &Caller, body: CreateNetwork) -> Result<NetworkView, Error> {
     let new = NewNetwork { name: body.name, description: body.description };

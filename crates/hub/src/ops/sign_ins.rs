@@ -49,7 +49,7 @@ pub async fn session(hub: &HubParts, by: &Address, token: &str) -> Result<Option
     Ok(found)
 }
 
-/// The same for an address that has used up its requests: see [`crate::keys::Access::look_up_in_turn`].
+/// The same for an address that has used up its requests: see [`crate::callers::keys::Access::look_up_in_turn`].
 pub async fn session_in_turn(hub: &HubParts, by: &Address, token: &str) -> Result<Option<Session>, Error> {
     let _turn = hub.access.turn().await;
     session(hub, by, token).await

@@ -17,7 +17,8 @@ use tandem_store::tasks::{Filter, LogLine};
 
 use super::messages::{checked, parties_of};
 use super::nothing_to_change;
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 /// Field names of an encrypted description.
 const FIELDS: Fields = Fields { content: "description", keys: "descriptionKeys" };

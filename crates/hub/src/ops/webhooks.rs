@@ -6,7 +6,8 @@ use tandem_app::webhooks;
 pub use tandem_app::webhooks::{Health, WAITING_MAX};
 use tandem_core::DeliveryId;
 
-use crate::{Caller, Error, HubParts, Listed, paging};
+use crate::ops::paging;
+use crate::{Caller, Error, HubParts, Listed};
 
 /// The caller's deliveries, newest first.
 pub async fn list(hub: &HubParts, caller: &Caller, query: PageQuery) -> Result<Listed<DeliveryView>, Error> {

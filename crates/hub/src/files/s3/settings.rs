@@ -3,8 +3,8 @@
 use http::Uri;
 
 use super::signature::Credentials;
+use crate::delivery::webhooks::address::port_of;
 use crate::files::Error;
-use crate::webhooks::address::port_of;
 
 const DEFAULT_REGION: &str = "us-east-1";
 

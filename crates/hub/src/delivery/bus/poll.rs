@@ -9,7 +9,7 @@ use tandem_core::AgentId;
 use super::Inbox;
 use crate::cluster::Topology;
 use crate::db::Db;
-use crate::housekeeping::Pacing;
+use crate::upkeep::housekeeping::Pacing;
 
 /// Interval of looks. Each is a little shorter, by chance, so that nodes do not look at the same moment.
 const LOOK_EVERY_MS: u64 = 1_000;

@@ -17,7 +17,8 @@ use super::manifest::{
     self, FORMAT, FORMAT_VERSION, MANIFEST, MANIFEST_HASH, Manifest, ManifestHead, Member,
 };
 use super::{Error, OnProgress, Progress, Summary, row};
-use crate::{Clock, Config, folder, start};
+use crate::start::data_folder;
+use crate::{Clock, Config, start};
 
 /// Upper limit for the size of a manifest.
 const MANIFEST_BYTES_MAX: u64 = 1 << 30;
@@ -37,15 +38,15 @@ pub fn restore(
     let files = BlockingFiles::of(config)?;
     refuse_occupied(config, &database)?;
     files.refuse_occupied()?;
-    let mut new_folder = folder::create(&config.data)?;
-    let _locks = folder::lock_new(config, &database, &mut new_folder)?;
+    let mut new_folder = data_folder::create(&config.data)?;
+    let _locks = data_folder::lock_new(config, &database, &mut new_folder)?;
     refuse_occupied(config, &database)?;
-    folder::make_database_private(&database)?;
+    data_folder::make_database_private(&database)?;
     let mut load = Load::begin(&database, clock.now().0)?;
     // From here on, what was written is evidence of what went wrong.
     new_folder.keep();
     write_contents(&mut load, &files, from, &manifest, on_progress)
-        .and_then(|()| Ok(folder::mark_restored(config)?))
+        .and_then(|()| Ok(data_folder::mark_restored(config)?))
         .and_then(|()| sync_tree(&config.data))
         .and_then(|()| Ok(load.finish()?))
         .map_err(|error| Error::HalfDone(Box::new(error)))?;

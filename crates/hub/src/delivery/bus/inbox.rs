@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tandem_core::AgentId;
 
 use super::{Bus, Control, EndReason};
-use crate::keys::KeyCache;
-use crate::webhooks::Receivers;
+use crate::callers::keys::KeyCache;
+use crate::delivery::webhooks::Receivers;
 
 /// The parts of a hub that other nodes' commits concern.
 #[derive(Debug, Clone)]

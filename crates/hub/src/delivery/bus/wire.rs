@@ -8,7 +8,7 @@ use tandem_core::events::EventKind;
 use tandem_core::{AgentId, NodeId, TaskId, Timestamp};
 use tandem_store::EventNotice;
 
-use crate::rates::SharedCount;
+use crate::callers::rates::SharedCount;
 
 /// The length of a seal.
 const SEAL_BYTES: usize = 32;

@@ -16,7 +16,8 @@ use super::archive::ArchiveWriter;
 use super::bytes::BlockingFiles;
 use super::manifest::{self, Manifest, Member, TableMember};
 use super::{Error, OnProgress, Progress, Summary, row};
-use crate::{Clock, Config, folder, start};
+use crate::start::data_folder;
+use crate::{Clock, Config, start};
 
 /// Writes the backup of a hub, which may be running.
 pub fn backup(
@@ -26,7 +27,7 @@ pub fn backup(
     on_progress: OnProgress<'_>,
 ) -> Result<Summary, Error> {
     let (database, kind) = start::database(config)?;
-    folder::refuse_foreign(config, &database)?;
+    data_folder::refuse_foreign(config, &database)?;
     let now = clock.now();
     let mut archive = ArchiveWriter::begin(to, now)?;
     let mut snapshot = Snapshot::take(&database)?;

@@ -13,11 +13,11 @@ use tandem_core::AgentId;
 use tandem_store::{Owner, Size, Store, Tx};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::bus::{Bus, EndReason};
-use crate::caller::Caller;
+use crate::callers::caller::Caller;
 use crate::cluster::Topology;
 use crate::config::Config;
 use crate::db::Db;
+use crate::delivery::bus::{Bus, EndReason};
 
 /// Keys in the cache; when it is full, it is emptied.
 const CACHED_KEYS_MAX: usize = 100_000;

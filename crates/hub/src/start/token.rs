@@ -8,8 +8,8 @@ use tandem_app::keys::{KeyHash, sha256};
 
 use crate::config::Config;
 use crate::db::Db;
-use crate::folder;
 use crate::start::Error;
+use crate::start::data_folder;
 
 /// The name of the hash in the database.
 const SECRET: &str = "admin-token";
@@ -66,7 +66,7 @@ pub(crate) async fn find(config: &Config, db: &Db, is_clustered: bool) -> Result
     }
     let existed = path.exists();
     let failed = |cause| Error::Folder { path: path.clone(), cause };
-    let own = sha256(folder::load_or_create_token(&path).map_err(failed)?.as_bytes());
+    let own = sha256(data_folder::load_or_create_token(&path).map_err(failed)?.as_bytes());
     if !is_clustered {
         return Ok(OperatorToken { hash: own, place: TokenPlace::File(path) });
     }

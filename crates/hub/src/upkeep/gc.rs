@@ -3,8 +3,10 @@
 use tandem_store::{Database, Options, Store, dump};
 
 use crate::files::{self, Files};
-use crate::housekeeping::Pacing;
-use crate::{Clock, Config, folder, housekeeping, start};
+use crate::start::data_folder;
+use crate::upkeep::housekeeping;
+use crate::upkeep::housekeeping::Pacing;
+use crate::{Clock, Config, start};
 
 /// Why the housekeeping failed.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +60,7 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
     let now = clock.now();
     let (settings, place) = (config.clone(), database.clone());
     let opened = tokio::task::spawn_blocking(move || {
-        folder::refuse_foreign(&settings, &place)?;
+        data_folder::refuse_foreign(&settings, &place)?;
         // Do not create a database, and do not migrate it while a hub is running.
         drop(dump::Snapshot::take(&place)?);
         let options = Options { writers: 1, readers: 1, ..Options::default() };
@@ -66,7 +68,7 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
     });
     let store = opened.await.map_err(|panic| tandem_store::Error::Panicked(panic.to_string()))??;
     let files = Files::of(config)?;
-    folder::check(config, &store).await?;
+    data_folder::check(config, &store).await?;
     files.claim(&store, false).await?;
     let swept = housekeeping::remove_expired(&store, now, &mut Pacing::unpaced()).await?;
     let remove_old = housekeeping::remove_old(&store, now, config, &mut Pacing::unpaced()).await?;
@@ -91,7 +93,7 @@ pub async fn collect(config: &Config, clock: &Clock) -> Result<Collected, Error>
 
 fn reclaim_space(config: &Config, database: &Database) -> Result<Space, Error> {
     let Database::Sqlite(path) = database else { return Ok(Space::Postgres) };
-    let _locks = match folder::locks(config, database) {
+    let _locks = match data_folder::locks(config, database) {
         Ok(locks) => locks,
         Err(start::Error::Locked { .. }) => return Ok(Space::HubRunning),
         Err(error) => return Err(error.into()),

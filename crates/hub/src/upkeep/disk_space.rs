@@ -17,9 +17,9 @@ const FULL_FOR: Duration = Duration::from_secs(5);
 
 /// The last look that found room.
 #[derive(Debug, Default)]
-pub(crate) struct Room(Mutex<Option<Instant>>);
+pub(crate) struct DiskSpace(Mutex<Option<Instant>>);
 
-impl Room {
+impl DiskSpace {
     /// Writes a file in each place and removes it, unless that was done a moment ago.
     pub(crate) async fn check(&self, db: &Db, files: &Files) -> Result<(), Error> {
         if db.store().stats().was_full_within(FULL_FOR) {

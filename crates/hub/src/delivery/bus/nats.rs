@@ -24,8 +24,8 @@ use super::wire::{Control, Gossip, Seal, Subjects};
 use super::{Bus, Inbox};
 use crate::cluster::Topology;
 use crate::config::{BusCredentials, BusKind};
-use crate::housekeeping::Pacing;
 use crate::hub::Hub;
+use crate::upkeep::housekeeping::Pacing;
 
 /// Interval of gossip: request counts, and that this node is heard.
 const GOSSIP_EVERY: Duration = Duration::from_millis(250);

@@ -14,7 +14,7 @@ use tandem_core::{AgentId, Task, TaskId, Timestamp};
 use tokio::sync::Notify;
 
 use crate::db::Db;
-use crate::housekeeping::Pacing;
+use crate::upkeep::housekeeping::Pacing;
 
 /// Tasks with unwritten marks, and agents with an unwritten position. Beyond that, marks are dropped.
 const WAITING_MAX: usize = 10_000;

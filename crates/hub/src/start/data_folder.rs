@@ -13,9 +13,9 @@ use tandem_app::keys::{hex, random_hex};
 use tandem_core::NodeId;
 use tandem_store::{Database, Store, dump};
 
+use crate::callers::keys::hub_secret;
 use crate::config::{Config, redact_database};
-use crate::durable;
-use crate::keys::hub_secret;
+use crate::files::durable;
 use crate::start::Error;
 
 /// The file that says to which hub the folder belongs.

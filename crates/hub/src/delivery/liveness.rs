@@ -7,8 +7,8 @@ use tandem_api::agents::Presence;
 use tandem_core::agents::{Agent, Reach};
 use tandem_core::{AgentId, Timestamp};
 
-use crate::bus::Bus;
 use crate::clock::Clock;
+use crate::delivery::bus::Bus;
 
 /// How long an agent counts as online after a request.
 pub(crate) const ONLINE_MS: i64 = 60_000;

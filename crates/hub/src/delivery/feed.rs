@@ -9,7 +9,7 @@ use tandem_core::AgentId;
 use tandem_store::Owner;
 pub use tandem_store::events::Logged;
 
-use crate::bus::{EndReason, Listener, Transport};
+use crate::delivery::bus::{EndReason, Listener, Transport};
 use crate::hub::Hub;
 use crate::{Error, Held, Holder};
 

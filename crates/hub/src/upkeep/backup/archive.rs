@@ -11,7 +11,7 @@ use tandem_core::Timestamp;
 
 use super::Error;
 use super::manifest::Member;
-use crate::durable;
+use crate::files::durable;
 
 /// Buffer size for copying.
 pub(super) const CHUNK_BYTES: usize = 256 * 1024;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tandem_core::AgentId;
 use tandem_store::{Error as StoreError, PAGE_BYTES, Size};
 
-use crate::caller::Address;
+use crate::callers::caller::Address;
 use crate::db::Erased;
 use crate::{Caller, Error};
 

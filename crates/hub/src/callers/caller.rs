@@ -9,7 +9,7 @@ use tandem_app::keys::KeyHash;
 use tandem_core::AgentId;
 use tandem_store::Owner;
 
-use crate::budget::{Held, RequestMemory};
+use crate::callers::budget::{Held, RequestMemory};
 
 /// A client address, for rate limits.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ impl Address {
     /// An IPv4 address is counted as a whole, an IPv6 address by its /64 network.
     #[must_use]
     pub fn new(ip: IpAddr) -> Self {
-        Self { ip, key: crate::rates::address_key(ip).into() }
+        Self { ip, key: crate::callers::rates::address_key(ip).into() }
     }
 }
 

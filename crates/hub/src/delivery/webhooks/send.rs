@@ -18,9 +18,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::sleep_until;
 
+use crate::delivery::webhooks::Dispatcher;
+use crate::delivery::webhooks::address::{self, Target};
 use crate::tls;
-use crate::webhooks::Dispatcher;
-use crate::webhooks::address::{self, Target};
 
 /// Total timeout of an attempt.
 pub(crate) const TIME_MAX: Duration = Duration::from_secs(10);

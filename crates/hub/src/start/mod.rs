@@ -1,5 +1,8 @@
 //! Starts a hub: data folder and lock, operator's token, store, background workers.
 
+pub(crate) mod data_folder;
+pub mod token;
+
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,28 +18,28 @@ use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
-use crate::budget::Budget;
-use crate::bus::{self, Inbox};
+use crate::callers::budget::Budget;
+use crate::callers::keys::{Access, hub_secret};
+use crate::callers::rates::Rates;
 use crate::clock::Clock;
+use crate::cluster::presences;
 use crate::cluster::{self, Cluster, Membership, Topology};
 use crate::config::{BusCredentials, Config};
 use crate::db::Db;
+use crate::delivery::bus::{self, Inbox};
+use crate::delivery::liveness::Liveness;
+use crate::delivery::marks;
+use crate::delivery::webhooks::address::{Allowed, Resolver};
+use crate::delivery::webhooks::{self, Dispatcher, Webhooks};
 use crate::effects::CommitEffects;
 use crate::files::{self, Files};
-use crate::folder::{self, NewFolder};
-use crate::housekeeping::{self, Pacing};
 use crate::hub::{Hub, HubParts};
-use crate::keys::{Access, hub_secret};
-use crate::liveness::Liveness;
-use crate::marks;
-use crate::presences;
-use crate::rates::Rates;
-use crate::room::Room;
-use crate::timer;
-use crate::token::{self, TokenPlace};
-use crate::totals::Totals;
-use crate::webhooks::address::{Allowed, Resolver};
-use crate::webhooks::{self, Dispatcher, Webhooks};
+use crate::start::data_folder::NewFolder;
+use crate::start::token::TokenPlace;
+use crate::upkeep::disk_space::DiskSpace;
+use crate::upkeep::housekeeping::{self, Pacing};
+use crate::upkeep::timer;
+use crate::upkeep::totals::Totals;
 
 /// Why the hub did not start.
 #[derive(Debug, thiserror::Error)]
@@ -156,18 +159,18 @@ pub async fn open_with(
     let files = Files::of(&config)?;
     let credentials = BusCredentials::read(&config)?;
     let (settings, place) = (config.clone(), database.clone());
-    let checked = tokio::task::spawn_blocking(move || folder::refuse_foreign(&settings, &place)).await;
+    let checked = tokio::task::spawn_blocking(move || data_folder::refuse_foreign(&settings, &place)).await;
     checked.unwrap_or_else(|panic| Err(Error::Store(tandem_store::Error::Panicked(panic.to_string()))))?;
-    let mut new_folder = folder::create(&config.data)?;
-    let locks = folder::lock_new(&config, &database, &mut new_folder)?;
+    let mut new_folder = data_folder::create(&config.data)?;
+    let locks = data_folder::lock_new(&config, &database, &mut new_folder)?;
     let membership = Membership {
-        id: folder::node_id(&config.data, &database)?,
+        id: data_folder::node_id(&config.data, &database)?,
         files: config.files_place(),
         advertise: config.advertise.clone(),
         started_at: clock.now(),
     };
     let holder = membership.id.to_string();
-    folder::make_database_private(&database)?;
+    data_folder::make_database_private(&database)?;
     let now = clock.now();
     let topology = Arc::new(Topology::new(config.bus_kind(), &database));
     let effects = CommitEffects::new(Arc::clone(&topology), Arc::clone(&files.removals), now);
@@ -175,7 +178,7 @@ pub async fn open_with(
     let options =
         Options { writers: config.database_writers, readers: config.database_readers, ..Options::default() };
     let store = open_store(database, options, hook, now).await?;
-    folder::claim(&config, &store).await?;
+    data_folder::claim(&config, &store).await?;
     let db = Db::new(store, clock.clone(), ids);
     let cluster = Cluster::new(membership, Arc::clone(&topology), db.clone()).await?;
     cluster.join().await?.map_err(Error::Cluster)?;
@@ -203,7 +206,7 @@ pub async fn open_with(
             lookups: Semaphore::new(webhooks::LOOKUPS_MAX),
         }),
         files: Arc::new(files),
-        room: Room::default(),
+        disk_space: DiskSpace::default(),
         metrics: Arc::default(),
         history,
         totals: Totals::new(kind, now),

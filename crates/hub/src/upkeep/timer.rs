@@ -10,8 +10,8 @@ use tandem_core::Timestamp;
 use tandem_core::deadlines::Deadline;
 
 use crate::db::Db;
-use crate::housekeeping::Pacing;
-use crate::metrics::Metrics;
+use crate::upkeep::housekeeping::Pacing;
+use crate::upkeep::metrics::Metrics;
 
 /// Interval between checks.
 const POLL_EVERY: Duration = Duration::from_millis(200);

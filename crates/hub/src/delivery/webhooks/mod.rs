@@ -20,8 +20,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::db::Db;
-use crate::housekeeping::Pacing;
-use crate::metrics::Metrics;
+use crate::upkeep::housekeeping::Pacing;
+use crate::upkeep::metrics::Metrics;
 use address::{Allowed, Resolver};
 pub(crate) use schedule::Receivers;
 use schedule::{Pace, Turn, TurnEnd};

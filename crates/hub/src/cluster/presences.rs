@@ -9,9 +9,9 @@ use tandem_app::cluster::{self, Sighting};
 use tandem_core::agents::{Agent, Reach};
 use tandem_core::{AgentId, Timestamp};
 
-use crate::housekeeping::Pacing;
+use crate::delivery::liveness::{Elsewhere, Liveness, ONLINE_MS};
 use crate::hub::{Hub, HubParts};
-use crate::liveness::{Elsewhere, Liveness, ONLINE_MS};
+use crate::upkeep::housekeeping::Pacing;
 
 /// Rows per transaction.
 const BATCH: usize = 500;

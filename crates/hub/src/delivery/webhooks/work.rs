@@ -7,7 +7,7 @@ use tandem_app::{Error, webhooks};
 use tandem_core::{AgentId, Timestamp};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use crate::webhooks::{Dispatcher, STORE_PAUSE};
+use crate::delivery::webhooks::{Dispatcher, STORE_PAUSE};
 
 /// Interval of the check for due deliveries.
 const DUE_EVERY: Duration = Duration::from_millis(250);

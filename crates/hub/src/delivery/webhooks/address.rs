@@ -9,7 +9,7 @@ use http::uri::Authority;
 use tandem_app::Invalid;
 use tandem_core::webhooks::is_public;
 
-use crate::webhooks::dns::Dns;
+use crate::delivery::webhooks::dns::Dns;
 
 /// Maximum length of a webhook URL.
 const URL_CHARS_MAX: usize = 2_048;
