@@ -4,6 +4,7 @@ use rstest::rstest;
 use serde_json::Value;
 use tandem_core::events::EventKind;
 
+use crate::dashboard::text;
 use crate::harness::{Db, Harness};
 
 #[rstest]
@@ -14,7 +15,7 @@ async fn pages_need_nothing_from_elsewhere(#[values(Db::Sqlite)] db: Db) {
     for path in ["/", "/docs"] {
         let page = hub.client.send("GET", path, None, None).await;
         assert_eq!(page.status, 200);
-        let html = String::from_utf8(page.bytes.to_vec()).unwrap();
+        let html = text(&page);
         assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"));
         for foreign in ["src=\"http", "href=\"http", "<script", "@import", "style=\""] {
             assert!(!html.contains(foreign), "{foreign} in {path}");
@@ -32,7 +33,7 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
     let document = hub.client.send("GET", "/openapi.json", None, None).await.ok(200);
     assert_eq!(document["openapi"], "3.1.0");
     let reference = hub.client.send("GET", "/docs", None, None).await;
-    let html = String::from_utf8(reference.bytes.to_vec()).unwrap();
+    let html = text(&reference);
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             assert!(html.contains(&format!("<code>{path}</code>")), "{path}");
@@ -56,7 +57,7 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
 #[tokio::test]
 async fn every_topic_of_the_reference_has_a_heading() {
     let hub = Harness::start(Db::Sqlite).await;
-    let html = String::from_utf8(hub.client.send("GET", "/docs", None, None).await.bytes.to_vec()).unwrap();
+    let html = text(&hub.client.send("GET", "/docs", None, None).await);
     let list = html.split("<nav class=\"toc\"").nth(1).unwrap().split("</nav>").next().unwrap();
     let headings: Vec<&str> =
         list.split("<h3>").skip(1).map(|group| group.split(['>', '<']).nth(2).unwrap()).collect();
@@ -69,7 +70,7 @@ async fn every_topic_of_the_reference_has_a_heading() {
 async fn every_error_code_is_documented() {
     use tandem_api::error::Code;
     let hub = Harness::start(Db::Sqlite).await;
-    let html = String::from_utf8(hub.client.send("GET", "/docs", None, None).await.bytes.to_vec()).unwrap();
+    let html = text(&hub.client.send("GET", "/docs", None, None).await);
     let document = tandem_server::rest::document().info.description.unwrap();
     for code in Code::ALL {
         let (status, meaning) = (code.status(), code.meaning());

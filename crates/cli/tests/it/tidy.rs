@@ -8,6 +8,7 @@ use serde_json::Value;
 const FILE_LINES_MAX: usize = 400;
 /// Wider than rustfmt sets code, because long strings and attributes are left as they are.
 const LINE_CHARS_MAX: usize = 130;
+const TEMPLATE_CHARS_MAX: usize = 140;
 const FUNCTION_LINES_MAX: usize = 70;
 const BANNED_NAMES: [&str; 5] = ["util", "utils", "helpers", "common", "misc"];
 const BANNED_TYPES: [&str; 4] = ["Manager", "Service", "Helper", "Processor"];
@@ -16,12 +17,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+fn sources(folder: &Path, kind: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            sources(&path, kind, found);
+        } else if path.extension().is_some_and(|ending| ending == kind) {
             found.push(path);
         }
     }
@@ -29,7 +30,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn all() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    sources(&root().join("crates"), &mut found);
+    sources(&root().join("crates"), "rs", &mut found);
     assert!(found.len() > 40, "the sources were not found");
     found.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }
@@ -55,6 +56,19 @@ fn every_file_says_why_it_exists_and_stays_small() {
         }
         let stem = path.file_stem().unwrap().to_str().unwrap();
         assert!(!BANNED_NAMES.contains(&stem), "{} has a name that says nothing", path.display());
+    }
+}
+
+#[test]
+fn templates_are_broken_into_lines_like_code() {
+    let mut templates = Vec::new();
+    sources(&root().join("crates/server/templates"), "html", &mut templates);
+    assert!(templates.len() > 30, "the templates were not found");
+    for path in templates {
+        for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
+            let chars = line.chars().count();
+            assert!(chars <= TEMPLATE_CHARS_MAX, "{}:{} has {chars} characters", path.display(), number + 1);
+        }
     }
 }
 

@@ -168,9 +168,13 @@ pub fn encoded(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// The body of an answer.
+/// The body of an answer as one line: how a template is broken into lines is nobody's business.
 pub fn text(reply: &Reply) -> String {
-    String::from_utf8(reply.bytes.to_vec()).unwrap()
+    let body = String::from_utf8_lossy(&reply.bytes);
+    body.lines().map(str::trim).fold(String::new(), |all, line| {
+        let is_in_text = !all.is_empty() && !all.ends_with('>') && !line.starts_with('<');
+        all + if is_in_text { " " } else { "" } + line
+    })
 }
 
 /// The value of the first hidden field with this name; empty if there is none.

@@ -8,6 +8,7 @@ use hyper::body::Bytes;
 use serde_json::{Value, json};
 use tandem_core::pairing::PairingCode;
 
+pub use super::text;
 use crate::harness::{Agent, Client, Db, Harness, Reply};
 
 /// A name that would be a script if anything forgot to escape it.
@@ -82,10 +83,6 @@ impl Visitor {
         let csrf = hidden(&html, "csrf");
         self.send(action, &[&[("csrf", &*csrf)], fields].concat()).await
     }
-}
-
-pub fn text(reply: &Reply) -> String {
-    String::from_utf8(reply.bytes.to_vec()).unwrap()
 }
 
 pub fn hidden(html: &str, name: &str) -> String {

@@ -4,6 +4,7 @@ use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
 
+use crate::dashboard::text;
 use crate::harness::{Agent, Client, Harness, Reply};
 
 /// Somebody who is signed in.
@@ -24,7 +25,7 @@ pub struct Seen {
 
 impl Seen {
     fn of(reply: Reply) -> Self {
-        Self { status: reply.status, html: String::from_utf8_lossy(&reply.bytes).into_owned(), reply }
+        Self { status: reply.status, html: text(&reply), reply }
     }
 
     #[track_caller]

@@ -40,7 +40,7 @@ async fn a_peer_is_never_taken_for_the_owner_or_the_hub() {
         let task = eve.task(&bob).await;
         eve.set(&task, "working").await.ok(200);
         let page = person.get(&format!("/tasks/{task}")).await;
-        page.has(&format!("“<span class=\"name\">{name}</span>”: <span class=\"name\">Working"));
+        page.has(&format!("“<span class=\"name\">{name}</span>”:<span class=\"name\">Working"));
         page.lacks("by-own").lacks("by-hub");
         let fields = [("expectedStatus", "submitted"), ("status", "working")];
         let late = person.post(&format!("/tasks/{task}/status"), &fields).await;

@@ -56,6 +56,13 @@ impl NewPage {
         self.errors.get(field).map(String::as_str)
     }
 
+    /// The fold with the limits opens by itself when something in it is wrong.
+    fn has_error_in_limits(&self) -> bool {
+        ["leaseSeconds", "checkInSeconds", "maxMessages", "onStall", "maxAttempts"]
+            .iter()
+            .any(|field| self.errors.contains_key(*field))
+    }
+
     fn is_chosen(&self, field: &str, value: &str) -> bool {
         self.sent.get(field) == value
     }
