@@ -8,7 +8,7 @@ use tandem_hub::ops::sign_ins;
 use tandem_hub::rates::{Rate, RateKind};
 use tandem_hub::{Address, Error, Hub};
 
-use crate::http::front::Identity;
+use crate::http::visitor::Identity;
 use crate::web::{self, cookie};
 
 /// The token of a dashboard session, if the request is for one of its pages.

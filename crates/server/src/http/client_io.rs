@@ -3,6 +3,7 @@
 //! is refused here, because the HTTP library would only close the connection.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -14,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-use crate::http::front::HEADER_BYTES_MAX;
+use crate::http::admission::HEADER_BYTES_MAX;
 use crate::http::{error, refusal};
 
 /// What an idle connection costs: its task and a small buffer.
@@ -202,8 +203,8 @@ impl AsyncRead for ClientIo {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.refused.is_none() {
-            let mut bytes = [0; READ_BYTES_MAX];
-            let mut read = ReadBuf::new(&mut bytes[..READ_BYTES_MAX.min(buffer.remaining())]);
+            let mut bytes = [MaybeUninit::uninit(); READ_BYTES_MAX];
+            let mut read = ReadBuf::uninit(&mut bytes[..READ_BYTES_MAX.min(buffer.remaining())]);
             ready!(Pin::new(&mut self.stream).poll_read(context, &mut read))?;
             match self.meter.count(read.filled()) {
                 Ok(()) => {

@@ -19,7 +19,7 @@ use tandem_hub::ops::parse_id;
 use tandem_hub::{Caller, Error, Held, Holder, Hub};
 
 use crate::http::explain::Object;
-use crate::http::front::{Authenticated, Identity};
+use crate::http::visitor::{Authenticated, Identity, Visitor};
 use crate::http::{ApiError, error, explain};
 
 /// Size limit of a JSON body.
@@ -268,8 +268,8 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Param<T
         match Path::<T>::from_request_parts(parts, state).await {
             Ok(Path(value)) => Ok(Self(value)),
             // Without a key, ids reveal nothing.
-            Err(_) => match parts.extensions.get::<Identity>() {
-                Some(Identity::Agent(..) | Identity::Admin) => Err(Error::not_found("thing").into()),
+            Err(_) => match Visitor::of(parts)?.identity {
+                Identity::Agent(..) | Identity::Admin => Err(Error::not_found("thing").into()),
                 _ => Err(Error::unauthorized().into()),
             },
         }

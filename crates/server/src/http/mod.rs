@@ -1,7 +1,10 @@
 //! What all HTTP surfaces share: the accept loop, the middleware, input parsing and the shape of responses.
 
+mod admission;
 mod browser;
 pub mod client_io;
+pub(crate) mod compression;
+pub(crate) mod connection;
 mod counted_body;
 pub mod error;
 pub mod explain;
@@ -11,9 +14,11 @@ pub mod input;
 pub(crate) mod nodes;
 pub(crate) mod origin;
 mod refusal;
+mod request_id;
 pub mod serve;
 pub mod slots;
 mod unread_body;
+pub mod visitor;
 
 pub use error::ApiError;
 pub use input::{Input, OnTask, Param, Query};

@@ -8,7 +8,7 @@ use tandem_hub::Error;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::http::{front, json};
+use crate::http::{json, request_id};
 
 /// How long a refused client may take to read the response.
 const LINGER: Duration = Duration::from_secs(1);
@@ -17,7 +17,7 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(crate) fn response(error: &Error) -> String {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
     let retry = error.retry_after_seconds.unwrap_or(1);
-    let (id, body) = (front::new_request_id(), json(&error.body));
+    let (id, body) = (request_id::new(), json(&error.body));
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nretry-after: {retry}\r\n\
          api-version: v1\r\nx-request-id: {id}\r\nconnection: close\r\n\r\n{body}",

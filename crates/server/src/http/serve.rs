@@ -1,5 +1,6 @@
 //! The accept loop: plain HTTP/1.1 with limits on connections, headers and time.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,9 +19,11 @@ use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use crate::http::client_io::{BUFFER_BYTES_MAX, ClientIo, HeadMeter};
-use crate::http::front::{Local, Peer, SentUri, normalise};
+use crate::http::connection::Connection;
+use crate::http::front::normalise;
 use crate::http::refusal::{refuse, refuse_now};
 use crate::http::slots::{Slot, Slots};
+use crate::http::visitor::SentUri;
 use tandem_hub::{Address, Error, Holder, Hub};
 
 /// Time limit for the headers, and for idle connections.
@@ -70,8 +73,7 @@ pub async fn serve(
         };
         match admit(&hub, &slots, peer.ip()) {
             Ok((slot, meter)) => {
-                let served =
-                    connection(stream, Peer(peer), Arc::new(slot), meter, router.clone(), stopped.clone());
+                let served = connection(stream, peer.ip(), slot, meter, router.clone(), stopped.clone());
                 let hub = Arc::clone(&hub);
                 hub.metrics.connections.inc();
                 tokio::spawn(
@@ -125,7 +127,7 @@ fn refuse_within(refusals: &Arc<Semaphore>, stream: TcpStream, error: Error) {
 }
 
 /// Takes a slot and the memory of an idle connection.
-fn admit(hub: &Hub, slots: &Arc<Slots>, ip: std::net::IpAddr) -> Result<(Slot, Arc<HeadMeter>), Error> {
+fn admit(hub: &Hub, slots: &Arc<Slots>, ip: IpAddr) -> Result<(Slot, Arc<HeadMeter>), Error> {
     let address = Address::new(ip);
     // The connections of a proxy belong to many clients.
     let is_proxy = hub.config.behind_proxy || hub.config.trusted_proxies.contains(ip.to_canonical());
@@ -134,30 +136,26 @@ fn admit(hub: &Hub, slots: &Arc<Slots>, ip: std::net::IpAddr) -> Result<(Slot, A
     Ok((slot, HeadMeter::new(&hub.budget, Holder::Connections(owner), address)?))
 }
 
-/// Serves one connection until the client leaves, or the hub stops and the current request is answered. The slot is
-/// passed with each request, because a WebSocket outlives its connection.
+/// Serves one connection until the client leaves, or the hub stops and the current request is answered. What is known of
+/// it goes with each request, because a WebSocket outlives its connection and keeps its slot.
 async fn connection(
     stream: TcpStream,
-    peer: Peer,
-    slot: Arc<Slot>,
+    peer: IpAddr,
+    slot: Slot,
     meter: Arc<HeadMeter>,
     router: Router,
     mut stopped: watch::Receiver<()>,
 ) {
     // Responses are small and written at once; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
-    let local = stream.local_addr().ok().map(Local);
+    let known = Connection::new(peer, stream.local_addr().ok(), slot);
     let stream = ClientIo::new(stream, Arc::clone(&meter), WRITE_TIMEOUT);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(peer);
-        request.extensions_mut().insert(Arc::clone(&slot));
-        if let Some(local) = local {
-            request.extensions_mut().insert(local);
+        request.extensions_mut().insert(Arc::clone(&known));
+        if let Some(sent) = normalise(request.uri_mut()) {
+            request.extensions_mut().insert(SentUri(sent));
         }
-        let sent = SentUri(request.uri().clone());
-        request.extensions_mut().insert(sent);
-        normalise(request.uri_mut());
         let (router, meter) = (router.clone(), Arc::clone(&meter));
         async move {
             meter.end_head();

@@ -20,10 +20,10 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use tandem_hub::{Address, Caller, Error, Hub, RunToCompletion};
+use tandem_hub::{Error, Hub, RunToCompletion};
 use tracing::{Instrument as _, Span};
 
-use crate::http::front::{Identity, RequestSpan};
+use crate::http::visitor::Visitor;
 use crate::mcp::call::{Args, Call, to_result};
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::tools::{self, ToolSet};
@@ -67,8 +67,8 @@ fn parts(extensions: &Extensions) -> Result<&Parts, ErrorData> {
 
 /// The span of the HTTP request behind a message: in a session, its task is not the request's own.
 fn span(extensions: &Extensions) -> Span {
-    let of_request = parts(extensions).ok().and_then(|parts| parts.extensions.get::<RequestSpan>());
-    of_request.map_or_else(Span::current, |span| span.0.clone())
+    let of_request = parts(extensions).ok().and_then(|parts| Visitor::of(parts).ok());
+    of_request.map_or_else(Span::current, |visitor| visitor.span.clone())
 }
 
 fn session(extensions: &Extensions) -> Option<&str> {
@@ -86,17 +86,14 @@ impl Handler {
 
     fn call(&self, extensions: &Extensions) -> Result<Call, ErrorData> {
         let parts = parts(extensions)?;
-        match (parts.extensions.get::<Identity>(), parts.extensions.get::<Address>()) {
-            (Some(Identity::Agent(me, key_hash)), Some(address)) => Ok(Call {
-                hub: Arc::clone(&self.hub),
-                caller: Caller::new(me.clone(), *key_hash, address.clone())
-                    .with_memory(parts.extensions.get()),
-                sessions: Arc::clone(&self.sessions),
-                session: session(extensions).map(SessionId::from),
-                disconnect: parts.extensions.get::<ClientDisconnect>().cloned().unwrap_or_default(),
-            }),
-            _ => Err(ErrorData::invalid_request("a valid API key is needed", None)),
-        }
+        let caller = Visitor::of(parts).ok().and_then(Visitor::caller);
+        Ok(Call {
+            hub: Arc::clone(&self.hub),
+            caller: caller.ok_or_else(|| ErrorData::invalid_request("a valid API key is needed", None))?,
+            sessions: Arc::clone(&self.sessions),
+            session: session(extensions).map(SessionId::from),
+            disconnect: parts.extensions.get::<ClientDisconnect>().cloned().unwrap_or_default(),
+        })
     }
 }
 

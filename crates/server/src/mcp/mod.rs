@@ -40,9 +40,9 @@ use tracing::Instrument as _;
 use tandem_api::error::Code;
 use tandem_hub::{Caller, Config, Error, Hub};
 
-use crate::http::front::Authenticated;
 use crate::http::input::SMALL_BYTES_MAX;
 use crate::http::nodes::PassedOn;
+use crate::http::visitor::Authenticated;
 use crate::http::{ApiError, Json};
 use crate::mcp::bodies::{AnswerBody, StreamBody};
 pub use crate::mcp::extension::{Extension, Offers};

@@ -18,8 +18,8 @@ use tandem_hub::feed::{Feed, Start};
 use tandem_hub::ops::tickets;
 use tandem_hub::{Caller, Error, Hub};
 
-use crate::http::front::Authenticated;
-use crate::http::slots::Slot;
+use crate::http::connection::Connection;
+use crate::http::visitor::Authenticated;
 use crate::http::{ApiError, Query};
 
 /// Query of a push request.
@@ -42,8 +42,8 @@ pub struct Subscriber {
     admitted: Admitted,
     after: Option<i64>,
     epoch: Option<String>,
-    /// The slot of the connection. A WebSocket outlives its connection, and keeps the slot.
-    slot: Option<Arc<Slot>>,
+    /// A WebSocket outlives the service of its connection, and keeps the slot.
+    connection: Arc<Connection>,
 }
 
 /// By what an agent is known.
@@ -65,7 +65,8 @@ impl FromRequestParts<Hub> for Subscriber {
             (Err(_), Some(ticket)) => Admitted::Ticket(tickets::redeem(hub, &ticket).await?),
             (Err(unauthorized), None) => return Err(unauthorized),
         };
-        Ok(Self { admitted, after: query.after, epoch: query.epoch, slot: parts.extensions.get().cloned() })
+        let connection = Arc::clone(Connection::of(&parts.extensions)?);
+        Ok(Self { admitted, after: query.after, epoch: query.epoch, connection })
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
-use crate::http::front::Admin;
+use crate::http::visitor::Admin;
 use crate::push::stream::event_stream;
 use tandem_hub::Hub;
 

@@ -1,5 +1,6 @@
 //! `GET /ws`: the caller's events over a WebSocket.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -52,11 +53,11 @@ pub(crate) async fn socket(
         .max_write_buffer_size(OUTGOING_BYTES_MAX)
         .max_message_size(INCOMING_BYTES_MAX)
         .max_frame_size(INCOMING_BYTES_MAX);
-    let (span, slot) = (Span::current(), subscriber.slot.clone());
+    let (span, connection) = (Span::current(), Arc::clone(&subscriber.connection));
     let hello = greeting(subscriber.agent(), &feed);
     let running = move |socket| async move {
         run(socket, feed, hello).await;
-        drop(slot);
+        drop(connection);
     };
     Ok(upgrade.on_upgrade(move |socket| running(socket).instrument(span)))
 }

@@ -10,8 +10,8 @@ use tandem_api::tasks::PageQuery;
 use tandem_hub::Hub;
 use tandem_hub::ops::{admin, parse_id, sign_ins};
 
-use crate::http::front::{Admin, FromAddress, SentUri};
 use crate::http::input::read_body;
+use crate::http::visitor::{Admin, FromAddress, SentUri};
 use crate::http::{self, Answer, ApiError, Json, Param, Query};
 
 /// Get statistics of the hub.

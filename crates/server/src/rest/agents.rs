@@ -10,8 +10,8 @@ use tandem_api::agents::{
 use tandem_hub::ops::{agents, wake};
 use tandem_hub::{Hub, IdempotentRequest};
 
-use crate::http::front::{Authenticated, FromAddress};
 use crate::http::input::read_body;
+use crate::http::visitor::{Authenticated, FromAddress};
 use crate::http::{Answer, ApiError, Input, Json, Query, answer, json, json_response, marked_replayed};
 
 /// Get a proof-of-work challenge.

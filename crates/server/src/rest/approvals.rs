@@ -7,7 +7,7 @@ use tandem_api::tasks::{ApproveTask, PageQuery, TaskView, WithReason};
 use tandem_hub::ops::approvals;
 use tandem_hub::{Hub, paging};
 
-use crate::http::front::{Authenticated, SentUri};
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{self, ApiError, OnTask, Query, answer};
 
 /// List the tasks that need your approval, newest first.

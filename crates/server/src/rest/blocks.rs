@@ -8,7 +8,7 @@ use tandem_api::tasks::PageQuery;
 use tandem_hub::Hub;
 use tandem_hub::ops::{blocks, parse_id};
 
-use crate::http::front::{Authenticated, SentUri};
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{self, Answer, ApiError, Input, Json, Param, Query, answer};
 
 /// Block an agent.

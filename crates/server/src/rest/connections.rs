@@ -10,8 +10,8 @@ use tandem_api::tasks::PageQuery;
 use tandem_hub::ops::{connections, parse_id};
 use tandem_hub::{Hub, paging};
 
-use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::{EmptyBody, read};
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{self, Answer, ApiError, Input, Json, Param, Query, answer};
 
 /// Create a pairing code.

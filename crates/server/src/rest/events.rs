@@ -5,7 +5,7 @@ use tandem_api::events::{AckCursor, Acknowledged, EventsPage, EventsQuery, Ticke
 use tandem_hub::Hub;
 use tandem_hub::ops::{events, tickets};
 
-use crate::http::front::Authenticated;
+use crate::http::visitor::Authenticated;
 use crate::http::{Answer, Input, Json, Query};
 
 /// Read your event log, oldest first, up to 100 events per page.

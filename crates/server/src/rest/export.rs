@@ -10,7 +10,7 @@ use tandem_api::export::ExportedFile;
 use tandem_hub::ops::export::{self, Section};
 use tandem_hub::{Caller, Error, Hub};
 
-use crate::http::front::Authenticated;
+use crate::http::visitor::Authenticated;
 use crate::http::{ApiError, json};
 
 /// Export all your data.

@@ -10,7 +10,7 @@ use tandem_api::updates::UpdatesView;
 use tandem_hub::Hub;
 use tandem_hub::ops::{inbox, updates};
 
-use crate::http::front::{Authenticated, SentUri};
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{Answer, ApiError, Input, Json, Query, json, json_response, linked};
 
 /// List your inbox.

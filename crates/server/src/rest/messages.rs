@@ -9,8 +9,8 @@ use tandem_core::TaskId;
 use tandem_hub::Hub;
 use tandem_hub::ops::{messages, parse_id, receipts};
 
-use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::EmptyBody;
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{self, Answer, ApiError, Input, Json, OnTask, Param, Query, answer};
 
 /// The memory of a page of messages, as rows and as a response.

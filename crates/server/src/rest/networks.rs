@@ -13,8 +13,8 @@ use tandem_core::NetworkId;
 use tandem_hub::ops::{networks, parse_id};
 use tandem_hub::{Caller, Hub};
 
-use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::{EmptyBody, read};
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{self, Answer, ApiError, Input, Json, Param, Query, answer};
 
 /// Create a network.

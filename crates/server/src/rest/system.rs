@@ -8,7 +8,7 @@ use tandem_api::text::HubText;
 use tandem_hub::ops::admin;
 use tandem_hub::{Error, Hub};
 
-use crate::http::front::{FromAddress, Identity};
+use crate::http::visitor::{FromAddress, Identity};
 use crate::http::{Answer, ApiError, Json, error, origin};
 
 /// Check that the hub is running.
@@ -34,14 +34,14 @@ pub(crate) async fn metrics(
     State(hub): State<Hub>,
     FromAddress(address): FromAddress,
     headers: HeaderMap,
-    identity: axum::Extension<Identity>,
+    identity: Identity,
 ) -> Result<Response, ApiError> {
     // Behind a proxy all requests come from this machine, so the token is required. A web page can point its own name
     // to this machine, but cannot send another `Host` than that name.
     let forwarded = hub.config.is_behind_proxy() || headers.contains_key("x-forwarded-for");
     let local =
         address.ip.to_canonical().is_loopback() && !forwarded && origin::is_for_this_machine(&headers);
-    match identity.0 {
+    match identity {
         Identity::Admin => {}
         _ if local => {}
         Identity::Agent(..) => return Err(error::admin_only().into()),

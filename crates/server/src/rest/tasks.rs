@@ -11,8 +11,8 @@ use tandem_hub::ops::tasks::Versioned;
 use tandem_hub::ops::{parse_id, tasks};
 use tandem_hub::{Caller, Hub, paging};
 
-use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::if_match;
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{self, Answer, ApiError, Input, Json, OnTask, Param, Query, answer};
 
 /// A task with its `ETag`.

@@ -8,8 +8,8 @@ use tandem_api::webhooks::DeliveryView;
 use tandem_hub::Hub;
 use tandem_hub::ops::{parse_id, webhooks};
 
-use crate::http::front::{Authenticated, SentUri};
 use crate::http::input::EmptyBody;
+use crate::http::visitor::{Authenticated, SentUri};
 use crate::http::{self, ApiError, Input, Param, Query, answer};
 
 /// List the deliveries to your webhook, newest first.

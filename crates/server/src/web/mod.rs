@@ -4,18 +4,21 @@ pub(crate) mod app;
 pub(crate) mod cookie;
 mod reference;
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::get;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{Html, IntoResponse as _, Response};
+use axum::routing::{MethodRouter, get};
 use utoipa::openapi::OpenApi;
 
 use tandem_hub::{Error, Hub};
 
 use crate::http::ApiError;
-use crate::http::front::Local;
+use crate::http::compression::Constant;
+use crate::http::connection::Connection;
 use crate::mcp::hosts::{self, Hosts};
 
 const STYLE: &str = include_str!("../../static/style.css");
@@ -28,9 +31,9 @@ pub(crate) fn routes(document: &OpenApi) -> Router<Hub> {
     let reference: &'static str = String::leak(reference::page(json));
     Router::new()
         .route("/", get(home))
-        .route("/openapi.json", get(async move || fixed("application/json", json)))
-        .route("/docs", get(async move || page(reference.to_owned())))
-        .route("/static/style.css", get(async || fixed("text/css; charset=utf-8", STYLE)))
+        .route("/openapi.json", fixed("application/json", json))
+        .route("/docs", fixed("text/html; charset=utf-8", reference))
+        .route("/static/style.css", fixed("text/css; charset=utf-8", STYLE))
         .merge(app::routes())
 }
 
@@ -52,10 +55,7 @@ struct Home {
 
 async fn home(State(hub): State<Hub>, request: Request) -> Result<Response, ApiError> {
     let host = hosts::of_request(request.headers());
-    let listening = match request.extensions().get::<Local>() {
-        Some(local) => local.0,
-        None => hub.config.listen,
-    };
+    let listening = Connection::of(request.extensions())?.local.unwrap_or(hub.config.listen);
     let refused_host = host.clone().filter(|host| !Hosts::new(&hub.config).accept(host));
     let url = match (hub.config.public_address(), &host) {
         (Some(url), _) => url.to_owned(),
@@ -68,22 +68,23 @@ async fn home(State(hub): State<Hub>, request: Request) -> Result<Response, ApiE
     };
     let refused_host = refused_host.map(|host| host.host().to_owned());
     let home = Home { url, mcp_url, refused_host, version: env!("CARGO_PKG_VERSION") };
-    Ok(page(home.render().map_err(|_| Error::internal())?))
+    let html = home.render().map_err(|_| Error::internal())?;
+    Ok(protected(Html(html).into_response()))
 }
 
-fn fixed(kind: &'static str, text: &'static str) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300")),
-    ];
-    (headers, text).into_response()
+/// A text that stays the same while the hub runs.
+fn fixed(kind: &'static str, text: &'static str) -> MethodRouter<Hub> {
+    let constant = Arc::new(Constant::new(kind, text));
+    get(async move |headers: HeaderMap| {
+        let mut response = constant.response(&headers);
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+        if kind.starts_with("text/html") { protected(response) } else { response }
+    })
 }
 
-fn page(html: String) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-    ];
-    (headers, html).into_response()
+/// Bounds what a page may load.
+fn protected(mut page: Response) -> Response {
+    page.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    page.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    page
 }

@@ -19,8 +19,8 @@ use tandem_hub::{Caller, Error, Held, Hub};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::http::explain::{Object, object_text};
-use crate::http::front::Authenticated;
 use crate::http::input::{BodyReader, SMALL_BYTES_MAX, idempotency_key, on_task};
+use crate::http::visitor::Authenticated;
 use crate::http::{Answer, ApiError, Json, Param, answer, error};
 
 /// The buffers of an upload or a download in progress.

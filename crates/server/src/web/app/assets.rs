@@ -4,12 +4,13 @@
 use std::sync::LazyLock;
 
 use axum::extract::Path;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
 use tandem_app::keys;
 use tandem_hub::Error;
 
 use super::error::PageError;
+use crate::http::compression::Constant;
 
 const CSS: &str = "text/css; charset=utf-8";
 const JS: &str = "text/javascript; charset=utf-8";
@@ -17,12 +18,12 @@ const SVG: &str = "image/svg+xml";
 
 macro_rules! files {
     ($($name:literal: $kind:ident),+ $(,)?) => {
-        &[$(($name, $kind, include_str!(concat!("../../../static/app/", $name)))),+]
+        [$(($name, Constant::new($kind, include_str!(concat!("../../../static/app/", $name))))),+]
     };
 }
 
-/// Name, media type and content.
-const FILES: &[(&str, &str, &str)] = files! {
+/// By name.
+static FILES: [(&str, Constant); 17] = files! {
     "app.css": CSS,
     "icons.svg": SVG,
     "app.js": JS,
@@ -44,9 +45,9 @@ const FILES: &[(&str, &str, &str)] = files! {
 
 static BASE: LazyLock<String> = LazyLock::new(|| {
     let mut hashing = keys::Hashing::default();
-    for (name, _, content) in FILES {
+    for (name, file) in &FILES {
         hashing.add(name.as_bytes());
-        hashing.add(content.as_bytes());
+        hashing.add(file.text().as_bytes());
     }
     format!("/static/{}", keys::hex(&hashing.finish()[..8]))
 });
@@ -57,15 +58,16 @@ pub(crate) fn base() -> &'static str {
 }
 
 /// `GET /static/{hash}/{file}`
-pub(crate) async fn serve(Path((hash, name)): Path<(String, String)>) -> Result<Response, PageError> {
+pub(crate) async fn serve(
+    Path((hash, name)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
     let found = FILES.iter().find(|file| file.0 == name);
-    let Some((_, kind, content)) = found else { return Err(Error::not_found("file").into()) };
+    let Some((_, file)) = found else { return Err(Error::not_found("file").into()) };
     // A page of an older version of the hub asks for a file of its time. It gets today's, for this once.
     let is_current = base().ends_with(&hash);
     let lifetime = if is_current { "public, max-age=31536000, immutable" } else { "no-store" };
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
-        (header::CACHE_CONTROL, HeaderValue::from_static(lifetime)),
-    ];
-    Ok((headers, *content).into_response())
+    let mut response = file.response(&headers);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(lifetime));
+    Ok(response)
 }

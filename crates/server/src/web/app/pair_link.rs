@@ -2,11 +2,11 @@
 //! typed in. A person chooses which agent uses the code: a link alone connects nobody.
 
 use askama::Template;
+use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::get;
-use axum::{Extension, Router};
 use std::sync::Arc;
 use tandem_api::connections::RedeemCode;
 use tandem_app::{Invalid, keys};
@@ -24,7 +24,7 @@ use super::told::Told;
 use super::{Browser, Page, PageError, html, redirect};
 use crate::http::Query;
 use crate::http::error::foreign_form;
-use crate::http::front::{FromAddress, Identity};
+use crate::http::visitor::{FromAddress, Identity};
 use crate::web::cookie;
 
 const PATH: &str = "/pair";
@@ -70,9 +70,9 @@ struct Asked {
     correction: Option<String>,
 }
 
-fn browser_of(identity: Option<Extension<Identity>>, address: &Address) -> Option<Browser> {
+fn browser_of(identity: Identity, address: &Address) -> Option<Browser> {
     match identity {
-        Some(Extension(Identity::Browser(session))) => {
+        Identity::Browser(session) => {
             Some(Browser { session, address: address.clone(), target: PATH.to_owned(), memory: None })
         }
         _ => None,
@@ -80,11 +80,7 @@ fn browser_of(identity: Option<Extension<Identity>>, address: &Address) -> Optio
 }
 
 /// `GET /pair`
-async fn page(
-    State(hub): State<Hub>,
-    FromAddress(address): FromAddress,
-    identity: Option<Extension<Identity>>,
-) -> Page {
+async fn page(State(hub): State<Hub>, FromAddress(address): FromAddress, identity: Identity) -> Page {
     show(&hub, browser_of(identity, &address).as_ref(), Asked::default()).await
 }
 
@@ -93,7 +89,7 @@ async fn page(
 async fn submit(
     State(hub): State<Hub>,
     FromAddress(address): FromAddress,
-    identity: Option<Extension<Identity>>,
+    identity: Identity,
     headers: HeaderMap,
     Query(query): Query<SubmitQuery>,
     request: Request,

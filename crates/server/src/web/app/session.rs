@@ -14,7 +14,7 @@ use tandem_hub::ops::sign_ins::{self, Session};
 use tandem_hub::{Address, Caller, Error, Holder, Hub, RequestMemory};
 
 use super::error::PageError;
-use crate::http::front::Identity;
+use crate::http::visitor::{Identity, Visitor};
 use crate::http::{error, explain, input};
 
 /// Header of a request by which a script refreshes a page.
@@ -66,13 +66,15 @@ impl Browser {
     }
 
     fn from_parts(parts: &Parts) -> Result<Self, PageError> {
-        let address = parts.extensions.get::<Address>().cloned().ok_or_else(Error::internal)?;
+        let Visitor { identity, address, memory, .. } = Visitor::of(parts)?;
         let target = parts.uri.path_and_query().map_or_else(String::new, |target| target.as_str().to_owned());
-        match parts.extensions.get::<Identity>() {
-            Some(Identity::Browser(session)) => {
-                let memory = parts.extensions.get().cloned();
-                Ok(Self { session: Arc::clone(session), address, target, memory })
-            }
+        match identity {
+            Identity::Browser(session) => Ok(Self {
+                session: Arc::clone(session),
+                address: address.clone(),
+                target,
+                memory: memory.clone(),
+            }),
             _ => Err(sign_in(parts)),
         }
     }
@@ -235,7 +237,9 @@ async fn receive<V: Sender>(request: Request, hub: &Hub) -> Result<(V, Sent), Pa
     }
     // The body may have taken its time: somebody may have signed out meanwhile.
     let session = sign_ins::current(hub, &by.browser().session).await?;
-    parts.extensions.insert(session.map_or(Identity::Guest, |now| Identity::Browser(Arc::new(now))));
+    let identity = session.map_or(Identity::Guest, |now| Identity::Browser(Arc::new(now)));
+    let visitor = Visitor { identity, ..Visitor::of(&parts)?.clone() };
+    parts.extensions.insert(visitor);
     let by = V::from_request_parts(&mut parts, hub).await?;
     let by = match input::page_key(sent.get("once"), &[parts.uri.path().as_bytes(), &bytes].concat()) {
         Some(key) => by.once(key),

@@ -11,7 +11,7 @@ use tandem_hub::{Error, Holder, Hub};
 use super::session::{Browser, Form, Sent};
 use super::shell::path_of;
 use super::{Page, PageError, html, redirect};
-use crate::http::front::{FromAddress, Identity};
+use crate::http::visitor::{FromAddress, Identity};
 use crate::http::{Query, input};
 use crate::web::cookie;
 
@@ -73,11 +73,8 @@ pub(crate) async fn start(State(hub): State<Hub>, browser: Browser) -> Response 
 }
 
 /// `GET /app/sign-in`
-pub(crate) async fn page(
-    Query(query): Query<SignInQuery>,
-    identity: Option<axum::Extension<Identity>>,
-) -> Page {
-    let is_addition = matches!(identity, Some(axum::Extension(Identity::Browser(_))));
+pub(crate) async fn page(Query(query): Query<SignInQuery>, identity: Identity) -> Page {
+    let is_addition = matches!(identity, Identity::Browser(_));
     let notice = query.done.filter(|word| word == "signed-out").map(|_| "Signed out.");
     let next = query.next.unwrap_or_default();
     html(StatusCode::OK, &SignInPage { next, error: None, notice, is_addition })
