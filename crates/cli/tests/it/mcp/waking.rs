@@ -394,7 +394,8 @@ async fn the_newest_stream_of_a_session_is_told() {
     let mut lost = session.stream().await;
     for _ in 0..3 {
         let mut newest = session.stream().await;
-        assert_eq!(lost.next().await, None, "the older stream ends");
+        // What was on its way to it may still come; then it ends.
+        while lost.next().await.is_some() {}
         let task = ada.task(&bob).await;
         let (mut noted, mut asked) = (false, false);
         while !(noted && asked) {
