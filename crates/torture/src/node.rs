@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use rustix::process::Signal;
-use tandem_bench::services::{free_port, signal};
+use tandem_bench::services::{ReservedPort, signal};
 use tokio::process::{Child, Command};
 
 use crate::http;
@@ -45,6 +45,8 @@ pub(crate) struct Places {
 pub(crate) struct Node {
     pub(crate) number: usize,
     pub(crate) address: SocketAddr,
+    /// Nobody else gets it while the node does not run.
+    _port: ReservedPort,
     places: Places,
     child: Mutex<Option<Child>>,
     /// When the last fault that concerned this node ended; the start counts.
@@ -59,9 +61,10 @@ impl Node {
     /// A node that is not started yet, on a port that it keeps.
     pub(crate) fn new(number: usize, places: Places) -> anyhow::Result<Self> {
         std::fs::create_dir_all(&places.folder)?;
-        let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
+        let port = ReservedPort::new()?;
+        let address = port.address();
         let (child, settled_at) = Default::default();
-        Ok(Self { number, address, places, child, settled_at })
+        Ok(Self { number, address, _port: port, places, child, settled_at })
     }
 
     /// Starts the process with its clock off by so many milliseconds.

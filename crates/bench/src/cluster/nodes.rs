@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use crate::Plan;
 use crate::process::{Process, Scratch};
 use crate::schema::Schema;
-use crate::services::{Nats, free_port};
+use crate::services::{Nats, ReservedPort};
 use crate::site::hub_arguments_at;
 
 /// The same on all nodes.
@@ -17,6 +17,7 @@ const ADMIN_TOKEN: &str = "bench-operator-token-0123456789";
 pub(super) struct Nodes {
     pub(super) processes: Vec<Process>,
     _nats: Option<Nats>,
+    _ports: Vec<ReservedPort>,
     _folder: Scratch,
     _schema: Schema,
 }
@@ -30,12 +31,13 @@ impl Nodes {
         let plan = Plan { database: Some(schema.url()), ..plan.clone() };
         let files = folder.path().join("files");
         std::fs::create_dir_all(&files)?;
-        let mut processes = Vec::new();
+        let (mut processes, mut ports) = (Vec::new(), Vec::new());
         for number in 0..count {
             let data = folder.path().join(format!("node-{number}"));
             std::fs::create_dir_all(&data)?;
             // Other nodes reach it there, so its port is chosen before it starts.
-            let address = format!("127.0.0.1:{}", free_port()?);
+            let port = ReservedPort::new()?;
+            let address = port.address().to_string();
             let mut arguments = hub_arguments_at(&plan, &data, &address);
             arguments.extend(["--admin-token".into(), ADMIN_TOKEN.into()]);
             if let Some(nats) = &nats {
@@ -43,9 +45,10 @@ impl Nodes {
                 arguments.extend(["--shared-files".into(), files.display().to_string()]);
             }
             let started = Process::start(&plan.tandem.path()?, &arguments, &data).await;
+            ports.push(port);
             processes.push(started.with_context(|| format!("node {number} did not start"))?);
         }
-        Ok(Self { processes, _nats: nats, _folder: folder, _schema: schema })
+        Ok(Self { processes, _ports: ports, _nats: nats, _folder: folder, _schema: schema })
     }
 
     pub(super) fn addresses(&self) -> Vec<SocketAddr> {

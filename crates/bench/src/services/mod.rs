@@ -3,13 +3,13 @@
 mod nats;
 mod postgres;
 
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::net::TcpSocket;
 use tokio::process::Child;
 
 pub use nats::Nats;
@@ -18,13 +18,28 @@ pub use postgres::{Postgres, Shutdown};
 /// How long a service may take to stop before it is killed.
 const STOP_MAX: Duration = Duration::from_secs(10);
 
-/// A port of the loopback that was free a moment ago, and that is not given again. It is below those that the system gives
-/// out, so that nobody takes it before its server is there.
-pub fn free_port() -> anyhow::Result<u16> {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = 10_000 + u16::try_from(std::process::id() % 10_000).unwrap_or_default();
-    let mut ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Relaxed)).take(10_000);
-    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).context("no port is free")
+/// A port of the loopback for a server that is another process, also while that does not run. The socket has the address and
+/// never listens: the system gives the port to nobody who wants just any, and a server that names it may listen there.
+#[derive(Debug)]
+pub struct ReservedPort {
+    _socket: TcpSocket,
+    address: SocketAddr,
+}
+
+impl ReservedPort {
+    pub fn new() -> anyhow::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        // What servers do too: without it on both sides there is one socket to an address.
+        socket.set_reuseaddr(true)?;
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        let address = socket.local_addr()?;
+        Ok(Self { _socket: socket, address })
+    }
+
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
 }
 
 /// Sends a signal to a child process that has not been waited for.

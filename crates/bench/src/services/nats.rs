@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-use super::{end_blocking, find_program, free_port, log_file};
+use super::{ReservedPort, end_blocking, find_program, log_file};
 
 /// How long it may take until it accepts connections.
 const START_MAX: Duration = Duration::from_secs(20);
@@ -19,7 +19,7 @@ const START_MAX: Duration = Duration::from_secs(20);
 pub struct Nats {
     program: PathBuf,
     log: PathBuf,
-    port: u16,
+    port: ReservedPort,
     child: Option<Child>,
 }
 
@@ -28,31 +28,32 @@ impl Nats {
     pub async fn start(folder: &Path) -> anyhow::Result<Self> {
         let program = find_program("nats-server", &["/usr/sbin".into(), "/usr/local/bin".into()])
             .context("apt-get install nats-server")?;
-        let mut nats = Self { program, log: folder.join("nats.log"), port: free_port()?, child: None };
+        let mut nats =
+            Self { program, log: folder.join("nats.log"), port: ReservedPort::new()?, child: None };
         nats.start_again().await?;
         Ok(nats)
     }
 
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.address().port()
     }
 
     /// The URL for nodes.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        format!("nats://127.0.0.1:{}", self.port())
     }
 
     /// Starts it on the same port after it was killed.
     pub async fn start_again(&mut self) -> anyhow::Result<()> {
         let log = log_file(&self.log)?;
         let mut command = Command::new(&self.program);
-        command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
+        command.args(["--addr", "127.0.0.1", "--port", &self.port().to_string()]);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
         let mut child = command.spawn().context("cannot start nats-server")?;
         let until = Instant::now() + START_MAX;
-        while TcpStream::connect(("127.0.0.1", self.port)).await.is_err() {
+        while TcpStream::connect(self.port.address()).await.is_err() {
             if child.try_wait()?.is_some() || Instant::now() > until {
                 bail!("nats-server did not start; see {}", self.log.display());
             }

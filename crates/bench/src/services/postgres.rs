@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use tokio::process::{Child, Command};
 use tokio_postgres::NoTls;
 
-use super::{end_blocking, find_program, free_port, log_file, signal};
+use super::{ReservedPort, end_blocking, find_program, log_file, signal};
 
 /// How long it may take until it answers, recovery included.
 const START_MAX: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ pub enum Shutdown {
 pub struct Postgres {
     programs: PathBuf,
     folder: PathBuf,
-    port: u16,
+    port: ReservedPort,
     owner: Option<(u32, u32)>,
     child: Option<Child>,
 }
@@ -58,7 +58,7 @@ impl Postgres {
         if let Some((user, group)) = owner {
             std::os::unix::fs::chown(&folder, Some(user), Some(group))?;
         }
-        let mut server = Self { programs, folder, port: free_port()?, owner, child: None };
+        let mut server = Self { programs, folder, port: ReservedPort::new()?, owner, child: None };
         server.create().await?;
         server.start_again().await?;
         Ok(server)
@@ -66,7 +66,7 @@ impl Postgres {
 
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.address().port()
     }
 
     /// The URL of its database at another port, such as that of a proxy.
@@ -78,7 +78,7 @@ impl Postgres {
     /// The URL of its database.
     #[must_use]
     pub fn url(&self) -> String {
-        self.url_at(self.port)
+        self.url_at(self.port())
     }
 
     fn program(&self, name: &str) -> Command {
@@ -107,7 +107,7 @@ impl Postgres {
         let output = log_file(&log)?;
         let mut command = self.program("postgres");
         command.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
-        command.args(["-p", &self.port.to_string()]);
+        command.args(["-p", &self.port().to_string()]);
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
