@@ -39,7 +39,6 @@ mod probe;
 mod proof_of_work;
 mod sealed;
 mod stream;
-pub mod whole_files;
 
 pub use api_key::ApiKey;
 pub use call::{Method, random_key};

@@ -1,11 +1,15 @@
 //! Files that are read and replaced as a whole. A new version is written beside the file and renamed over it, so that a
-//! reader sees the old or the new one. It knows nothing of what is in them.
+//! reader, also one after a power failure, sees the old or the new one. It knows nothing of what is in them.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
 
 /// In the name of a draft, after the name of its file.
 const MARK: &str = ".tandem-new-";
@@ -13,25 +17,35 @@ const MARK: &str = ".tandem-new-";
 const DIGITS: usize = 16;
 /// Bytes of a file's name in the name of its draft. File systems refuse names of more than 255 bytes.
 const NAME_BYTES_MAX: usize = 200;
-const PRIVATE: u32 = 0o600;
+/// Only the owner can read the file.
+pub const PRIVATE: u32 = 0o600;
+/// Everybody can, as far as the umask allows.
+pub const USUAL: u32 = 0o666;
 
 /// A new version of a file, under a name of its own until it is complete. It is removed if it is dropped before.
 #[derive(Debug)]
 pub struct Draft {
     file: File,
+    /// The folder to which the paths belong, if it was opened.
+    folder: Option<OwnedFd>,
     path: PathBuf,
     target: PathBuf,
 }
 
 impl Draft {
-    /// Creates a draft that only this user can read. Drafts of the same file that a killed process has left are removed.
-    pub fn of(target: &Path) -> io::Result<Self> {
-        Self::with_mode(target, PRIVATE)
+    /// Creates a draft with these permission bits, less those of the umask. Drafts of the same file that a killed process has
+    /// left are removed.
+    pub fn of(target: &Path, mode: u32) -> io::Result<Self> {
+        remove_abandoned(target);
+        Self::create(None, target, mode)
     }
 
-    /// The same with other permission bits, less those of the umask.
-    pub(crate) fn with_mode(target: &Path, mode: u32) -> io::Result<Self> {
-        remove_abandoned(target);
+    /// The same in a folder that was opened, whatever its path leads to by now. What killed processes have left stays.
+    pub fn in_folder(folder: OwnedFd, name: &Path, mode: u32) -> io::Result<Self> {
+        Self::create(Some(folder), name, mode)
+    }
+
+    fn create(folder: Option<OwnedFd>, target: &Path, mode: u32) -> io::Result<Self> {
         loop {
             // A name that nobody can prepare, and never through a link.
             let mut random = [0; 8];
@@ -39,16 +53,21 @@ impl Draft {
             let mut name = name_in_draft(target);
             name.push(format!("{MARK}{:0DIGITS$x}", u64::from_ne_bytes(random)));
             let path = target.with_file_name(name);
-            let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
-            let draft = Self { file, path, target: target.to_owned() };
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = openat(at(folder.as_ref()), &path, flags, Mode::from_raw_mode(mode))?;
+            let file = File::from(file);
             // The lock ends with the process: a draft without one is abandoned. Some file systems have no locks; there
             // nothing is taken for abandoned.
-            let _ = draft.file.lock();
-            // Another process may have seen the draft before it was locked.
-            if draft.path.exists() {
-                return Ok(draft);
+            let _ = file.lock();
+            // Another process may have seen the draft before it was locked, and removed it.
+            if statat(at(folder.as_ref()), &path, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                return Ok(Self { file, folder, path, target: target.to_owned() });
             }
         }
+    }
+
+    fn at(&self) -> BorrowedFd<'_> {
+        at(self.folder.as_ref())
     }
 
     /// The open file of the draft.
@@ -64,37 +83,65 @@ impl Draft {
 
     /// Puts the draft in the place of the file.
     pub fn publish(self) -> io::Result<()> {
-        fs::rename(&self.path, &self.target)?;
-        sync_folder(folder_of(&self.target))
+        renameat(self.at(), &self.path, self.at(), &self.target)?;
+        self.sync()
     }
 
     /// Gives the draft the name of the file, unless there is a file with that name.
-    pub(crate) fn publish_new(self) -> io::Result<()> {
-        match fs::hard_link(&self.path, &self.target) {
+    pub fn publish_new(self) -> io::Result<()> {
+        match linkat(self.at(), &self.path, self.at(), &self.target, AtFlags::empty()) {
             Ok(()) => {}
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => return Err(cause),
-            Err(_) if fs::symlink_metadata(&self.target).is_ok() => {
+            Err(Errno::EXIST) => return Err(ErrorKind::AlreadyExists.into()),
+            Err(_) if statat(self.at(), &self.target, AtFlags::SYMLINK_NOFOLLOW).is_ok() => {
                 return Err(ErrorKind::AlreadyExists.into());
             }
             // The file system has no hard links.
-            Err(_) => fs::rename(&self.path, &self.target)?,
+            Err(_) => renameat(self.at(), &self.path, self.at(), &self.target)?,
         }
-        sync_folder(folder_of(&self.target))
+        self.sync()
     }
+
+    fn sync(&self) -> io::Result<()> {
+        match &self.folder {
+            Some(folder) => tolerated(rustix::fs::fsync(folder).map_err(Into::into)),
+            None => sync_folder(folder_of(&self.target)),
+        }
+    }
+}
+
+/// What a path belongs to: an open folder, or else the working folder.
+fn at(folder: Option<&OwnedFd>) -> BorrowedFd<'_> {
+    folder.map_or(CWD, |folder| folder.as_fd())
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
         // After a rename it is gone.
-        let _ = fs::remove_file(&self.path);
+        let _ = unlinkat(self.at(), &self.path, AtFlags::empty());
     }
 }
 
 /// Replaces a file by one that only this user can read. When this returns, it survives a power failure.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut draft = Draft::of(path)?;
+    let mut draft = Draft::of(path, PRIVATE)?;
     draft.write(bytes)?;
     draft.publish()
+}
+
+/// Writes a file with these permission bits, unless there is one with its name.
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    let mut draft = Draft::of(path, mode)?;
+    draft.write(bytes)?;
+    draft.publish_new()
+}
+
+/// Gives a file that is on the disk its name, in the place of any other, and brings the name to the disk.
+pub fn rename(part: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(part, path)?;
+    sync_folder(folder_of(path))
 }
 
 /// Removes drafts of a file that killed processes have left. What cannot be removed stays, and that is no error.
@@ -174,11 +221,98 @@ pub fn read_open(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Makes a rename survive a power failure: without it an older version could come back.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    tolerated(File::open(folder).and_then(|folder| folder.sync_all()))
+}
+
+fn tolerated(synced: io::Result<()>) -> io::Result<()> {
     use ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
+    match synced {
         // A folder in which this user may write and not read, or a file system that cannot do it.
         Err(cause) if matches!(cause.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
         synced => synced,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("tandem-disk-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_draft_has_the_name_only_when_it_is_published() {
+        let folder = folder("published");
+        let file = folder.join("a");
+        fs::write(&file, "before").unwrap();
+        let mut draft = Draft::of(&file, PRIVATE).unwrap();
+        draft.write(b"after").unwrap();
+        assert_eq!((fs::read(&file).unwrap(), names(&folder).len()), (b"before".to_vec(), 2));
+        draft.publish().unwrap();
+        assert_eq!((fs::read(&file).unwrap(), names(&folder)), (b"after".to_vec(), vec!["a".to_owned()]));
+        drop(Draft::of(&file, PRIVATE).unwrap());
+        assert_eq!(names(&folder), ["a"], "a draft that is dropped is gone");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_new_file_takes_no_name_that_is_there() {
+        let folder = folder("new");
+        let (file, link) = (folder.join("a"), folder.join("link"));
+        write_new(&file, b"one", PRIVATE).unwrap();
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        for taken in [&file, &link] {
+            assert_eq!(write_new(taken, b"two", PRIVATE).unwrap_err().kind(), ErrorKind::AlreadyExists);
+            // Somebody may take the name while the file is written.
+            let late = Draft::of(taken, PRIVATE).unwrap();
+            assert_eq!(late.publish_new().unwrap_err().kind(), ErrorKind::AlreadyExists);
+        }
+        assert_eq!((fs::read(&file).unwrap(), names(&folder).len()), (b"one".to_vec(), 2));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_draft_stays_in_the_folder_that_was_opened() {
+        let folder = folder("opened");
+        let (first, moved) = (folder.join("first"), folder.join("moved"));
+        fs::create_dir(&first).unwrap();
+        let handle = OwnedFd::from(File::open(&first).unwrap());
+        let mut draft = Draft::in_folder(handle, Path::new("a"), USUAL).unwrap();
+        fs::rename(&first, &moved).unwrap();
+        fs::create_dir(&first).unwrap();
+        draft.write(b"text").unwrap();
+        draft.publish_new().unwrap();
+        assert_eq!((names(&first), names(&moved)), (vec![], vec!["a".to_owned()]));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_has_left_is_removed_and_what_is_being_written_stays() {
+        let folder = folder("abandoned");
+        let file = folder.join("a");
+        fs::write(folder.join("a.tandem-new-00000000000000ff"), "half").unwrap();
+        fs::write(folder.join("a.tandem-new-x"), "somebody else's").unwrap();
+        let living = Draft::of(&file, PRIVATE).unwrap();
+        replace(&file, b"text").unwrap();
+        assert_eq!(
+            names(&folder).len(),
+            3,
+            "the file, the draft that is being written, and what is not ours"
+        );
+        living.publish().unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"");
+        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,9 +1,8 @@
 //! Keys in files. An existing file is never overwritten, and a private key that other users of the machine can
 //! read is refused.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::{Error, PrivateKey, PublicKey};
@@ -45,17 +44,8 @@ fn at(path: &Path) -> impl Fn(io::Error) -> Error {
 }
 
 fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(mode);
-    let mut file = options.open(path).map_err(at(path))?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    if let Err(cause) = written {
-        // A partial key is useless and would block the next attempt. If this fails too, the first error is
-        // still the one to report.
-        let _ = std::fs::remove_file(path);
-        return Err(at(path)(cause));
-    }
-    Ok(())
+    // A partial key would be useless, and would block the next attempt.
+    tandem_disk::write_new(path, text.as_bytes(), mode).map_err(at(path))
 }
 
 fn read(path: &Path, file: File) -> Result<String, Error> {

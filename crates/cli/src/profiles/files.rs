@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use tandem_client::whole_files::{never_wait, open_regular, read_open, replace};
+use tandem_disk::{never_wait, open_regular, read_open, replace};
 
 use crate::exit::{Failure, Outcome};
 

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tandem_client::HubUrl;
-use tandem_client::whole_files::{read_regular, remove_abandoned};
 use tandem_core::AgentId;
+use tandem_disk::{read_regular, remove_abandoned};
 use tandem_seal::{Fingerprint, PrivateKey};
 
 use crate::exit::{Failure, Outcome};

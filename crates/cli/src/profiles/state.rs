@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tandem_client::whole_files::replace;
 use tandem_core::TaskId;
+use tandem_disk::replace;
 
 /// Programs to which events were forwarded that are remembered.
 const FORWARDED_MAX: usize = 32;

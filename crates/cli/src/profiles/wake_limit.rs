@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tandem_client::whole_files::read_regular;
 use tandem_core::peer_wakes::PeerWakes;
 use tandem_core::{AgentId, Timestamp};
+use tandem_disk::read_regular;
 
 use super::files::write_secret;
 

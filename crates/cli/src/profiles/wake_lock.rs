@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use tandem_client::whole_files::read_regular;
+use tandem_disk::read_regular;
 
 use super::files::try_lock;
 

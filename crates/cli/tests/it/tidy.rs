@@ -135,6 +135,7 @@ fn each_crate_is_built_with_only_what_it_may() {
     let database = ["rusqlite", "tokio-postgres"];
     let walls = [
         ("tandem-core", [&http[..], &database, &["tokio", "tandem-store", "tandem-hub"]].concat()),
+        ("tandem-disk", [&http[..], &database, &["tokio", "tandem-core"]].concat()),
         ("tandem-seal", [&http[..], &database, &["tokio", "tandem-store"]].concat()),
         ("tandem-api", [&http[..], &database, &["tokio", "tandem-store", "tandem-app"]].concat()),
         ("tandem-store", [&http[..], &["hyper", "tandem-app", "tandem-api", "tandem-hub"]].concat()),

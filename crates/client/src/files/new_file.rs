@@ -9,7 +9,7 @@ use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 
 use super::{blocking, file_error};
 use crate::Error;
-use crate::whole_files::Draft;
+use tandem_disk::{Draft, PRIVATE, USUAL};
 
 /// A file that is being written: under a random name in the folder where it will be, so that nothing half-written has
 /// its name. Until [`finish`](Self::finish) gives it that name, dropping it removes it.
@@ -24,12 +24,12 @@ pub struct NewFile {
 impl NewFile {
     /// Creates a file. One that exists under its name is an error, unless it is to be overwritten.
     pub async fn create(to: &Path, overwrite: bool) -> Result<Self, Error> {
-        Self::with_mode(to, overwrite, 0o666).await
+        Self::with_mode(to, overwrite, USUAL).await
     }
 
     /// Creates a file that only its owner can read, for secrets.
     pub async fn create_private(to: &Path, overwrite: bool) -> Result<Self, Error> {
-        Self::with_mode(to, overwrite, 0o600).await
+        Self::with_mode(to, overwrite, PRIVATE).await
     }
 
     async fn with_mode(to: &Path, overwrite: bool, mode: u32) -> Result<Self, Error> {
@@ -38,7 +38,7 @@ impl NewFile {
         }
         let target = to.to_owned();
         let created = blocking(move || {
-            let draft = Draft::with_mode(&target, mode_of_new(&target, mode)?)?;
+            let draft = Draft::of(&target, mode_of_new(&target, mode)?)?;
             Ok((draft.file().try_clone()?, draft))
         });
         let (file, draft) = created.await.map_err(|cause| file_error("cannot create", to, cause))?;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::pinned::Known;
 use crate::Error;
-use crate::whole_files::replace;
+use tandem_disk::replace;
 
 /// A pin is about a kilobyte; a longer file is something else.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tandem_app::keys::{hex, random_hex};
 use tandem_core::NodeId;
+use tandem_disk::replace;
 use tandem_store::{Database, Store, dump};
 
 use crate::callers::keys::hub_secret;
 use crate::config::{Config, redact_database};
-use crate::files::durable;
 use crate::start::Error;
 
 /// The file that says to which hub the folder belongs.
@@ -94,16 +94,6 @@ fn make_private(path: &Path) {
     }
 }
 
-/// Writes a file that only its owner can read, as a whole or not at all.
-pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    let part = path.with_extension(format!("{}.part", random_hex::<6>()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    written.and_then(|()| durable::rename(&part, path)).inspect_err(|_| {
-        let _ = std::fs::remove_file(&part);
-    })
-}
-
 /// Locks the data folder and the database against other hubs, for a start that may still fail.
 pub(crate) fn lock_new(
     config: &Config,
@@ -169,7 +159,7 @@ pub(crate) fn load_or_create_token(path: &Path) -> std::io::Result<String> {
         Err(error) => return Err(error),
     }
     let token = format!("tda_{}", random_hex::<24>());
-    write_private(path, &format!("{token}\n"))?;
+    replace(path, format!("{token}\n").as_bytes())?;
     Ok(token)
 }
 
@@ -190,7 +180,7 @@ pub(crate) fn node_id(folder: &Path, database: &Database) -> Result<NodeId, Erro
         Err(error) => return Err(failed(error)),
     }
     let id = format!("node_{}", random_hex::<12>());
-    write_private(&path, &format!("{id}\n")).map_err(failed)?;
+    replace(&path, format!("{id}\n").as_bytes()).map_err(failed)?;
     parse(&id)
 }
 
@@ -228,7 +218,7 @@ impl Mark {
         let path = folder.join(MARK);
         let text = toml::to_string(self).map_err(std::io::Error::other);
         let about = "# Written by tandem: the hub that this folder belongs to, and where its database is.\n";
-        text.and_then(|text| write_private(&path, &format!("{about}{text}")))
+        text.and_then(|text| replace(&path, format!("{about}{text}").as_bytes()))
             .map_err(|cause| Error::Folder { path, cause })
     }
 }

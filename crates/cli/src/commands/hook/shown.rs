@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
-use tandem_client::whole_files::read_regular;
 use tandem_core::Timestamp;
+use tandem_disk::read_regular;
 
 use super::News;
 use crate::profiles::{create_private, try_lock, write_secret};

@@ -47,7 +47,7 @@ pub(super) fn run(common: &Common, arguments: &Arguments) -> Outcome {
     if let Some(folder) = unit.path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    std::fs::write(&unit.path, &unit.text)?;
+    tandem_disk::replace(&unit.path, unit.text.as_bytes())?;
     session.terminal.note(&format!("\nWrote {}.\nEnable it: {}", unit.path.display(), unit.enable));
     if let Some(hint) = unit.hint {
         session.terminal.note(hint);

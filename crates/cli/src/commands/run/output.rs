@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tandem_api::tasks::TaskView;
-use tandem_client::whole_files::replace;
 use tandem_core::text::{BODY_BYTES_MAX, json_bytes};
+use tandem_disk::replace;
 
 use super::journal::{ResultKind, WorkResult};
 use super::out_folder;

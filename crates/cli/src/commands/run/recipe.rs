@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::ValueEnum;
-use tandem_client::whole_files::read_regular;
+use tandem_disk::read_regular;
 use tandem_server::mcp::fence;
 
 use super::super::setup::detect::codex_file;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use tandem_client::whole_files::{Draft, open_regular, read_open, remove_abandoned};
+use tandem_disk::{Draft, PRIVATE, open_regular, read_open, remove_abandoned};
 
 use crate::exit::{Failure, Outcome};
 
@@ -105,7 +105,7 @@ impl Source {
 
     /// A complete draft with the owner of the file, and its mode or the named one.
     fn draft(&self, target: &Path, text: &str, mode: Option<u32>) -> std::io::Result<Draft> {
-        let mut draft = Draft::of(target)?;
+        let mut draft = Draft::of(target, PRIVATE)?;
         if self.text.is_some() {
             copy_owner(&self.path, draft.file(), mode)?;
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tandem_client::whole_files::{read_regular, remove_abandoned};
+use tandem_disk::{read_regular, remove_abandoned};
 
 use super::detect::Scope;
 use super::edit_json::Made;

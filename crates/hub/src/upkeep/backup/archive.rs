@@ -11,7 +11,6 @@ use tandem_core::Timestamp;
 
 use super::Error;
 use super::manifest::Member;
-use crate::files::durable;
 
 /// Buffer size for copying.
 pub(super) const CHUNK_BYTES: usize = 256 * 1024;
@@ -76,7 +75,7 @@ impl ArchiveWriter {
         let file = self.tar.get_ref();
         let size = file.sync_all().and_then(|()| file.metadata()).map_err(Error::disk(&self.part))?.len();
         refuse_existing(&self.path)?;
-        durable::rename(&self.part, &self.path).map_err(Error::disk(&self.path))?;
+        tandem_disk::rename(&self.part, &self.path).map_err(Error::disk(&self.path))?;
         self.kept = true;
         Ok(size)
     }
@@ -131,7 +130,7 @@ fn refuse_existing(path: &Path) -> Result<(), Error> {
 
 /// Flushes the names in a folder to disk.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), Error> {
-    durable::sync_folder(folder).map_err(Error::disk(folder))
+    tandem_disk::sync_folder(folder).map_err(Error::disk(folder))
 }
 
 /// Hashes and counts what is written to a member.
