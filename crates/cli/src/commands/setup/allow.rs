@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::edit_json::{self, Dialect, Made, Refusal, Step};
-use super::edit_toml::Field;
-use super::tools::{ENTRY, Facts, Tool};
+use super::edit_toml::{self, Field};
+use super::tools::{self, ENTRY, Facts, Tool};
 use crate::commands::input;
 use crate::exit::Outcome;
 
@@ -21,7 +21,16 @@ pub(super) enum Place {
     Settings,
     /// In the field `tools` of the entry.
     Entry,
+    /// A rule in a file of its own.
+    Policy(tools::Place),
 }
+
+/// The list of a policy file, and what tells the rule of setup from those of a person.
+const RULES: &str = "rule";
+/// Below those that a person gives its own rules, and above those of the tool.
+const PRIORITY: i64 = 100;
+/// Not the mode in which the model only makes plans.
+const MODES: [&str; 3] = ["default", "autoEdit", "yolo"];
 
 const LIST: [&str; 2] = ["permissions", "allow"];
 
@@ -76,6 +85,36 @@ pub(super) fn field() -> (&'static str, Field) {
     ("tools", Field::Tables(TOOLS.iter().map(|tool| ((*tool).to_owned(), approve())).collect()))
 }
 
+/// The rule of a policy file.
+fn rule() -> edit_toml::Fields {
+    let list = |words: &[&str]| Field::List(words.iter().map(|word| (*word).to_owned()).collect());
+    vec![
+        ("mcpName", Field::Text(ENTRY.to_owned())),
+        ("toolName", list(&TOOLS)),
+        ("decision", Field::Text("allow".to_owned())),
+        ("priority", Field::Number(PRIORITY)),
+        ("modes", list(&MODES)),
+    ]
+}
+
+/// Adds the rule to a policy file. The second result is the appended text; none if the rule is there.
+pub(super) fn add_policy(text: &str) -> Result<(String, Option<String>), Refusal> {
+    if edit_toml::has_element(text, RULES, &rule())? {
+        return Ok((text.to_owned(), None));
+    }
+    edit_toml::append_element(text, RULES, &rule()).map(|(text, block)| (text, Some(block)))
+}
+
+/// Takes the rule out of a policy file, unless a person has changed it.
+pub(super) fn remove_policy(text: &str, block: Option<&str>) -> Result<String, Refusal> {
+    edit_toml::remove_element(text, RULES, &rule(), block)
+}
+
+/// Whether a policy file has the rule.
+pub(super) fn has_policy(text: &str) -> bool {
+    edit_toml::has_element(text, RULES, &rule()).unwrap_or(false)
+}
+
 /// Asks a person whether the models of tools may use these without a question. The changes show each rule.
 pub(super) fn offer(tools: &[Tool]) -> Outcome<bool> {
     let names: Vec<&str> = tools
@@ -109,6 +148,26 @@ pub(super) fn note(facts: &Facts) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_policy_comes_and_goes_and_those_of_the_user_stay() {
+        let own = "# mine\n[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 900\n";
+        for text in ["", own, own.trim_end(), &own.replace('\n', "\r\n")] {
+            let (with, block) = add_policy(text).unwrap();
+            assert!(has_policy(&with) && !has_policy(text), "{with}");
+            assert!(toml::from_str::<toml::Table>(&with).is_ok(), "{with}");
+            assert_eq!(add_policy(&with).unwrap(), (with.clone(), None), "once");
+            assert_eq!(remove_policy(&with, block.as_deref()).unwrap(), text, "with the appended text");
+            let moved = with.replace(" = ", "  =  ");
+            let without = remove_policy(&moved, block.as_deref()).unwrap();
+            assert!(!has_policy(&without) && without.contains("deny") == text.contains("deny"), "{without}");
+            let changed = with.replace("priority = 100", "priority = 200");
+            assert_eq!(remove_policy(&changed, block.as_deref()).unwrap(), changed, "it is a person's now");
+        }
+        for unfit in ["rule = 7\n", "[rule]\nx = 1\n", "rule = [{ toolName = \"x\" }]\n", "[[rule]\n"] {
+            assert!(add_policy(unfit).is_err(), "{unfit}");
+        }
+    }
 
     #[test]
     fn rules_come_and_go_and_those_of_the_user_stay() {

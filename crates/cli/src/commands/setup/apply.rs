@@ -15,7 +15,7 @@ use super::diff;
 use super::entry::{self, Found, Target};
 use super::file::{Source, backup_of};
 use super::plan::{self, Change, Wanted};
-use super::record::{Item, Record};
+use super::record::{Item, Record, hash_of};
 use super::tools::{Direct, Tool};
 use super::verify::{self, Verdict};
 use crate::commands::register::make_agent;
@@ -305,6 +305,7 @@ impl Run<'_> {
         item.created_folders.extend(source.missing_folders());
         item.backup |= is_first && source.lacks_backup();
         item.pending = is_first;
+        item.last = item.last.map(|_| hash_of(&after));
         // First the record: an entry that is in no record could not be taken back exactly.
         self.record.put(item.clone().with_former(before.as_ref()))?;
         let written = source.write(&after, mode, is_first);
@@ -364,6 +365,11 @@ impl Run<'_> {
         if wanted.hooks && wanted.tool == Tool::Codex {
             self.terminal
                 .note("Codex runs a new hook only after you have reviewed it: type /hooks in Codex.");
+        }
+        if wanted.tool == Tool::Codex {
+            self.terminal.note(
+                "A session that is started with --no-daemon is woken only after its model has used a tool of Tandem once.",
+            );
         }
         if *verdict == Verdict::PendingApproval
             || (wanted.scope == Scope::Project && wanted.tool == Tool::Claude)

@@ -38,7 +38,7 @@ impl Machine {
         &self.folder
     }
 
-    fn path(&self, place: Place) -> PathBuf {
+    pub(super) fn path(&self, place: Place) -> PathBuf {
         match place {
             Place::Home(path) => self.home.join(path),
             Place::Config(path) => self.config.join(path),

@@ -12,6 +12,7 @@ pub(super) type Fields = Vec<(&'static str, Field)>;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Field {
     Text(String),
+    Number(i64),
     List(Vec<String>),
     Map(Vec<(String, String)>),
     Tables(Vec<(String, Vec<(String, String)>)>),
@@ -21,6 +22,7 @@ impl Field {
     pub(super) fn json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) => text.as_str().into(),
+            Self::Number(number) => (*number).into(),
             Self::List(items) => items.clone().into(),
             Self::Map(entries) => entries
                 .iter()
@@ -36,6 +38,7 @@ impl Field {
     fn value(&self) -> Value {
         match self {
             Self::Text(text) => text.as_str().into(),
+            Self::Number(number) => (*number).into(),
             Self::List(items) => Value::Array(items.iter().map(String::as_str).collect::<Array>()),
             Self::Map(entries) => {
                 let entries = entries.iter().map(|(key, value)| (key.as_str(), Value::from(value.as_str())));
@@ -60,18 +63,7 @@ pub(super) fn table(text: &str) -> Result<toml::Table, Refusal> {
 /// Appends a table. The second result is the appended text, which [`remove`] needs.
 pub(super) fn append(text: &str, path: [&str; 2], fields: &Fields) -> Result<(String, String), Refusal> {
     table(text)?;
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let ends = text.is_empty() || text.ends_with('\n');
-    let lines = fields.iter().map(|(key, field)| format!("{key} = {}", field.value()));
-    let header = format!("[{}.{}]", path[0], path[1]);
-    let lines: Vec<String> = std::iter::once(header).chain(lines).collect();
-    let space = match (text.is_empty(), ends) {
-        (true, _) => String::new(),
-        (_, true) => newline.to_owned(),
-        (_, false) => newline.repeat(2),
-    };
-    let block = format!("{space}{}{}", lines.join(newline), if ends { newline } else { "" });
-    let longer = format!("{text}{block}");
+    let (longer, block) = appended(text, format!("[{}.{}]", path[0], path[1]), fields);
     // A parent that is written as `mcp_servers = { .. }` cannot be extended this way, and below `[[mcp_servers]]` the table
     // would be part of the last of several.
     let has_table =
@@ -83,6 +75,74 @@ pub(super) fn append(text: &str, path: [&str; 2], fields: &Fields) -> Result<(St
             needed: "written as tables, such as [mcp_servers.NAME], and not inline or as [[mcp_servers]]",
         }),
     }
+}
+
+/// A text with a table at its end, and what was appended.
+fn appended(text: &str, header: String, fields: &Fields) -> (String, String) {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let ends = text.is_empty() || text.ends_with('\n');
+    let lines = fields.iter().map(|(key, field)| format!("{key} = {}", field.value()));
+    let lines: Vec<String> = std::iter::once(header).chain(lines).collect();
+    let space = match (text.is_empty(), ends) {
+        (true, _) => String::new(),
+        (_, true) => newline.to_owned(),
+        (_, false) => newline.repeat(2),
+    };
+    let block = format!("{space}{}{}", lines.join(newline), if ends { newline } else { "" });
+    (format!("{text}{block}"), block)
+}
+
+/// Whether a list of tables has one with just these fields.
+pub(super) fn has_element(text: &str, list: &str, fields: &Fields) -> Result<bool, Refusal> {
+    Ok(elements(&table(text)?, list).iter().any(|one| is_of(one, fields)))
+}
+
+/// Appends a table to a list of tables. The second result is the appended text, which [`remove_element`] needs.
+pub(super) fn append_element(text: &str, list: &str, fields: &Fields) -> Result<(String, String), Refusal> {
+    let before = elements(&table(text)?, list).len();
+    let (longer, block) = appended(text, format!("[[{list}]]"), fields);
+    match table(&longer) {
+        Ok(values) if elements(&values, list).len() == before + 1 => Ok((longer, block)),
+        _ => Err(Refusal::Unexpected {
+            pointer: list.to_owned(),
+            needed: "a list that is written as [[rule]]",
+        }),
+    }
+}
+
+/// Takes out a table with just these fields: the appended text if it is still there as it was, else the table.
+pub(super) fn remove_element(
+    text: &str,
+    list: &str,
+    fields: &Fields,
+    block: Option<&str>,
+) -> Result<String, Refusal> {
+    let mut rest = table(text)?;
+    let Some(at) = elements(&rest, list).iter().rposition(|one| is_of(one, fields)) else {
+        return Ok(text.to_owned());
+    };
+    let mut document = document(text)?;
+    if let Some(tables) = document.get_mut(list).and_then(Item::as_array_of_tables_mut) {
+        tables.remove(at);
+    }
+    let edited = with_line_ends(document.to_string(), text);
+    if let Some(all) = rest.get_mut(list).and_then(toml::Value::as_array_mut) {
+        all.remove(at);
+    }
+    let cut = block.and_then(|block| Some((block, text.rfind(block)?)));
+    let cut = cut.map(|(block, at)| format!("{}{}", &text[..at], &text[at + block.len()..]));
+    let is_right =
+        |cut: &String| table(cut).is_ok_and(|left| without_empty(&left, list) == without_empty(&rest, list));
+    Ok(cut.filter(is_right).unwrap_or(edited))
+}
+
+fn elements<'a>(table: &'a toml::Table, list: &str) -> &'a [toml::Value] {
+    table.get(list).and_then(toml::Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn is_of(element: &toml::Value, fields: &Fields) -> bool {
+    let expected = fields.iter().map(|(key, field)| ((*key).to_owned(), field.json())).collect();
+    serde_json::to_value(element).is_ok_and(|found| found == serde_json::Value::Object(expected))
 }
 
 /// Sets values in a table that is there, and takes out some others.
@@ -148,7 +208,12 @@ fn has_header(text: &str, key: &str) -> bool {
 
 fn without_empty(table: &toml::Table, key: &str) -> toml::Table {
     let mut table = table.clone();
-    if table.get(key).and_then(toml::Value::as_table).is_some_and(toml::Table::is_empty) {
+    let is_empty = match table.get(key) {
+        Some(toml::Value::Table(table)) => table.is_empty(),
+        Some(toml::Value::Array(list)) => list.is_empty(),
+        _ => false,
+    };
+    if is_empty {
         table.remove(key);
     }
     table

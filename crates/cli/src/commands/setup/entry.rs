@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edit_toml::{Field, Fields};
+use super::record::hash_of;
 use super::tools::{Direct, Facts, Format};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,10 +163,6 @@ impl Identity {
             return Some(Self::Program { command: command.to_owned(), args });
         }
         let url = entry["url"].as_str().or(entry["serverUrl"].as_str())?.to_owned();
-        let hash = digest(&SHA256, authorization(entry).unwrap_or_default().as_bytes());
-        Some(Self::Address {
-            url,
-            key_hash: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
-        })
+        Some(Self::Address { url, key_hash: hash_of(authorization(entry).unwrap_or_default()) })
     }
 }

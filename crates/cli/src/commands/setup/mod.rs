@@ -19,6 +19,7 @@ mod remove;
 mod snippet;
 mod status;
 mod tools;
+mod undo;
 mod verify;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -57,7 +58,7 @@ pub(crate) struct Arguments {
     /// Also add hooks that show news to the tool's model: Claude Code, Codex and Gemini
     #[arg(long)]
     hooks: bool,
-    /// Also allow the tool's model to read and answer without asking you each time: Claude Code and Codex
+    /// Also allow the tool's model to read and answer without asking you each time: Claude Code, Codex and Gemini
     #[arg(long)]
     allow_tools: bool,
     /// Let the tool call the hub itself: its file then has the API key, and nothing is encrypted

@@ -8,7 +8,7 @@ use super::detect::{Machine, Scope};
 use super::edit_json::{self, Dialect, Made, Refusal};
 use super::entry::{self, Found, Identity, Target};
 use super::file::{Source, closed};
-use super::record::{Item, Record};
+use super::record::{Item, Record, hash_of};
 use super::tools::{ENTRY, Facts, Format, HookFile, Tool};
 use super::{allow, edit_toml, hooks};
 use crate::exit::{Failure, Outcome};
@@ -95,10 +95,22 @@ pub(super) fn changes(machine: &Machine, record: &Record, wanted: &Wanted) -> Ou
             }
         }
     }
+    if let Some(allow::Place::Policy(place)) = facts.allow.filter(|_| wanted.allow) {
+        changes.push(policy(record, wanted, &machine.path(place))?);
+    }
     for change in changes.iter().filter(|change| change.is_needed()) {
         change.source.refuse_read_only()?;
     }
     Ok(changes)
+}
+
+fn policy(record: &Record, wanted: &Wanted, file: &Path) -> Outcome<Change> {
+    let mut change = begin(record, wanted, file)?;
+    let added = allow::add_policy(change.source.text());
+    let (after, block) = added.map_err(|refusal| refused(&change.source.path, &refusal))?;
+    (change.after, change.item.policy) = (after, true);
+    change.item.block = block.or(change.item.block);
+    Ok(change)
 }
 
 fn add_hooks(change: &mut Change, hooks: HookFile, wanted: &Wanted) -> Outcome {
@@ -120,19 +132,40 @@ pub(super) fn opened_mode(item: &Item, source: &Source) -> Option<u32> {
 fn begin(record: &Record, wanted: &Wanted, file: &Path) -> Outcome<Change> {
     let source = Source::read(file)?;
     let known = record.find(wanted.tool, Some(file)).cloned();
+    let mut is_first = known.is_none();
     let mut item =
         known.unwrap_or_else(|| Item::new(wanted.tool, wanted.scope, &wanted.agent, Some(file.to_owned())));
     item.agent.clone_from(&wanted.agent);
     if item.pending && !has_any(&item, &source) {
         // The run that noted this was killed before it wrote the file, which may have changed since.
         (item.made, item.block, item.created_file) = (Made::default(), None, false);
+        is_first = true;
     }
     item.created_file |= source.text.is_none();
+    let now = hash_of(source.text());
+    if is_first {
+        item.first = source.text.is_some().then(|| now.clone());
+        // What an earlier run has left there, without its record, is taken over and not given back.
+        item.last = (!has_ours(source.text(), wanted.tool.facts())).then_some(now);
+    } else if item.last.as_ref() != Some(&now) {
+        // Somebody else has written to it since, and expects to have that back too.
+        item.last = None;
+    }
     Ok(Change { source, after: String::new(), mode: None, item })
+}
+
+/// Whether a text has an entry or hooks of ours.
+fn has_ours(text: &str, facts: &Facts) -> bool {
+    let has_hooks =
+        |hooks: HookFile| edit_json::value(text, hooks.dialect).is_ok_and(|value| hooks::any(&value, &[]));
+    entry_of(text, facts).is_ok_and(|found| found.is_some()) || facts.hooks.is_some_and(has_hooks)
 }
 
 /// Whether a file has anything that an item says.
 fn has_any(item: &Item, source: &Source) -> bool {
+    if item.policy {
+        return allow::has_policy(source.text());
+    }
     let facts = item.tool.facts();
     let hooks = facts.hooks.filter(|_| item.hooks || !item.allowed.is_empty());
     item.entry
@@ -145,7 +178,7 @@ fn has_any(item: &Item, source: &Source) -> bool {
 }
 
 /// Whether an entry is the one that setup wrote, with or without fields that a person has added.
-fn is_own(item: &Item, entry: &Value) -> bool {
+pub(super) fn is_own(item: &Item, entry: &Value) -> bool {
     Identity::of(entry).is_some_and(|found| item.written.contains(&found))
 }
 
@@ -270,7 +303,7 @@ fn set_entry(
 }
 
 /// Shows that nothing but the entry has changed. An edit that breaks this is a mistake of ours and must not reach the file.
-fn check(source: &Source, before: &str, after: &str, facts: &Facts) -> Outcome {
+pub(super) fn check(source: &Source, before: &str, after: &str, facts: &Facts) -> Outcome {
     let rest = |text: &str| {
         let mut value = values(text, facts).ok()?;
         let file = value.as_object_mut()?;
@@ -292,65 +325,4 @@ fn check(source: &Source, before: &str, after: &str, facts: &Facts) -> Outcome {
         ))
         .next("The file was left alone. `tandem setup --print json` shows the entry.")),
     }
-}
-
-/// A file without what an item added.
-#[derive(Debug)]
-pub(super) struct Rest {
-    pub(super) text: String,
-    /// The mode that the file gets, if it is another one.
-    pub(super) mode: Option<u32>,
-    /// Whether the entry is not the one that setup wrote, and so stays.
-    pub(super) keeps_entry: bool,
-}
-
-/// The file without what an item added. An entry that someone has replaced stays.
-pub(super) fn without(item: &Item, source: &Source) -> Outcome<Rest> {
-    let facts = item.tool.facts();
-    let failed = |refusal: Refusal| refused(&source.path, &refusal);
-    let mut text = source.text().to_owned();
-    if text.trim().is_empty() {
-        return Ok(Rest { text, mode: opened_mode(item, source), keeps_entry: false });
-    }
-    if item.hooks
-        && let Some(hooks) = facts.hooks
-    {
-        text = hooks::remove(&text, hooks, &item.hook_commands, &item.made).map_err(failed)?;
-    }
-    if let Some(hooks) = facts.hooks.filter(|_| !item.allowed.is_empty()) {
-        text = allow::remove(&text, hooks.dialect, &item.allowed, &item.made).map_err(failed)?;
-    }
-    let found = if item.entry { entry_of(&text, facts).map_err(failed)? } else { None };
-    if found.is_none() && item.block.as_ref().is_some_and(|block| text.contains(block.trim())) {
-        return Err(Failure::refused(format!(
-            "{} has the lines that setup added, but not as a table {}.{ENTRY}",
-            source.path.display(),
-            facts.key
-        ))
-        .next("The file was left alone. Take the lines out by hand."));
-    }
-    let keeps_entry = found.as_ref().is_some_and(|found| !is_own(item, found));
-    if found.is_some() && !keeps_entry {
-        let after = match facts.format {
-            Format::Json(dialect) => {
-                let path = edit_json::keys(&[facts.key, ENTRY]);
-                edit_json::remove(&text, dialect, &path, &item.made).map_err(failed)?
-            }
-            Format::Toml => {
-                edit_toml::remove(&text, [facts.key, ENTRY], item.block.as_deref()).map_err(failed)?
-            }
-        };
-        check(source, &text, &after, facts)?;
-        text = after;
-    }
-    let is_empty = match (facts.format, item.entry) {
-        (Format::Toml, true) => text.trim().is_empty(),
-        _ => matches!(text.trim(), "{}" | ""),
-    };
-    if let Some(blank) = item.made.blank.as_ref().filter(|_| is_empty) {
-        text.clone_from(blank);
-    }
-    // The entry of someone else may have a secret too.
-    let mode = if keeps_entry { None } else { opened_mode(item, source) };
-    Ok(Rest { text, mode, keeps_entry })
 }

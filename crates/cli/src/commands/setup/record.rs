@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use aws_lc_rs::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use tandem_disk::{read_regular, remove_abandoned};
 
@@ -14,6 +15,11 @@ use crate::profiles::{Profiles, write_secret};
 
 /// More than any record has.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// What tells a text from another one, and says nothing else of it.
+pub(super) fn hash_of(text: &str) -> String {
+    digest(&SHA256, text.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// What was added to one file for one tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,9 +59,18 @@ pub(super) struct Item {
     /// Rules that let the model use tools of Tandem, without those that the user had.
     #[serde(default)]
     pub(super) allowed: Vec<String>,
+    /// Whether the file has a rule of its own that does so.
+    #[serde(default)]
+    pub(super) policy: bool,
     /// The mode of the file before setup closed it to others, because it wrote a key into it.
     #[serde(default)]
     pub(super) mode: Option<u32>,
+    /// The hash of the first version, if there was one.
+    #[serde(default)]
+    pub(super) first: Option<String>,
+    /// The hash of the file as setup has left it; none if somebody else has written to it since its first version.
+    #[serde(default)]
+    pub(super) last: Option<String>,
     /// Whether the first write has not ended, or was interrupted.
     #[serde(default)]
     pub(super) pending: bool,
@@ -79,7 +94,10 @@ impl Item {
             written: Vec::new(),
             hook_commands: Vec::new(),
             allowed: Vec::new(),
+            policy: false,
             mode: None,
+            first: None,
+            last: None,
             pending: false,
         }
     }

@@ -7,7 +7,7 @@ use super::entry::{self, Found};
 use super::file::{Source, remove_empty};
 use super::record::{Item, Record};
 use super::tools::{ENTRY, Tool};
-use super::{antigravity, diff, plan};
+use super::{antigravity, diff, plan, undo};
 use crate::commands::session::block_on;
 use crate::commands::{Common, input};
 use crate::exit::{Failure, Outcome};
@@ -131,7 +131,7 @@ fn note_unrecorded(terminal: &Terminal, machine: &Machine, record: &Record) {
 fn shown(item: &Item) -> Outcome<Vec<String>> {
     let Some(file) = &item.file else { return Ok(vec![format!("  agy mcp remove {ENTRY}")]) };
     let source = Source::read(file)?;
-    let rest = plan::without(item, &source)?;
+    let rest = undo::without(item, &source)?;
     let mut lines = Vec::new();
     if rest.keeps_entry {
         lines.push(format!(
@@ -159,7 +159,7 @@ fn take_back(item: &Item) -> Outcome {
     for _ in 0..ATTEMPTS {
         let source = Source::read(file)?;
         source.clean_up();
-        let rest = plan::without(item, &source)?;
+        let rest = undo::without(item, &source)?;
         let is_done = match () {
             () if source.text.is_none() => true,
             () if is_gone(item, &rest.text) => source.delete()?,

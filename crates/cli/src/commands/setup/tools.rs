@@ -29,7 +29,7 @@ pub(super) enum Tool {
 }
 
 /// A place of a file of the user.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// Below the home folder.
     Home(&'static str),
@@ -196,6 +196,11 @@ const GEMINI: Facts = Facts {
         waking: &[],
         timeout: 10_000,
     }),
+    allow: Some(allow::Place::Policy(Place::Variable(
+        "GEMINI_CLI_HOME",
+        ".gemini/policies/tandem.toml",
+        ".gemini/policies/tandem.toml",
+    ))),
     next: "Start Gemini CLI in a folder that it trusts",
     ..USUAL
 };

@@ -236,3 +236,62 @@ async fn tools_are_allowed_by_an_option_and_only_the_own_rules_go() {
     cli.ok(&["setup", "--remove", "--yes"]).await;
     assert_eq!(read(&file), toml);
 }
+
+/// What setup has changed more than once is the first version again, in a layout that no editor keeps.
+#[tokio::test]
+async fn the_first_version_comes_back_byte_for_byte() {
+    let cases = [
+        ("codex", ".codex/config.toml", "a = 1\n\n\n[mcp_servers]   # none\n"),
+        ("cursor", ".cursor/mcp.json", "{\"mcpServers\" : {\"other\":{\"url\":\"x\",\t} ,}}"),
+        ("gemini", ".gemini/settings.json", "{ \"a\": [ 1,2 ] /* mine */ }"),
+        ("claude", ".claude.json", "\u{feff}{\r\n\t\"mcpServers\":{ }\n}"),
+    ];
+    for (tool, path, text) in cases {
+        let (cli, file) = home_with(tool, path, text);
+        let before = contents(&cli);
+        for more in [&["--yes"][..], &["--yes", "--allow-tools"], &["--yes", "--hooks"]] {
+            cli.ok(&[&["setup", "--tool", tool], more].concat()).await;
+        }
+        assert_ne!(contents(&cli), before, "{tool}");
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        assert_eq!(contents(&cli), before, "{tool}");
+        // After somebody else has written to it, only what setup added goes.
+        cli.ok(&["setup", "--tool", tool, "--yes"]).await;
+        let theirs = format!("{}\n", read(&file));
+        write(&file, &theirs);
+        cli.ok(&["setup", "--remove", "--yes"]).await;
+        let left = read(&file);
+        assert!(left.ends_with('\n') && !left.contains("--agent"), "{tool}: {left}");
+    }
+}
+
+/// Gemini CLI has rules for tools in files of its own.
+#[tokio::test]
+async fn a_rule_of_gemini_comes_and_goes() {
+    let (cli, _) = home_with("gemini", ".gemini/settings.json", "{}\n");
+    let file = cli.home.join(".gemini/policies/tandem.toml");
+    let setup = ["setup", "--tool", "gemini", "--yes", "--allow-tools"];
+    let shown = cli.ok(&["setup", "--tool", "gemini", "--allow-tools", "--dry-run"]).await;
+    assert!(shown.stdout.contains("policies/tandem.toml") && shown.stdout.contains("+decision = \"allow\""));
+    assert!(!file.parent().unwrap().exists(), "only shown");
+    let before = contents(&cli);
+    cli.ok(&setup).await;
+    let rules: toml::Table = toml::from_str(&read(&file)).unwrap();
+    let rule = &rules["rule"][0];
+    assert_eq!((rule["mcpName"].as_str(), rule["decision"].as_str()), (Some("tandem"), Some("allow")));
+    assert!(rule["toolName"].as_array().unwrap().iter().all(|tool| tool.as_str() != Some("create_task")));
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(contents(&cli), before, "the folder is gone too");
+    // Rules of the person in the same file stay, and so does ours once a person has changed it.
+    let own = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 900\n";
+    write(&file, own);
+    cli.ok(&setup).await;
+    write(&file, &format!("{}# theirs\n", read(&file)));
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(read(&file), format!("{own}# theirs\n"));
+    cli.ok(&setup).await;
+    let changed = read(&file).replace("priority = 100", "priority = 950");
+    write(&file, &changed);
+    cli.ok(&["setup", "--remove", "--yes"]).await;
+    assert_eq!(read(&file), changed);
+}
