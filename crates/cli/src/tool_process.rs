@@ -58,6 +58,13 @@ impl ToolProcess {
         program(self.pid).filter(|_| self.is_alive())
     }
 
+    /// A variable that it was started with; none if it has none or the system does not show it.
+    pub(crate) fn variable(self, name: &str) -> Option<String> {
+        let all = std::fs::read(format!("/proc/{}/environ", self.pid)).ok().filter(|_| self.is_alive())?;
+        let mut pairs = all.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok());
+        pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')).map(ToOwned::to_owned)
+    }
+
     /// The arguments with which it was started; none if the system does not show them.
     pub(crate) fn arguments(self) -> Option<Vec<String>> {
         let line = std::fs::read(format!("/proc/{}/cmdline", self.pid)).ok()?;

@@ -64,6 +64,22 @@ async fn claude_code_is_woken_once_for_several_news() {
 }
 
 #[tokio::test]
+async fn what_came_before_the_client_has_introduced_itself_wakes_it() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let mut tool = Tool::start(&cli, "bob", &[]);
+    followed(&bob).await;
+    let task = ada.task(&bob).await;
+    // The bridge has read the event, and nothing else happens after the introduction.
+    let pushed = async || {
+        ada.get(&format!("/tasks/{task}")).await.ok(200)["delivery"]["pushedAt"].is_string().then_some(())
+    };
+    eventually(pushed).await;
+    tool.initialize("claude-code").await;
+    assert_eq!(tool.note().await["params"]["meta"]["tasks"], task.as_str());
+}
+
+#[tokio::test]
 async fn one_of_two_bridges_wakes() {
     let hub = Harness::start(Db::Sqlite).await;
     let (cli, ada, bob) = plain_pair(&hub).await;

@@ -25,6 +25,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 const UNSURE_PAUSE: Duration = Duration::from_millis(300);
 /// How long it leaves each of the news to others: longer than the pause of one that is sure.
 const UNSURE_AGE: Duration = Duration::from_millis(400);
+/// How long a session that cannot take a wake is left alone.
+const READY_PAUSE: Duration = Duration::from_secs(2);
 /// Titles that are shown.
 const TITLES_MAX: usize = 3;
 /// How long all titles together may take.
@@ -60,9 +62,22 @@ impl Wakes {
                 false => (PAUSE + UNSURE_PAUSE, UNSURE_AGE),
             };
             tokio::time::sleep(pause).await;
+            if !self.is_ready().await {
+                self.state().queue.wait_until(Instant::now() + READY_PAUSE);
+                continue;
+            }
             if let Some(begun) = self.begin(age_min) {
                 self.wake(&begun).await;
             }
+        }
+    }
+
+    /// Whether the model can take a wake at the moment, where the only way says that. A wake that is lost would count.
+    async fn is_ready(&self) -> bool {
+        let ways = self.state().rungs.ways(0);
+        match (ways.as_slice(), &self.codex_server) {
+            ([Way::CodexServer(None)], Some(server)) => server.has_idle_session().await,
+            _ => true,
         }
     }
 
@@ -137,9 +152,14 @@ impl Wakes {
                 true
             }
             // It arrives as words of the user, so it contains nothing that others wrote.
-            Way::CodexQueue(thread) => {
+            Way::CodexServer(session) => {
+                let Some(server) = &self.codex_server else { return false };
                 is_sent();
-                codex::queue(thread, &format!("Tandem: {}. Call check_updates.", counted(news))).await;
+                server.start_turn(session.as_deref(), &for_codex(news)).await.is_ok()
+            }
+            Way::CodexQueue(session) => {
+                is_sent();
+                codex::queue(session, &for_codex(news)).await;
                 true
             }
         }
@@ -233,6 +253,10 @@ pub(super) async fn until(at: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
+}
+
+fn for_codex(news: &[News]) -> String {
+    format!("Tandem: {}. Call check_updates.", counted(news))
 }
 
 /// A sentence with counts and ids. An id in which a peer could say something is left out.

@@ -32,6 +32,6 @@ fn program() -> PathBuf {
     tool.filter(|path| is_codex(path)).unwrap_or_else(|| "codex".into())
 }
 
-fn is_codex(path: &Path) -> bool {
+pub(super) fn is_codex(path: &Path) -> bool {
     path.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("codex"))
 }

@@ -9,6 +9,7 @@
 
 mod announce;
 mod codex;
+mod codex_server;
 mod follow;
 mod news;
 mod open_wake;
@@ -39,6 +40,7 @@ use tokio_util::sync::CancellationToken;
 use super::hub::Hub;
 use crate::profiles::{WakeLimit, WakeLock};
 use crate::tool_process::ToolProcess;
+use codex_server::CodexServer;
 use news::News;
 use open_wake::OpenWake;
 use queue::Queue;
@@ -129,6 +131,7 @@ pub(super) struct Wakes {
     /// How long a model may take to react before it is woken again.
     reaction: Duration,
     session_inbox: Option<SessionInbox>,
+    codex_server: Option<CodexServer>,
     state: Mutex<State>,
     peers: Mutex<Peers>,
     shared: Mutex<Shared>,
@@ -147,6 +150,7 @@ impl Wakes {
             hub,
             reaction,
             session_inbox: SessionInbox::of_session(),
+            codex_server: CodexServer::of_session(),
             state: Mutex::default(),
             peers: Mutex::default(),
             shared: Mutex::new(shared),
@@ -185,19 +189,22 @@ impl Wakes {
 
     /// Notes which client has introduced itself.
     pub(super) fn met(&self, client: &str, peer: Peer<RoleServer>) {
-        if client != CLAUDE_CODE {
-            return;
-        }
         let mut ways = Vec::new();
-        if self.session_inbox.is_some() {
-            ways.push(Way::SessionInbox);
-            self.mark_inbox();
-        }
-        if has_channels() {
-            ways.push(Way::Channel);
-            self.peers().channel = Some(peer);
+        if client == CODEX {
+            ways.extend(self.codex_server.iter().map(|_| Way::CodexServer(None)));
+        } else if client == CLAUDE_CODE {
+            if self.session_inbox.is_some() {
+                ways.push(Way::SessionInbox);
+                self.mark_inbox();
+            }
+            if has_channels() {
+                ways.push(Way::Channel);
+                self.peers().channel = Some(peer);
+            }
         }
         self.state().rungs.set(ways);
+        // News may have come before.
+        self.changed.notify_one();
     }
 
     /// Says to the hooks of the session that this bridge wakes it, unless they know. A hook that looks at the mark has it for a
@@ -230,7 +237,8 @@ impl Wakes {
         let shows_all = NEWS_TOOLS.contains(&tool);
         let mut state = self.state();
         if let Some(thread) = thread.filter(|_| client == CODEX) {
-            state.rungs.set(vec![Way::CodexQueue(thread.to_owned())]);
+            let server = self.codex_server.iter().map(|_| Way::CodexServer(Some(thread.to_owned())));
+            state.rungs.set(server.chain([Way::CodexQueue(thread.to_owned())]).collect());
         }
         let answers = state.wake.answerable(Instant::now());
         let mut surfaced = Vec::new();

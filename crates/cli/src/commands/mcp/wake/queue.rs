@@ -114,6 +114,11 @@ impl Queue {
         [retry_at, postponed_until].into_iter().flatten().min()
     }
 
+    /// Leaves the news where they are until a time.
+    pub(super) fn wait_until(&mut self, at: Instant) {
+        self.retry_at = Some(at);
+    }
+
     /// Notes that another program has the lock. If it keeps the lock, it does the waking itself; whether it did is looked at
     /// after the time in which a model reacts.
     pub(super) fn lock_is_taken(&mut self, now: Instant, reaction: Duration) {

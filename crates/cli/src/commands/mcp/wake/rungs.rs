@@ -10,7 +10,9 @@ pub(super) enum Way {
     SessionInbox,
     /// A channel notification of MCP, which Claude Code takes only in sessions that were started with channels.
     Channel,
-    /// `codex queue`, with the id of the thread.
+    /// The app server of Codex, with the id of the session once that is known.
+    CodexServer(Option<String>),
+    /// `codex queue`, with the id of the session.
     CodexQueue(String),
 }
 

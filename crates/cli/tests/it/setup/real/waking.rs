@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use rstest::rstest;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
@@ -120,10 +121,31 @@ fn codex() -> PathBuf {
     vendors.map(|system| system.path().join("bin/codex")).find(|file| file.exists()).unwrap()
 }
 
-/// A session of Codex that has called a tool of the bridge once is idle. The bridge queues a message for its thread, and
-/// the session answers. Nobody types.
+/// Ends the app server that Codex leaves running in the background, with its copy of the program in this home.
+struct Background<'a>(&'a Path);
+
+impl Drop for Background<'_> {
+    fn drop(&mut self) {
+        for process in std::fs::read_dir("/proc").unwrap().flatten() {
+            let program = std::fs::read_link(process.path().join("exe")).unwrap_or_default();
+            let id = process.file_name().to_string_lossy().parse().ok().and_then(Pid::from_raw);
+            if let Some(id) = id.filter(|_| program.starts_with(self.0)) {
+                let _ = kill_process(id, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// A session of Codex gets an encrypted task and answers it. Nobody types. One that has just been opened is woken by the app
+/// server of Codex; without that server, by its queue, after it has called a tool of the bridge once.
+#[rstest]
+#[case(&[], true)]
+#[case(&["--no-daemon", "Show me my Tandem inbox."], false)]
 #[tokio::test]
-async fn an_idle_codex_is_woken_by_its_queue_and_answers() {
+async fn a_codex_in_which_nobody_types_is_woken_and_answers(
+    #[case] arguments: &[&str],
+    #[case] is_fresh: bool,
+) {
     let offline = Offline::start().await;
     let home = &offline.cli.home;
     let file = home.join(".codex/config.toml");
@@ -138,10 +160,12 @@ async fn an_idle_codex_is_woken_by_its_queue_and_answers() {
     offline.connect("codex", &["--allow-tools"]).await;
 
     let (_model, mut turns) = offline.model("codex-model.mjs", "4200");
-    // Without the server that Codex otherwise leaves running in the background.
-    let _codex = offline.in_terminal(&codex(), &["--no-daemon", "Show me my Tandem inbox."], &[]);
-    said(&mut turns, "The inbox is empty.").await;
-    assert_eq!(offline.seen().await["online"], true);
+    let _background = Background(home);
+    let _codex = offline.in_terminal(&codex(), arguments, &[]);
+    if !is_fresh {
+        said(&mut turns, "The inbox is empty.").await;
+    }
+    eventually(async || (offline.seen().await["online"] == true).then_some(())).await;
 
     let shown = offline.answered("ada-codex").await;
     assert_eq!(shown["status"], "completed", "{shown}");
@@ -157,19 +181,20 @@ async fn an_idle_codex_is_woken_by_its_queue_and_answers() {
     );
 }
 
-/// Gemini CLI cannot be woken. Its hook tells the model at the next prompt, and the model answers.
+/// Gemini CLI cannot be woken. Its hook tells the model at the next prompt, and the model answers with the tools that set-up
+/// has allowed: nobody is there to be asked.
 #[tokio::test]
 async fn gemini_is_told_by_its_hook_and_answers() {
     let offline = Offline::start().await;
     let settings = json!({ "security": { "auth": { "selectedType": "gemini-api-key" } } });
     write(&offline.cli.home.join(".gemini/settings.json"), &settings.to_string());
-    offline.connect("gemini", &["--hooks"]).await;
+    offline.connect("gemini", &["--hooks", "--allow-tools"]).await;
     offline.ok(&["send", "ada-gemini", QUESTION, "--encrypt", "--agent", "bob"]).await;
 
     let _model = offline.model("gemini-model.mjs", "4300");
     let program = installed().join("node_modules/.bin/gemini");
     // With the name of a model, none is asked which model to take.
-    let arguments = ["--model", "gemini-2.5-flash", "--yolo", "--prompt", "Good morning"];
+    let arguments = ["--model", "gemini-2.5-flash", "--prompt", "Good morning"];
     let mut gemini = offline.command(&program, &arguments);
     gemini.env("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:4300").env("GEMINI_API_KEY", "x");
     let ran = tokio::time::timeout(PATIENCE * 4, gemini.output()).await.expect("it ends").unwrap();
