@@ -10,7 +10,8 @@ use super::PeerKey;
 use super::names::{folded_name, one_line};
 
 /// Encrypted tasks with a known other party that are remembered. Beyond, the oldest one of the agent with the most goes: one
-/// that floods this agent with tasks makes it forget its own.
+/// that floods this agent with tasks makes it forget its own. A hub can make any number of agents with few tasks each, so
+/// agents to which the owner has sent a task come last.
 pub(super) const TASKS_MAX: usize = 10_000;
 /// The same for those that nobody is known to have signed. A hub can make any number of them, so they take no room of others.
 const UNSIGNED_MAX: usize = 1_000;
@@ -58,7 +59,14 @@ impl Known {
         for peer in self.tasks.iter().filter_map(|(_, peer)| peer.as_ref()) {
             *counts.entry(peer).or_default() += 1;
         }
-        oldest_of(counts.into_iter().max_by_key(|(_, count)| *count).map(|(peer, _)| peer))
+        let is_chosen = |peer: &AgentId| self.agents.get(peer).is_some_and(|pin| pin.is_chosen);
+        let most = counts.into_iter().max_by_key(|(peer, count)| (!is_chosen(peer), *count));
+        oldest_of(most.map(|(peer, _)| peer))
+    }
+
+    /// Notes that the owner sends a task to an agent. Returns whether that is new.
+    pub(super) fn choose(&mut self, agent: &AgentId) -> bool {
+        self.agents.get_mut(agent).is_some_and(|pin| !std::mem::replace(&mut pin.is_chosen, true))
     }
 
     /// Another agent that is pinned under one of these names.
@@ -95,6 +103,9 @@ pub(super) struct Pin {
     pub(super) names: Vec<String>,
     fingerprint: String,
     public_key: String,
+    /// Whether the owner has sent it a task.
+    #[serde(default, rename = "chosen", skip_serializing_if = "std::ops::Not::not")]
+    is_chosen: bool,
 }
 
 impl Pin {
@@ -104,6 +115,7 @@ impl Pin {
             names: found.names(),
             fingerprint: found.key.fingerprint().hex(),
             public_key: found.key.to_pem(),
+            is_chosen: false,
         }
     }
 
@@ -112,9 +124,48 @@ impl Pin {
         (key.fingerprint().hex() == self.fingerprint).then_some(key)
     }
 
+    pub(super) fn is_chosen(&self) -> bool {
+        self.is_chosen
+    }
+
+    /// The owner has sent the agent a task, whatever key it had then.
+    pub(super) fn keep_choice(&mut self, old: &Self) {
+        self.is_chosen |= old.is_chosen;
+    }
+
     /// Whether a person who types this name, folded, means the agent.
     pub(super) fn is_called(&self, id: &AgentId, name: &str) -> bool {
         let own = [id.as_str(), &self.name];
         own.into_iter().chain(self.names.iter().map(String::as_str)).any(|known| folded_name(known) == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pin(name: &str, is_chosen: bool) -> (AgentId, Pin) {
+        let (fingerprint, public_key, names) = Default::default();
+        (name.parse().unwrap(), Pin { name: name.to_owned(), names, fingerprint, public_key, is_chosen })
+    }
+
+    #[test]
+    fn agents_that_a_hub_has_made_up_do_not_make_the_tasks_of_others_forgotten() {
+        let mut known = Known::default();
+        known.agents.extend([pin("bob", true), pin("carl", false)]);
+        let task = |number: usize| -> TaskId { format!("task_{number}").parse().unwrap() };
+        let made_up = |number: usize| -> AgentId { format!("agent_{}", number / 2).parse().unwrap() };
+        let bob: AgentId = "bob".parse().unwrap();
+        known.tasks.extend((0..500).map(|number| (task(number), Some(bob.clone()))));
+        known.tasks.extend((500..TASKS_MAX).map(|number| (task(number), Some(made_up(number)))));
+        for number in TASKS_MAX..TASKS_MAX + 50 {
+            known.remember(&task(number), Some(&made_up(number)));
+        }
+        assert_eq!(known.tasks.len(), TASKS_MAX);
+        assert!((0..500).all(|number| known.peer(&task(number)) == Some(&bob)));
+        // Without any other, its own oldest one goes.
+        known.tasks = (0..TASKS_MAX).map(|number| (task(number), Some(bob.clone()))).collect();
+        known.remember(&task(TASKS_MAX), Some(&bob));
+        assert_eq!((known.tasks.len(), known.peer(&task(0))), (TASKS_MAX, None));
     }
 }

@@ -197,6 +197,7 @@ impl Pins {
             }
             let mut pin = Pin::new(found);
             if let Some(old) = known.agents.remove(agent) {
+                pin.keep_choice(&old);
                 let names = [vec![old.name], old.names].concat();
                 let names = names.iter().map(|name| folded_name(name));
                 let new: Vec<_> = names.filter(|name| !pin.is_called(agent, name)).collect();
@@ -258,6 +259,13 @@ impl Pins {
         })
     }
 
+    /// Notes that the owner sends an encrypted task to an agent, and with whom it is.
+    pub fn choose_peer(&self, task: &TaskId, peer: &AgentId) -> Result<(), Error> {
+        self.remember_peer(task, peer)?;
+        let is_chosen = self.known().agents.get(peer).is_none_or(Pin::is_chosen);
+        if is_chosen { Ok(()) } else { self.change(|known| Ok(known.choose(peer))) }
+    }
+
     /// What is known now, also by what another process has just pinned or accepted.
     fn known(&self) -> MutexGuard<'_, Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -281,6 +289,12 @@ impl Pins {
             return change(&mut self.known()).map(|_| ());
         };
         let _locked = lock(path).map_err(failed("cannot lock", path))?;
+        let was_there = self.version.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if was_there && version(path).is_none() {
+            // Without it every key would be the first one.
+            let why = "the file was there and is gone".to_owned();
+            return Err(Error::Pins { place: path.display().to_string(), why });
+        }
         let mut known = read(path)?;
         let outcome = change(&mut known);
         if let Ok(true) = outcome {
@@ -306,4 +320,24 @@ fn same_name(name: &str, agents: &[(&AgentId, &Pin)]) -> Error {
 /// The hub names another party of an encrypted task than before.
 pub(super) fn other_party(task: &TaskId, known: &AgentId, found: &AgentId) -> Error {
     Error::OtherParty { task: task.clone(), known: known.clone(), found: found.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_that_are_gone_are_not_begun_anew() {
+        let folder = std::env::temp_dir().join(format!("tandem-pins-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (file, bob) = (folder.join("ada.pins"), "agent_bob".parse::<AgentId>().unwrap());
+        let task = |id: &str| id.parse::<TaskId>().unwrap();
+        let pins = Pins::at(file.clone()).unwrap();
+        pins.remember_peer(&task("one"), &bob).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert!(matches!(pins.remember_sealed(&task("two")), Err(Error::Pins { .. })));
+        assert_eq!(pins.peer(&task("one")), Some(bob), "what is known is not forgotten");
+        assert!(!file.exists());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

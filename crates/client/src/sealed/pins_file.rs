@@ -48,6 +48,10 @@ pub(super) fn version(path: &Path) -> Option<Version> {
 pub(super) fn write(path: &Path, known: &Known) -> Result<(), Error> {
     let cannot = failed("cannot write", path);
     let json = serde_json::to_vec_pretty(known).map_err(|cause| cannot(cause.into()))?;
+    // A longer one could not be read again. A hub can present names that grow when they are folded.
+    if json.len() as u64 >= FILE_BYTES_MAX {
+        return Err(Error::TooManyPins);
+    }
     replace(path, &json).map_err(cannot)
 }
 
@@ -64,4 +68,21 @@ pub(super) fn lock(path: &Path) -> io::Result<File> {
 fn loose_mode(file: &File) -> io::Result<Option<u32>> {
     let mode = file.metadata()?.mode() & 0o777;
     Ok((mode & 0o077 != 0).then_some(mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let path = std::env::temp_dir().join(format!("tandem-long-pins-{}", std::process::id()));
+        let task = |number: u64| (format!("task_{number}").parse().unwrap(), None);
+        let mut known = Known { tasks: vec![task(0)], ..Known::default() };
+        write(&path, &known).unwrap();
+        known.tasks = (0..FILE_BYTES_MAX / 40).map(task).collect();
+        assert!(matches!(write(&path, &known), Err(Error::TooManyPins)));
+        assert_eq!(read(&path).unwrap().tasks.len(), 1);
+        std::fs::remove_file(path).unwrap();
+    }
 }

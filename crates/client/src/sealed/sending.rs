@@ -45,7 +45,7 @@ impl Client {
         };
         let sealed = self.seal(&id, peer, clear.clone()).await?;
         // Before the call: the task may exist although the answer is lost.
-        self.keyring()?.pins()?.remember_peer(&id, peer)?;
+        self.keyring()?.pins()?.choose_peer(&id, peer)?;
         let sent = CreateTask {
             target_agent_id: fits(Alias::try_from(peer.to_string()))?,
             title: fits(Title::try_from(CLEAR_TITLE.to_owned()))?,
