@@ -117,6 +117,24 @@ fn built_with(metadata: &Value, name: &str) -> BTreeSet<String> {
     found
 }
 
+/// A crate whose own tests are switched off would leave them out without a word.
+#[test]
+fn every_unit_test_is_run() {
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        let manifest: toml::Table =
+            toml::from_str(&std::fs::read_to_string(folder.join("Cargo.toml")).unwrap()).unwrap();
+        let is_off = manifest
+            .get("lib")
+            .and_then(|lib| lib.get("test"))
+            .is_some_and(|test| test.as_bool() == Some(false));
+        let mut found = Vec::new();
+        sources(&folder.join("src"), &mut found);
+        let tests = found.iter().find(|path| std::fs::read_to_string(path).unwrap().contains("#[cfg(test)]"));
+        assert!(!(is_off && tests.is_some()), "{} is not run", tests.unwrap().display());
+    }
+}
+
 #[test]
 fn each_crate_is_built_with_only_what_it_may() {
     // Only what this machine builds is here; crates for other systems were never fetched.
