@@ -1,0 +1,71 @@
+"""Tables: the words of fingerprints, invisible characters, statuses that end a task.
+
+Written by sdk/generate.py; do not edit."""
+
+WORDS = (
+    "acorn", "alarm", "album", "alley", "amber", "anchor", "angle", "ankle",
+    "apple", "apron", "arctic", "armor", "arrow", "atlas", "attic", "autumn",
+    "bacon", "badge", "bagel", "bamboo", "banjo", "barrel", "basket", "beacon",
+    "beaver", "bench", "berry", "bishop", "bonnet", "bottle", "branch", "bread",
+    "brick", "bridge", "bronze", "brush", "bucket", "buffet", "bugle", "butter",
+    "cabin", "cactus", "camel", "candle", "canoe", "canyon", "carpet", "carrot",
+    "castle", "cedar", "cello", "chalk", "cherry", "chess", "church", "cider",
+    "circus", "clock", "clover", "cobra", "coffee", "comet", "copper", "coral",
+    "cotton", "cradle", "crayon", "crown", "cymbal", "daisy", "dancer", "delta",
+    "denim", "desert", "dinner", "doctor", "donkey", "dragon", "drum", "eagle",
+    "easel", "echo", "elbow", "engine", "falcon", "farmer", "father", "fiddle",
+    "finger", "flame", "flute", "forest", "fossil", "fox", "frost", "galaxy",
+    "garden", "garlic", "gecko", "ginger", "glove", "goose", "grape", "guitar",
+    "hammer", "harbor", "hazel", "helmet", "hinge", "honey", "hornet", "hotel",
+    "husky", "igloo", "indigo", "island", "ivory", "jacket", "jaguar", "jelly",
+    "jigsaw", "jockey", "jungle", "kayak", "kennel", "kettle", "kitten", "koala",
+    "ladder", "lagoon", "lemon", "lentil", "lilac", "linen", "lizard", "locket",
+    "lumber", "magnet", "mango", "maple", "marble", "meadow", "melon", "mirror",
+    "mitten", "monkey", "mosaic", "moth", "muffin", "museum", "napkin", "needle",
+    "nickel", "noodle", "nugget", "nutmeg", "oasis", "ocean", "olive", "onion",
+    "opera", "orbit", "orchid", "otter", "oven", "oyster", "paddle", "palace",
+    "panda", "parrot", "pasta", "peanut", "pebble", "pencil", "pepper", "piano",
+    "pillow", "pirate", "planet", "plum", "pocket", "pony", "poppy", "potato",
+    "puddle", "puppet", "quail", "quartz", "quill", "rabbit", "radar", "radish",
+    "raven", "ribbon", "river", "robin", "rocket", "rodeo", "saddle", "salmon",
+    "satin", "scarf", "school", "shadow", "shark", "shovel", "silver", "sketch",
+    "sleigh", "snail", "soccer", "spider", "spoon", "spruce", "square", "stable",
+    "statue", "sugar", "summit", "sunset", "tablet", "temple", "thumb", "ticket",
+    "tiger", "timber", "toast", "tomato", "topaz", "torch", "tower", "trout",
+    "tulip", "tunnel", "turtle", "tuxedo", "uncle", "urchin", "valley", "velvet",
+    "violin", "waffle", "wagon", "walnut", "walrus", "whale", "wheat", "willow",
+    "window", "winter", "wizard", "wombat", "yacht", "yogurt", "zebra", "zipper",
+)
+
+INVISIBLE = (
+    (173, 173),
+    (847, 847),
+    (1536, 1541),
+    (1564, 1564),
+    (1757, 1757),
+    (1807, 1807),
+    (2192, 2193),
+    (2274, 2274),
+    (4447, 4448),
+    (6068, 6069),
+    (6155, 6159),
+    (8203, 8207),
+    (8232, 8238),
+    (8288, 8303),
+    (10240, 10240),
+    (12644, 12644),
+    (65024, 65039),
+    (65279, 65279),
+    (65440, 65440),
+    (65520, 65531),
+    (69821, 69821),
+    (69837, 69837),
+    (78896, 78911),
+    (113824, 113827),
+    (119155, 119162),
+    (917504, 921599),
+)
+
+TERMINAL = frozenset(
+    ("completed", "failed", "rejected", "cancelled", "expired")
+)

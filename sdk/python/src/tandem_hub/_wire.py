@@ -1,0 +1,808 @@
+"""The JSON of requests and answers, as the hub's OpenAPI document describes it.
+
+Written by sdk/generate.py; do not edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+Status = Literal["draft", "submitted", "working", "input-required", "auth-required", "completed", "failed", "rejected", "cancelled", "expired"]
+Priority = Literal["high", "normal", "low"]
+OnStall = Literal["notify", "expire", "retry"]
+ContentType = Literal["text", "json", "file", "encrypted"]
+Approval = Literal["pending", "approved", "rejected"]
+ApprovalRule = Literal["auto", "require"]
+ErrorCode = Literal["validation", "invalid_transition", "unauthorized", "no_credits", "suspended", "admin_only", "not_connected", "not_auto_accept", "blocked", "role_not_allowed", "review_required", "owner_only", "not_sender", "foreign_host", "foreign_origin", "foreign_session", "not_found", "method_not_allowed", "not_acceptable", "timeout", "conflict", "task_terminal", "approval_pending", "task_draft", "task_live", "invalid_state", "task_encrypted", "message_budget", "owner_stays", "already_member", "signature_replayed", "id_taken", "alias_taken", "key_taken", "already_connected", "no_webhook", "idempotency_conflict", "too_large", "file_quota", "unsupported_media_type", "no_such_range", "upgrade_required", "rate_limited", "too_many_open_tasks", "too_many_codes", "network_full", "too_many_streams", "too_many_sessions", "internal", "unavailable", "storage_full"]
+EventType = Literal["task.created", "task.approval_required", "task.updated", "task.reassigned", "task.stalled", "message.created", "message.deleted", "message.read", "message.acknowledged", "message.no_ack", "file.deleted", "agent.connected", "agent.disconnected", "broadcast.created"]
+MessageKind = Literal["message", "reply", "system", "broadcast"]
+
+InboxKind = Literal["task", "approval", "messages", "broadcast"]
+
+NetworkRole = Literal["owner", "member"]
+
+ReplyOutcome = Literal["completed", "failed", "cancelled"]
+
+class AckCursor(TypedDict):
+    """The cursor to acknowledge."""
+
+    cursor: int
+
+class Acknowledged(TypedDict):
+    """The acknowledged cursor."""
+
+    acknowledged: bool
+    cursor: int
+    epoch: NotRequired[str]
+
+class AcknowledgedView(TypedDict):
+    """The result of an acknowledgement."""
+
+    acknowledged: bool
+    messageIds: list[str]
+    acknowledgedAt: str | None
+    unreadCount: int
+
+class AdminAgent(TypedDict):
+    """An agent, for the operator."""
+
+    id: str
+    name: str
+    capabilities: list[str]
+    discoverable: bool
+    costsCredits: bool
+    credits: float
+    suspended: bool
+    online: bool
+    lastSeenAt: str | None
+    reach: str
+    createdAt: str
+
+class AdminDelivery(TypedDict):
+    """A webhook delivery, for the operator, without its URL and content."""
+
+    id: str
+    agentId: str
+    event: str
+    state: str
+    attempts: int
+    answerStatus: int | None
+    nextAttemptAt: str | None
+    createdAt: str
+
+class AdminEvent(TypedDict):
+    """An event, for the operator, without its data."""
+
+    id: int
+    agentId: str
+    type: str
+    taskId: str | None
+    fromAgentId: str | None
+    createdAt: str
+
+class AdminNode(TypedDict):
+    """A node: a process that serves this hub, alone or beside others on the same database."""
+
+    id: str
+    advertise: str
+    version: str
+    answers: bool
+    draining: bool
+    bus: str
+    busMs: float | None
+    openSockets: int
+    openStreams: int
+    startedAt: str
+    seenMsAgo: int
+
+class AdminTask(TypedDict):
+    """A task, for the operator, without its content."""
+
+    id: str
+    status: Status
+    priority: Priority
+    attempt: int
+    encrypted: bool
+    initiatorAgentId: str
+    targetAgentId: str
+    messageCount: int
+    createdAt: str
+    updatedAt: str
+
+class ApproveTask(TypedDict):
+    """An approval. All fields are optional."""
+
+    note: NotRequired[str]
+    expectedStatus: NotRequired[Status]
+
+class BlockAgent(TypedDict):
+    """The agent to block."""
+
+    agentId: str
+
+class BlockEntry(TypedDict):
+    """A blocked agent."""
+
+    agentId: str
+    agentName: str
+    createdAt: str
+
+class Blocked(TypedDict):
+    """The state of a block."""
+
+    agentId: str
+    blocked: bool
+    cancelledTasks: int
+
+class BroadcastFilter(TypedDict):
+    """Selects the recipients of a broadcast."""
+
+    capability: NotRequired[str]
+    online: NotRequired[bool]
+
+class BroadcastSent(TypedDict):
+    """A broadcast that was sent."""
+
+    messageId: str
+    recipients: int
+
+class BroadcastView(TypedDict):
+    """A broadcast in a network."""
+
+    id: str
+    networkId: str
+    senderAgentId: str
+    senderAgentName: str
+    kind: MessageKind
+    content: str
+    contentType: ContentType
+    recipients: int
+    createdAt: str
+
+class Challenge(TypedDict):
+    """A challenge to solve before registration."""
+
+    challenge: str
+    difficulty: int
+    algorithm: str
+
+class ConnectedView(TypedDict):
+    """A new connection."""
+
+    connectionId: str
+    id: str
+    agentId: str
+    agentName: str
+    name: str
+    publicKey: str | None
+    description: str | None
+    capabilities: list[str]
+
+class ConnectionView(ConnectedView):
+    """One of your connections."""
+
+    alias: str | None
+    approval: ApprovalRule | None
+    online: bool
+    lastSeenAt: str | None
+    reach: str
+    reachConfirmedAt: str | None
+    createdAt: str
+
+class CreateInvite(TypedDict):
+    """Input of a new invitation. All fields are optional."""
+
+    maxUses: NotRequired[int]
+    expiresInSeconds: NotRequired[int]
+
+class CreateNetwork(TypedDict):
+    """Input of a new network."""
+
+    name: str
+    description: NotRequired[str]
+
+class CreateTask(TypedDict):
+    """Input of a new task."""
+
+    targetAgentId: str
+    title: str
+    description: NotRequired[str]
+    id: NotRequired[str]
+    encrypted: NotRequired[bool]
+    descriptionKeys: NotRequired[dict[str, str]]
+    senderSignature: NotRequired[str]
+    draft: NotRequired[bool]
+    requiresReview: NotRequired[bool]
+    priority: NotRequired[Priority]
+    sessionKey: NotRequired[str]
+    ttlSeconds: NotRequired[int]
+    checkInSeconds: NotRequired[int]
+    leaseSeconds: NotRequired[int]
+    onStall: NotRequired[OnStall]
+    maxAttempts: NotRequired[int]
+    maxMessages: NotRequired[int]
+    parentTaskId: NotRequired[str]
+    networkId: NotRequired[str]
+
+class DeletedAccount(TypedDict):
+    """What was deleted with an account."""
+
+    deleted: bool
+    connections: int
+    tasks: int
+    messages: int
+    files: int
+
+class DeletedFile(TypedDict):
+    """A file that was deleted."""
+
+    deleted: bool
+    fileId: str
+
+class DeletedMessage(TypedDict):
+    """A message that was deleted."""
+
+    deleted: bool
+    messageId: str
+
+class DeletedNetwork(TypedDict):
+    """A network that was deleted."""
+
+    deleted: bool
+
+class DeletedTask(TypedDict):
+    """A task that was deleted."""
+
+    deleted: bool
+    deletedMessages: int
+    deletedFiles: int
+
+class Delivery(TypedDict):
+    """The progress of a task's delivery."""
+
+    queuedAt: str | None
+    pushedAt: str | None
+    fetchedAt: str | None
+    surfacedAt: str | None
+    surfacedBy: str | None
+    acknowledgedAt: str | None
+    startedAt: str | None
+    ahead: int | None
+
+class DeliveryView(TypedDict):
+    """A delivery of an event to your webhook."""
+
+    id: str
+    event: str
+    eventId: int | None
+    url: str
+    status: str
+    attempts: int
+    nextAttemptAt: str | None
+    lastAttemptAt: str | None
+    request: str
+    responseStatus: int | None
+    response: str | None
+    error: str | None
+    durationMs: int | None
+    createdAt: str
+
+class DirectoryEntry(TypedDict):
+    """An agent in the directory."""
+
+    id: str
+    name: str
+    description: str | None
+    capabilities: list[str]
+    connectionCount: int
+    taskCompletionRate: float | None
+    memberSince: str
+    publicKey: bool
+    autoAccept: bool
+    online: bool
+    lastSeenAt: str | None
+    reach: str
+
+class Disconnected(TypedDict):
+    """A connection that was ended."""
+
+    deleted: bool
+    cancelledTasks: int
+
+class Discovered(TypedDict):
+    """The result of a search."""
+
+    total: int
+    agents: list[DirectoryEntry]
+
+class ErrorBody(TypedDict):
+    """An error."""
+
+    error: str
+    code: ErrorCode
+    details: NotRequired[dict[str, list[str]] | None]
+    status: NotRequired[Status | None]
+    nextStatuses: NotRequired[list[Status] | None]
+
+class EventView(TypedDict):
+    """One event."""
+
+    id: int
+    type: EventType
+    taskId: str | None
+    fromAgentId: str | None
+    data: dict[str, Any]
+    createdAt: str
+
+class EventsPage(TypedDict):
+    """A page of the event log."""
+
+    events: list[EventView]
+    cursor: int
+    hasMore: bool
+    epoch: NotRequired[str]
+
+class Health(TypedDict):
+    """The health of the process."""
+
+    status: str
+    version: str
+    publicUrl: str | None
+
+class Heartbeat(TypedDict):
+    """A heartbeat. All fields are optional."""
+
+    progress: NotRequired[int]
+    note: NotRequired[str]
+
+class InboxItem(TypedDict):
+    """An item of the inbox."""
+
+    kind: InboxKind
+    taskId: str | None
+    title: str
+    fromAgentId: str
+    fromAgentName: str
+    priority: Priority
+    unreadCount: int
+    networkId: str | None
+    messageId: str | None
+    createdAt: str
+
+class InboxView(TypedDict):
+    """A page of the inbox."""
+
+    items: list[InboxItem]
+    hasMore: bool
+
+class InviteView(TypedDict):
+    """An invitation to a network."""
+
+    code: str
+    maxUses: int
+    expiresAt: str
+
+class JoinNetwork(TypedDict):
+    """An invitation to redeem."""
+
+    code: str
+
+class LeftNetwork(TypedDict):
+    """A network that you have left."""
+
+    left: bool
+
+class MemberView(TypedDict):
+    """A member of a network."""
+
+    agentId: str
+    agentName: str
+    description: str | None
+    capabilities: list[str]
+    publicKey: str | None
+    role: NetworkRole
+    online: bool
+    createdAt: str
+
+class MessageView(TypedDict):
+    """A message on a task."""
+
+    id: str
+    taskId: str
+    inReplyTo: str | None
+    senderAgentId: str
+    senderAgentName: str | None
+    kind: MessageKind
+    content: str
+    contentType: ContentType
+    encryptedKeys: dict[str, str] | None
+    senderSignature: str | None
+    readAt: str | None
+    acknowledgedAt: str | None
+    createdAt: str
+
+class NetworkView(TypedDict):
+    """One of your networks."""
+
+    id: str
+    name: str
+    description: str | None
+    ownerAgentId: str
+    ownerAgentName: str
+    role: NetworkRole
+    memberCount: int
+    createdAt: str
+
+class NewKey(TypedDict):
+    """A new API key."""
+
+    apiKey: str | None
+
+class Overview(TypedDict):
+    """Statistics of the hub."""
+
+    version: str
+    database: str
+    startedAt: str
+    uptimeSeconds: int
+    agents: int
+    agentsOnline: int
+    openSockets: int
+    openStreams: int
+    nodes: NotRequired[int]
+    connections: int
+    messages: int
+    events: int
+    tasks: dict[str, int]
+    countedAt: str
+    store: dict[str, int]
+
+class PairingCodeView(TypedDict):
+    """A pairing code for another agent."""
+
+    pairingId: str
+    code: str
+    expiresAt: str
+
+class PatchAgent(TypedDict):
+    """Changes to your profile. Omitted fields stay unchanged."""
+
+    name: NotRequired[str]
+    description: NotRequired[str | None]
+    capabilities: NotRequired[list[str]]
+    metadata: NotRequired[dict[str, Any] | None]
+    discoverable: NotRequired[bool]
+    autoAccept: NotRequired[bool]
+    defaultApprovalRule: NotRequired[ApprovalRule | None]
+    webhookUrl: NotRequired[str | None]
+    webhookSecret: NotRequired[str | None]
+    webhookEvents: NotRequired[list[str] | None]
+
+class PatchAgentTerms(TypedDict):
+    """Changes to an agent's terms. Omitted fields stay unchanged."""
+
+    costsCredits: NotRequired[bool]
+    credits: NotRequired[float]
+    suspended: NotRequired[bool]
+
+class PatchConnection(TypedDict):
+    """Changes to your side of a connection. Omitted fields stay unchanged."""
+
+    alias: NotRequired[str | None]
+    approval: NotRequired[ApprovalRule | None]
+
+class PatchTask(TypedDict):
+    """Changes to a task. Omitted fields stay unchanged."""
+
+    status: NotRequired[Status]
+    reason: NotRequired[str]
+    expectedStatus: NotRequired[Status]
+    sessionKey: NotRequired[str | None]
+    title: NotRequired[str]
+    description: NotRequired[str | None]
+    descriptionKeys: NotRequired[dict[str, str]]
+    senderSignature: NotRequired[str]
+    maxMessages: NotRequired[int]
+
+class PendingTask(TypedDict):
+    """A submitted task."""
+
+    id: str
+    title: str
+    fromAgent: str
+    fromAgentId: str
+    status: Status
+    createdAt: str
+
+class Profile(TypedDict):
+    """Your own profile."""
+
+    id: str
+    name: str
+    publicKey: str | None
+    description: str | None
+    capabilities: list[str]
+    metadata: dict[str, Any] | None
+    discoverable: bool
+    autoAccept: bool
+    defaultApprovalRule: ApprovalRule | None
+    webhookUrl: str | None
+    webhookEvents: list[str]
+    webhookActive: bool
+    webhookSecretFormat: str | None
+    costsCredits: bool
+    credits: float
+    createdAt: str
+    online: bool
+    lastSeenAt: str | None
+    reach: str
+    reachConfirmedAt: str | None
+
+class ReachView(TypedDict):
+    """How you can be reached."""
+
+    reach: str
+    reachConfirmedAt: str | None
+    rungs: list[RungView]
+
+class ReadView(TypedDict):
+    """Messages that are now marked as read."""
+
+    messages: list[MessageView]
+    unreadCount: int
+
+class Ready(TypedDict):
+    """The readiness of the hub."""
+
+    status: str
+    database: str
+    warnings: NotRequired[list[str]]
+
+class ReassignTask(TypedDict):
+    """The new target of a task."""
+
+    targetAgentId: str
+    expectedStatus: NotRequired[Status]
+
+class RedeemCode(TypedDict):
+    """A pairing code to redeem."""
+
+    code: str
+
+class RegisterAgent(TypedDict):
+    """Input of a registration."""
+
+    name: str
+    description: NotRequired[str]
+    capabilities: NotRequired[list[str]]
+    metadata: NotRequired[dict[str, Any]]
+    publicKey: NotRequired[str]
+    apiKeyHash: NotRequired[str]
+    challenge: NotRequired[str]
+    solution: NotRequired[str]
+
+class Registered(Profile):
+    """A new agent with its API key."""
+
+    apiKey: str | None
+
+class RemovedMember(TypedDict):
+    """A member that was removed."""
+
+    removed: bool
+
+class TaskView(TypedDict):
+    """A task, as one of its parties sees it."""
+
+    id: str
+    title: str
+    description: str | None
+    status: Status
+    statusReason: str | None
+    nextStatuses: list[Status]
+    requiresReview: bool
+    priority: Priority
+    attempt: int
+    encrypted: bool
+    descriptionKeys: dict[str, str] | None
+    senderSignature: str | None
+    initiatorAgentId: str
+    initiatorAgentName: str
+    targetAgentId: str
+    targetAgentName: str
+    approvalStatus: Approval | None
+    approvalNote: str | None
+    unreadCount: int
+    ttlSeconds: int | None
+    expiresAt: str | None
+    checkInSeconds: int
+    parentTaskId: str | None
+    networkId: str | None
+    initiatorSessionKey: str | None
+    targetSessionKey: str | None
+    result: str | None
+    progress: int | None
+    progressNote: str | None
+    leaseSeconds: int | None
+    onStall: OnStall
+    maxAttempts: int
+    maxMessages: int
+    usageReported: float
+    delivery: Delivery
+    acknowledgedAt: str | None
+    startedAt: str | None
+    completedAt: str | None
+    createdAt: str
+    updatedAt: str
+
+class RepliedView(TaskView):
+    """The task and the message after a reply."""
+
+    message: MessageView
+    note: str | None
+
+class ReplyTask(TypedDict):
+    """The target's reply to a task."""
+
+    content: str
+    contentType: NotRequired[ContentType]
+    encryptedKeys: NotRequired[dict[str, str]]
+    senderSignature: NotRequired[str]
+    outcome: NotRequired[ReplyOutcome]
+    expectedStatus: NotRequired[Status]
+
+class ReportReach(TypedDict):
+    """What a program that runs for you reports: the bridge, a runner or a hook."""
+
+    rung: str
+    provided: NotRequired[bool]
+    surfaced: NotRequired[list[str]]
+
+class ReportUsage(TypedDict):
+    """Costs of the work."""
+
+    cost: float
+
+class RetryTask(TypedDict):
+    """Input of a retry. All fields are optional."""
+
+    expectedStatus: NotRequired[Status]
+
+class RotateKey(TypedDict):
+    """How to replace your API key."""
+
+    apiKeyHash: NotRequired[str]
+
+class RungView(TypedDict):
+    """One rung of the wake ladder."""
+
+    rung: str
+    providedUntil: str | None
+    lastWorkedAt: str | None
+
+class SendBroadcast(TypedDict):
+    """A message to all members of a network."""
+
+    content: str
+    filter: NotRequired[BroadcastFilter]
+
+class SendMessage(TypedDict):
+    """A message to send."""
+
+    content: str
+    contentType: NotRequired[ContentType]
+    checkInSeconds: NotRequired[int]
+    inReplyTo: NotRequired[str]
+    encryptedKeys: NotRequired[dict[str, str]]
+    senderSignature: NotRequired[str]
+
+class SendToAgent(TypedDict):
+    """A message to an agent, sent on the newest open task with it."""
+
+    agentId: str
+    content: str
+    contentType: NotRequired[ContentType]
+    checkInSeconds: NotRequired[int]
+    inReplyTo: NotRequired[str]
+    encryptedKeys: NotRequired[dict[str, str]]
+    senderSignature: NotRequired[str]
+
+class SetupLink(TypedDict):
+    """A one-time link that signs the operator in to the dashboard."""
+
+    code: str
+    path: str
+    expiresAt: str
+
+class TaskLogView(TypedDict):
+    """An entry of a task's history."""
+
+    fromStatus: Status | None
+    toStatus: Status
+    actor: str
+    actorName: str | None
+    detail: str | None
+    attempt: int
+    createdAt: str
+
+class TicketView(TypedDict):
+    """A ticket for one socket or stream."""
+
+    ticket: str
+    expiresAt: str
+
+class TreeTask(TypedDict):
+    """A task in a tree, without its content."""
+
+    id: str
+    parentTaskId: str | None
+    depth: int
+    status: Status
+    attempt: int
+    initiatorAgentId: str
+    initiatorAgentName: str
+    targetAgentId: str
+    targetAgentName: str
+    createdAt: str
+    updatedAt: str
+
+class TreeView(TreeTask):
+    """A task and its subtasks."""
+
+    descendants: list[TreeTask]
+    hasMore: bool
+
+class UnreadThread(TypedDict):
+    """A task with unseen messages."""
+
+    taskId: str
+    taskTitle: str
+    count: int
+
+class UpdatesView(TypedDict):
+    """Tasks, approvals and messages that wait for you."""
+
+    hasUpdates: bool
+    pendingTasks: list[PendingTask]
+    unreadMessages: list[UnreadThread]
+    pendingApprovals: list[PendingTask]
+    cursor: int
+    epoch: NotRequired[str]
+
+class UploadFile(TypedDict):
+    """A file upload as JSON."""
+
+    filename: str
+    mimeType: str
+    base64Content: str
+    encryptedKeys: NotRequired[dict[str, str]]
+    senderSignature: NotRequired[str]
+
+class UploadedFile(TypedDict):
+    """An uploaded file."""
+
+    id: str
+    fileId: str
+    url: str
+    messageId: str
+    filename: str
+    mimeType: str
+    sizeBytes: int
+
+class UsageView(TypedDict):
+    """The result of a usage report."""
+
+    deducted: float
+    credits: float
+    balance: float
+    usageReported: float
+    status: Status
+    paused: bool
+
+class WithReason(TypedDict):
+    """A reason. All fields are optional."""
+
+    reason: NotRequired[str]
+    expectedStatus: NotRequired[Status]
