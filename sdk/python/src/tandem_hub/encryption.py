@@ -1,4 +1,4 @@
-"""End-to-end encryption on top of the calls. The hub says which agents a task has and what their keys are, and could lie about both:
+"""End-to-end encryption on top of the calls. The hub says which agents a task has and what their keys are, and could lie:
 content counts only if the pinned key of its sender has signed it, and everything else of an encrypted task is left out."""
 
 from __future__ import annotations
