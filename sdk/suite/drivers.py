@@ -5,11 +5,34 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 ANSWER_SECONDS = 60.0
+SNAPSHOT = Path(__file__).parents[2] / "crates/cli/tests/it/snapshots/it__pages__openapi.snap"
+
+
+def routes() -> dict[str, tuple[str, str]]:
+    """Method and path of every operation: a driver may take those, or a typed call of its package."""
+    text = SNAPSHOT.read_text(encoding="utf-8")
+    paths = json.loads(text[text.index("\n{") :])["paths"]
+    return {one["operationId"]: (verb.upper(), path) for path, verbs in paths.items() for verb, one in verbs.items()}
+
+
+ROUTES = routes()
+
+
+def called(operation: str, path: list[str], query: dict[str, Any], body: Any) -> dict[str, Any]:
+    """The fields of the command `call`."""
+    method, route = ROUTES[operation]
+    for part in path:
+        route = re.sub(r"\{\w+\}", lambda _, part=part: quote(part, safe=""), route, count=1)  # type: ignore[misc]
+    route += f"?{urlencode(query)}" if query else ""
+    typed = {"operation": operation, "path": path, "query": query, "body": body}
+    return {**typed, "method": method, "route": route}
 
 
 class Failed(Exception):
@@ -23,8 +46,8 @@ class Failed(Exception):
 class Driver:
     """Sends commands and matches the answers."""
 
-    def __init__(self, language: str, command: str, home: Path) -> None:
-        self.language, self.command, self.home = language, command, home
+    def __init__(self, language: str, command: str, home: Path, tandem: str) -> None:
+        self.language, self.command, self.home, self.tandem = language, command, home, tandem
         self.id = ""
         self.can: list[str] = []
         self.waiting: dict[int, asyncio.Future[Any]] = {}
@@ -32,6 +55,8 @@ class Driver:
 
     async def start(self) -> Driver:
         environment = {"XDG_CONFIG_HOME": str(self.home / "config"), "XDG_STATE_HOME": str(self.home / "state")}
+        # The driver of Rust makes profiles by the command line.
+        environment["TANDEM_BIN"] = self.tandem
         self.process = await asyncio.create_subprocess_exec(
             *shlex.split(self.command), stdin=-1, stdout=-1, env={**os.environ, **environment}, limit=64 * 1024 * 1024
         )
@@ -72,7 +97,7 @@ class Driver:
             raise AssertionError(f"{self.language}: no answer to {do} {fields}") from None
 
     async def call(self, operation: str, *path: str, body: Any = None, **query: Any) -> Any:
-        return await self.do("call", operation=operation, path=list(path), query=query, body=body)
+        return await self.do("call", **called(operation, list(path), query, body))
 
     async def fails(self, kind: str, code: str | None, do: str, **fields: Any) -> None:
         try:

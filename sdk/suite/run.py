@@ -59,7 +59,7 @@ class Suite:
         await self.start()
 
     async def driver(self, language: str, home: Path) -> Driver:
-        return await Driver(language, self.commands[language], home).start()
+        return await Driver(language, self.commands[language], home, self.options.tandem).start()
 
     async def fresh(self, language: str) -> Driver:
         """A driver without an agent."""

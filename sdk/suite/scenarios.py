@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivers import Driver
+from drivers import Driver, called
 
 if TYPE_CHECKING:
     from run import Suite
@@ -232,9 +232,9 @@ async def refused(suite: Suite, ada: Driver, bob: Driver) -> None:
         suite.relay.refuse(rf"GET (/api/v1)?/tasks/{task}", status, code, times=1, seconds=0)
         assert (await ada.do("view", task=task))["title"] == f"After {status}"
     suite.relay.refuse(r"PATCH ", 503, "unavailable", times=1)
-    await ada.fails("refused", "unavailable", "call", operation="agents_change", body={"description": "x"})
+    await ada.fails("refused", "unavailable", "call", **called("agents_change", [], {}, {"description": "x"}))
     suite.relay.refuse(r"GET (/api/v1)?/inbox", 429, "rate_limited", times=1, seconds=600)
-    await ada.fails("refused", "rate_limited", "call", operation="updates_list")
+    await ada.fails("refused", "rate_limited", "call", **called("updates_list", [], {}, None))
     assert not suite.relay.refused
 
 
@@ -299,7 +299,7 @@ async def lost_post(suite: Suite, who: Driver, operation: str, *path: str, body:
 
 async def lost_other(suite: Suite, who: Driver, operation: str, *path: str, body: Any = None) -> None:
     suite.relay.lose_answer(r"^(PATCH|DELETE) ")
-    await who.fails("lost", None, "call", operation=operation, path=list(path), query={}, body=body)
+    await who.fails("lost", None, "call", **called(operation, list(path), {}, body))
     assert not suite.relay.lost, f"{operation} was never sent"
 
 

@@ -112,12 +112,12 @@ class Driver:
         return {"agentId": (await self.hub.connect(code))["agentId"]}
 
     async def call(
-        self, operation: str, path: list[str] | None = None, query: dict[str, Any] | None = None, body: Any = None
+        self, operation: str, path: list[str], query: dict[str, Any], body: Any, method: str, route: str
     ) -> Any:
-        options = {"with_agent" if name == "with" else name: value for name, value in (query or {}).items()}
-        method = getattr(self.hub.calls, operation)
-        takes_body = "body" in inspect.signature(method).parameters
-        answer = await method(*(path or []), *([body] if takes_body and body is not None else []), **options)
+        options = {"with_agent" if name == "with" else name: value for name, value in query.items()}
+        typed = getattr(self.hub.calls, operation)
+        takes_body = "body" in inspect.signature(typed).parameters
+        answer = await typed(*path, *([body] if takes_body and body is not None else []), **options)
         return answer.items if hasattr(answer, "next") else answer
 
     async def send(
