@@ -21,16 +21,33 @@ HEAD = '"""{}\n\nWritten by sdk/generate.py; do not edit."""\n'
 
 # Fields whose type is one of the closed lists, by the name of the field; some only in some schemas.
 WORDS = {
-    "status": "Status", "toStatus": "Status", "fromStatus": "Status", "expectedStatus": "Status", "nextStatuses": "Status",
-    "priority": "Priority", "onStall": "OnStall", "contentType": "ContentType", "approvalStatus": "Approval",
-    "approval": "ApprovalRule", "defaultApprovalRule": "ApprovalRule", "ErrorBody.code": "ErrorCode",
-    "EventView.type": "EventType", "MessageView.kind": "MessageKind", "BroadcastView.kind": "MessageKind",
+    "status": "Status",
+    "toStatus": "Status",
+    "fromStatus": "Status",
+    "expectedStatus": "Status",
+    "nextStatuses": "Status",
+    "priority": "Priority",
+    "onStall": "OnStall",
+    "contentType": "ContentType",
+    "approvalStatus": "Approval",
+    "approval": "ApprovalRule",
+    "defaultApprovalRule": "ApprovalRule",
+    "ErrorBody.code": "ErrorCode",
+    "EventView.type": "EventType",
+    "MessageView.kind": "MessageKind",
+    "BroadcastView.kind": "MessageKind",
 }
 # Of these the status is no task's.
 OTHER_STATUS = {"DeliveryView", "Health", "Ready"}
 LISTS = {
-    "Status": "statuses", "Priority": "priorities", "OnStall": "onStall", "ContentType": "contentTypes",
-    "Approval": "approvals", "ApprovalRule": "approvalRules", "ErrorCode": "errorCodes", "EventType": "eventTypes",
+    "Status": "statuses",
+    "Priority": "priorities",
+    "OnStall": "onStall",
+    "ContentType": "contentTypes",
+    "Approval": "approvals",
+    "ApprovalRule": "approvalRules",
+    "ErrorCode": "errorCodes",
+    "EventType": "eventTypes",
     "MessageKind": "messageKinds",
 }
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "object": "dict[str, Any]"}
@@ -45,7 +62,7 @@ def read(path: pathlib.Path) -> str:
 
 def document() -> dict:
     text = read(SNAPSHOT)
-    return json.loads(text[text.index("\n{"):])
+    return json.loads(text[text.index("\n{") :])
 
 
 def snake(name: str) -> str:
@@ -213,7 +230,9 @@ class Calls:
         summary = operation["summary"].replace('"', "'")
         sent = f"await self._http.{how}({', '.join(passed)})"
         lines = [f"    async def {name}({', '.join(arguments)}) -> {answer}:", f'        """{summary}"""']
-        return "\n".join([*lines, f"        return {sent}" if how == "content" else f"        return cast({json.dumps(answer)}, {sent})"])
+        return "\n".join(
+            [*lines, f"        return {sent}" if how == "content" else f"        return cast({json.dumps(answer)}, {sent})"]
+        )
 
     def text(self) -> str:
         methods = []
@@ -223,10 +242,25 @@ class Calls:
                     methods.append(self.method(path, verb, operation))
         names = sorted(self.used - {"Page", "Any", "Literal", "None"})
         head = HEAD.format("A typed method for every route of the hub.")
-        lines = [head, "from __future__ import annotations", "", "from typing import Any, Literal, cast", "",
-                 "from ._http import Http, Page, quoted", "from ._wire import (", *[f"    {name}," for name in names], ")", "", "",
-                 "class Calls:", '    """All routes, by their operation ids."""', "",
-                 "    def __init__(self, http: Http) -> None:", "        self._http = http", ""]
+        lines = [
+            head,
+            "from __future__ import annotations",
+            "",
+            "from typing import Any, Literal, cast",
+            "",
+            "from ._http import Http, Page, quoted",
+            "from ._wire import (",
+            *[f"    {name}," for name in names],
+            ")",
+            "",
+            "",
+            "class Calls:",
+            '    """All routes, by their operation ids."""',
+            "",
+            "    def __init__(self, http: Http) -> None:",
+            "        self._http = http",
+            "",
+        ]
         return "\n".join(lines) + "\n" + "\n\n".join(methods) + "\n"
 
 
@@ -249,7 +283,7 @@ def tables(words: dict) -> str:
     listed = json.loads(read(VECTORS / "fingerprints.json"))["words"]
     invisible = json.loads(read(VECTORS / "names.json"))["invisible"]
     lines = [HEAD.format("Tables: the words of fingerprints, invisible characters, statuses that end a task."), "WORDS = ("]
-    lines += ["    " + " ".join(f'"{word}",' for word in listed[at:at + 8]) for at in range(0, 256, 8)]
+    lines += ["    " + " ".join(f'"{word}",' for word in listed[at : at + 8]) for at in range(0, 256, 8)]
     lines += [")", "", "INVISIBLE = (", *[f"    ({first}, {last})," for first, last in invisible], ")", ""]
     lines += ["TERMINAL = frozenset(", "    (" + ", ".join(f'"{word}"' for word in words["terminal"]) + ")", ")"]
     return "\n".join(lines) + "\n"
@@ -259,7 +293,9 @@ def main() -> int:
     hub, words = document(), json.loads(read(VECTORS / "words.json"))
     types = Types(hub)
     files = {
-        "_wire.py": types.text(words), "_calls.py": Calls(hub, types).text(), "_codes.py": refusals(words),
+        "_wire.py": types.text(words),
+        "_calls.py": Calls(hub, types).text(),
+        "_codes.py": refusals(words),
         "_tables.py": tables(words),
     }
     stale = [name for name, text in files.items() if not (PYTHON / name).exists() or read(PYTHON / name) != text]

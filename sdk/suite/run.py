@@ -79,7 +79,9 @@ class Suite:
 
     async def agent(self, language: str) -> Driver:
         driver = await self.fresh(language)
-        made = await driver.do("register", url=self.relay.url, name=f"Agent of {driver.home.name} in {language}", profile="agent", encrypted=True)
+        made = await driver.do(
+            "register", url=self.relay.url, name=f"Agent of {driver.home.name} in {language}", profile="agent", encrypted=True
+        )
         driver.id, self.fingerprints[made["agentId"]] = made["agentId"], made["fingerprint"]
         return driver
 

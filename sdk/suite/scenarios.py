@@ -14,7 +14,11 @@ from drivers import Driver, called
 if TYPE_CHECKING:
     from run import Suite
 
-BINARY = {"name": "Büro ✓.bin", "mime": "application/octet-stream", "base64": base64.b64encode(bytes(range(256)) * 300).decode()}
+BINARY = {
+    "name": "Büro ✓.bin",
+    "mime": "application/octet-stream",
+    "base64": base64.b64encode(bytes(range(256)) * 300).decode(),
+}
 TEXT = {"name": "notes ü.txt", "mime": "text/plain", "base64": base64.b64encode("grün ✓\n".encode()).decode()}
 
 

@@ -1,10 +1,11 @@
-"""One agent of the behaviour suite, by this package: commands as JSON lines on stdin, answers on stdout (sdk/suite/README.md)."""
+"""One agent of the behaviour suite, by this package: commands as JSON lines on stdin, answers on stdout."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import inspect
+import itertools
 import json
 import sys
 import threading
@@ -111,9 +112,7 @@ class Driver:
             return {"code": (await self.hub.pair())["code"]}
         return {"agentId": (await self.hub.connect(code))["agentId"]}
 
-    async def call(
-        self, operation: str, path: list[str], query: dict[str, Any], body: Any, method: str, route: str
-    ) -> Any:
+    async def call(self, operation: str, path: list[str], query: dict[str, Any], body: Any, method: str, route: str) -> Any:
         options = {"with_agent" if name == "with" else name: value for name, value in query.items()}
         typed = getattr(self.hub.calls, operation)
         takes_body = "body" in inspect.signature(typed).parameters
@@ -185,7 +184,7 @@ class Driver:
         followed = self.streams[stream]
         await followed.until(count, timeout)
         cursors = [one.cursor for one in followed.got]
-        steps = [later - earlier for earlier, later in zip(cursors, cursors[1:], strict=False)]
+        steps = [later - earlier for earlier, later in itertools.pairwise(cursors)]
         gaps, doubles = sum(step > 1 for step in steps), sum(step < 1 for step in steps)
         return {"count": len(cursors), "first": cursors[0], "last": cursors[-1], "gaps": gaps, "doubles": doubles}
 
@@ -196,7 +195,7 @@ class Driver:
         await followed.events.aclose()
         return {"cursor": followed.events.cursor, "epoch": followed.events.epoch}
 
-    async def work(self, worker: str, script: str, acceptFrom: list[str], concurrency: int = 1) -> Any:  # noqa: N803
+    async def work(self, worker: str, script: str, acceptFrom: list[str], concurrency: int = 1) -> Any:
         runs: dict[str, int] = {}
         release = asyncio.Event()
 

@@ -58,6 +58,7 @@ mod removals;
 mod request_ids;
 mod retention;
 mod runner;
+mod sdk;
 mod serve;
 mod setup;
 mod startup;

@@ -9,4 +9,5 @@ mod fingerprint;
 mod foreign;
 mod keys;
 mod sealing;
+mod shared;
 mod vectors;

@@ -4,6 +4,7 @@ from ._codes import *  # noqa: F403
 from ._codes import __all__ as _codes
 from ._http import VERSION as __version__
 from ._http import Page
+from ._wire import ErrorCode, EventType, Status
 from .client import File, Tandem
 from .errors import (
     AnswerLost,
@@ -26,7 +27,9 @@ from .worker import Reply, Worker, agent
 
 __all__ = [
     "AnswerLost",
+    "ErrorCode",
     "Event",
+    "EventType",
     "Events",
     "File",
     "InputRequired",
@@ -41,6 +44,7 @@ __all__ = [
     "Refused",
     "Reply",
     "Result",
+    "Status",
     "Tandem",
     "TandemError",
     "Task",

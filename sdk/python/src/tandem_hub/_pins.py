@@ -41,7 +41,8 @@ class Pins:
     """The pinned keys and known tasks, in a file or in memory."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path, self._version = path, None
+        self.path = path
+        self._version: tuple[int, int, int] | None = None
         self._known: dict[str, Any] = {"agents": {}, "tasks": []}
 
     def known(self) -> dict[str, Any]:
@@ -52,7 +53,7 @@ class Pins:
                 return self._known
             version = (found.st_ino, found.st_mtime_ns, found.st_size)
             if version != self._version:
-                self._known, self._version = self._read(), version  # type: ignore[assignment]
+                self._known, self._version = self._read(), version
         return self._known
 
     def _read(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet
 
 from . import _files, profiles
 from ._calls import Calls
@@ -80,6 +81,7 @@ class Tandem:
         self._http = Http(url, key, patience, source)
         self.calls, self.profile, self._keyring = Calls(self._http), profile, keyring
         self._me: AgentView | None = None
+        self._streams: WeakSet[Events] = WeakSet()
         self._encryption: Plain | None = None
 
     @classmethod
@@ -201,6 +203,8 @@ class Tandem:
         await self.close()
 
     async def close(self) -> None:
+        for events in list(self._streams):
+            await events.aclose()
         await self._http.client.aclose()
 
     async def me(self) -> AgentView:
@@ -310,7 +314,9 @@ class Tandem:
         on_notice: Callable[[Notice], None] | None = None,
     ) -> Events:  # fmt: skip
         """The agent's events after a cursor, or only new ones; see `Events`."""
-        return Events(self._http, after, epoch, transport, on_notice)
+        events = Events(self._http, after, epoch, transport, on_notice)
+        self._streams.add(events)
+        return events
 
 
 def checked_id(view: TaskView, task: str) -> TaskView:

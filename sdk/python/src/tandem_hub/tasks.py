@@ -255,8 +255,8 @@ class Task:
     async def result(
         self, timeout: float | None = None, *, on_question: Callable[[str], Awaitable[str]] | None = None
     ) -> Result:
-        """Waits for the result; follows the events, also over restarts of the hub. Raises `TaskFailed` if there is none,
-        and `InputRequired` if the target asks and there is no `on_question`. A reviewed task has its result when it is delivered."""
+        """Waits for the result; follows the events, also over restarts of the hub. Raises `TaskFailed` if there is none, and
+        `InputRequired` if the target asks and there is no `on_question`. A reviewed task has one when it is delivered."""
         return await asyncio.wait_for(self._result(on_question), timeout)
 
     async def _result(self, on_question: Callable[[str], Awaitable[str]] | None) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import secrets
@@ -161,7 +162,7 @@ class Worker:
             signal = Signal()
             running = asyncio.ensure_future(self._work(task, signal))
             self._running[task] = (running, signal)
-            running.add_done_callback(lambda done, task=task: self._ended(task, done))  # type: ignore[misc]
+            running.add_done_callback(functools.partial(self._ended, task))
 
     def _ended(self, task: str, done: asyncio.Task[None]) -> None:
         _, signal = self._running.pop(task)
