@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from pathlib import Path
 
@@ -24,10 +25,10 @@ class Hub:
     async def start(self) -> int:
         """Starts it, and returns its port."""
         limits = [word for name in LIMITS for word in ("--set", f"{name}=0")]
-        with open(self.log, "ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                *self.command("serve", "--listen", "127.0.0.1:0"), *limits, stdout=asyncio.subprocess.PIPE, stderr=log
-            )
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        serve = self.command("serve", "--listen", "127.0.0.1:0")
+        self.process = await asyncio.create_subprocess_exec(*serve, *limits, stdout=asyncio.subprocess.PIPE, stderr=log)
+        os.close(log)
         assert self.process.stdout
         port = 0
         while line := (await self.process.stdout.readline()).decode():

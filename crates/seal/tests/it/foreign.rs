@@ -12,7 +12,7 @@ use tandem_seal::{Envelope as _, Message, PrivateKey, Sealed, open, seal};
 use crate::cast::{Cast, TASK};
 
 /// A Python with `cryptography`: from `TANDEM_TEST_PYTHON`, or from the installed foreign clients.
-fn python() -> PathBuf {
+pub(crate) fn python() -> PathBuf {
     let named = std::env::var_os("TANDEM_TEST_PYTHON").map(PathBuf::from);
     let python = named.unwrap_or_else(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();

@@ -1,4 +1,4 @@
-//! One binary with all tests of this crate. None talks to a hub, and only `foreign` starts a program.
+//! One binary with all tests of this crate. None talks to a hub, and only `foreign` and `packages` start programs.
 
 #![expect(clippy::unwrap_used, reason = "that is how a test fails")]
 
@@ -8,6 +8,7 @@ mod envelopes;
 mod fingerprint;
 mod foreign;
 mod keys;
+mod packages;
 mod sealing;
 mod shared;
 mod vectors;

@@ -8,7 +8,8 @@ import random
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
@@ -22,7 +23,8 @@ ANSWER_SECONDS = 60.0
 RETRY_AFTER_MAX = 86_400.0
 
 
-class Page(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Page(Generic[T]):
     """A page of a list, and the cursor of the next one."""
 
     items: list[T]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -158,8 +158,10 @@ def unseal(task_id: str, sealed: Sealed, me: str, key: PrivateKey, sender: Publi
     wrapped = strict(sealed["keys"][me], "keys", "the wrapped key")
     try:
         content_key = key.key.decrypt(wrapped, OAEP)
+        if len(content_key) != 32:
+            raise ValueError("AES-256 only")
         return AESGCM(content_key).decrypt(data[:12], data[12:], None)
-    except Exception as cause:  # InvalidTag, or ValueError of a wrong length: all the same to a reader.
+    except (ValueError, InvalidTag) as cause:
         raise SealError("closed", "it cannot be opened with your key") from cause
 
 

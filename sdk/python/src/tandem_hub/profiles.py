@@ -18,7 +18,7 @@ from .errors import ProfileError
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # pyright: ignore[reportMissingImports]
 
 
 @dataclass(frozen=True)

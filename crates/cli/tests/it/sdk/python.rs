@@ -40,15 +40,16 @@ fn the_package_has_no_more_lines_than_were_agreed() {
 }
 
 /// Lines of code, without blank lines, comments and documentation.
-const LINES_MAX: usize = 1_500;
+const LINES_MAX: usize = 2_000;
 
 #[test]
 fn types_and_style_are_clean() {
     let cache = std::env::temp_dir().join(format!("tandem-mypy-{}", std::process::id()));
     run(program("mypy").arg("--cache-dir").arg(&cache));
     let _ = std::fs::remove_dir_all(cache);
-    run(program("ruff").args(["check", "--no-cache", ".", "../generate.py", "../suite"]));
-    run(program("ruff").args(["format", "--check", "--no-cache", ".", "../generate.py", "../suite"]));
+    for style in [["check", "--no-cache"].as_slice(), &["format", "--check", "--no-cache"]] {
+        run(program("ruff").args(style).args(["--config", "pyproject.toml", ".", "../generate.py", "../suite"]));
+    }
     let pyright = installed().join("node_modules/pyright/index.js");
     let python = installed().join("venv/bin/python");
     let mut command = Command::new("node");
