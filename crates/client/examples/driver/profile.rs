@@ -53,7 +53,7 @@ pub(crate) fn open(driver: &Driver, name: &str) -> anyhow::Result<Value> {
     let profile = load(name)?;
     let stored = name.to_owned();
     let mut client = Client::new(profile.hub.parse()?)?
-        .with_key(profile.next_api_key.as_deref().unwrap_or(&profile.api_key))
+        .with_key(&profile.api_key)
         .with_key_source(move || {
             let profile = load(&stored).ok()?;
             Some(profile.next_api_key.unwrap_or(profile.api_key))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import dataclasses
 import hashlib
 import mimetypes
@@ -88,8 +90,7 @@ class Tandem:
     def from_profile(cls, name: str | None = None, *, patience: float = 30.0, url: str | None = None) -> Self:
         """The agent of a profile of the command line: the named one, else the current one, else the only one."""
         profile = profiles.select(name)
-        key = profile.next_api_key or profile.api_key
-        return cls(url or profile.hub, key, patience=patience, profile=profile)
+        return cls(url or profile.hub, profile.api_key, patience=patience, profile=profile)
 
     @classmethod
     async def register(
@@ -114,7 +115,7 @@ class Tandem:
             if begun["encrypted"] if begun else encrypted:
                 from ._seal import PrivateKey
 
-                pem = PrivateKey.load(path) if path.exists() else PrivateKey.generate()
+                pem = PrivateKey.load(path) if path.exists() else await asyncio.to_thread(PrivateKey.generate)
             fields = begun or {
                 "hub": hub._http.url, "apiKey": new_key(), "idempotencyKey": secrets.token_hex(16), "encrypted": encrypted,
                 "request": request,
@@ -126,7 +127,8 @@ class Tandem:
             try:
                 made = await hub._register(fields, pem.public.pem if pem else None)
             except Refused as error:
-                if not begun and 400 <= error.status < 500:
+                # What was written down goes if the hub has refused it, and knows nothing of an earlier try.
+                if not begun and 400 <= error.status < 500 and await hub._is_unknown(fields["apiKey"]):
                     for suffix in ("pending", "pem"):
                         profiles.file(stored, suffix).unlink(missing_ok=True)
                 raise
@@ -152,18 +154,21 @@ class Tandem:
             return await self.calls.agents_register(cast(Any, body), idempotency_key=begun["idempotencyKey"])
         except TandemError as error:
             if getattr(error, "code", None) in ("key_taken", "idempotency_conflict") or error.may_have_taken_effect:
-                holder = await self._holder(begun["apiKey"])
-                if holder:
-                    return holder
+                with contextlib.suppress(TandemError):
+                    return await self._holder(begun["apiKey"])
             raise
 
-    async def _holder(self, key: str) -> AgentView | None:
+    async def _holder(self, key: str) -> AgentView:
         """The agent that has a key, by one quick call."""
         async with Tandem(self._http.url, key, patience=0) as other:
-            try:
-                return await other.calls.agents_profile()
-            except TandemError:
-                return None
+            return await other.calls.agents_profile()
+
+    async def _is_unknown(self, key: str) -> bool:
+        try:
+            await self._holder(key)
+        except TandemError as error:
+            return getattr(error, "code", None) == "unauthorized"
+        return False
 
     async def rotate_key(self) -> str:
         """Replaces the API key. The old one stops working at once, everywhere."""
@@ -177,7 +182,13 @@ class Tandem:
             key = stored.next_api_key or new_key()
             profiles.save(dataclasses.replace(stored, next_api_key=key))
             self._http.key = stored.api_key
-            key = await self._rotate(key)
+            try:
+                key = await self._rotate(key)
+            except Refused as error:
+                if error.code == "key_taken":
+                    # A key that another agent has is of no use.
+                    profiles.save(dataclasses.replace(stored, next_api_key=None))
+                raise
             self.profile = dataclasses.replace(stored, api_key=key, next_api_key=None)
             profiles.save(self.profile)
         return key
@@ -189,8 +200,12 @@ class Tandem:
             key = answer["apiKey"] or key
         except TandemError as error:
             is_done = getattr(error, "code", None) in ("unauthorized", "key_taken")
-            if not (is_done or error.may_have_taken_effect) or await self._holder(key) is None:
+            if not (is_done or error.may_have_taken_effect):
                 raise
+            try:
+                await self._holder(key)
+            except TandemError:
+                raise error from None
         finally:
             self._http.key_source = source
         self._http.key = key

@@ -207,24 +207,26 @@ class Encryption(Plain):
                     opened[at] = without_content(one.view, "it is a repeated message")
                 announced.add(messages[at]["content"])
         verified = [at for at, one in enumerate(opened) if one.trust == "verified"]
-        for at in verified:
-            why = self._record(task, messages[at]["senderAgentId"], messages[at]["content"], messages[at]["id"])
+        reasons = self._record(
+            task, [(one["senderAgentId"], one["content"], one["id"]) for one in map(messages.__getitem__, verified)]
+        )
+        for at, why in zip(verified, reasons, strict=True):
             if why:
                 opened[at] = without_content(opened[at].view, why)
         return opened
 
-    def _record(self, task: TaskView, sender: str, content: str, message: str) -> str | None:
-        """Records what a pinned key has signed. Says why it must not be shown, if so."""
+    def _record(self, task: TaskView, read: list[tuple[str, str, str]]) -> list[str | None]:
+        """Records what pinned keys have signed: sender, content, message. Says of each why it must not be shown, if so."""
         pins = self.keyring.pins
         try:
-            if sender != self.keyring.agent:
+            for sender in {sender for sender, _, _ in read} - {self.keyring.agent}:
                 pins.remember(task["id"], sender)
         except Untrusted as why:
-            return str(why)
+            return [str(why)] * len(read)
         known = (entry[0] for entry in pins.known()["tasks"])
-        code = self.keyring.seen.record(task["id"], [(content, message)], known)[0]
+        codes = self.keyring.seen.record(task["id"], [one[1:] for one in read], known) if read else []
         reasons = {"repeated": "it is a repeated message", "record_full": "too much of this task was read"}
-        return reasons[code] if code else None
+        return [reasons[code] if code else None for code in codes]
 
     async def _message(self, task: TaskView, message: MessageView) -> OpenedMessage:
         sender, content = message["senderAgentId"], message["content"]
@@ -256,7 +258,7 @@ class Encryption(Plain):
         self._check_sender(task, sender)
         content = base64.b64encode(stored).decode()
         fields = await self._open(task["id"], sender, content, message, "file")
-        why = self._record(task, sender, content, message["id"])
+        why = self._record(task, [(sender, content, message["id"])])[0]
         if why:
             raise Untrusted("repeated", why)
         return safe_name(fields["filename"]), fields["mimeType"], base64.b64decode(fields["data"])

@@ -21,6 +21,8 @@ from .errors import AnswerLost, NotAHub, Refused, TandemError, TimedOut, Unreach
 Transport = Literal["ws", "sse", "poll"]
 ORDER: tuple[Transport, ...] = ("ws", "sse", "poll")
 OPEN_SECONDS, SILENCE_SECONDS, WAIT_SECONDS, LESSER_SECONDS, KEY_SECONDS = 15.0, 75.0, 25, 600.0, 3.0
+# A connection that lasted this long was a good one: the next pause is short.
+GOOD_SECONDS = 10.0
 END_OF_LOG = 2**63 - 1
 
 
@@ -78,12 +80,24 @@ def place(after: Start | None) -> dict[str, Any]:
 Source = AsyncGenerator["Start | Event", None]
 
 
+class Socket(websocket.connect):
+    """A WebSocket that follows no redirect: the key is for the hub alone."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
 async def by_socket(http: Http, after: Start | None) -> Source:
     query = httpx.QueryParams({name: value for name, value in place(after).items() if value is not None})
     url = f"ws{http.url[4:]}/ws" + (f"?{query}" if query else "")
     try:
-        async with websocket.connect(
-            url, additional_headers=http.headers(), open_timeout=OPEN_SECONDS, ping_interval=30, ping_timeout=30
+        async with Socket(
+            url,
+            additional_headers=http.headers(),
+            open_timeout=OPEN_SECONDS,
+            ping_interval=30,
+            ping_timeout=30,
+            close_timeout=2,
         ) as socket:
             http.reached = True
             async for text in socket:
@@ -187,12 +201,12 @@ class Events:
         while True:
             if self._lesser_since and time.monotonic() - self._lesser_since > LESSER_SECONDS and not self._only:
                 self._use("ws")
-            key, is_open = self._http.key, False
+            key, opened_at = self._http.key, None
             after = None if self.cursor is None else Start(self.cursor, self.epoch)
             try:
                 async with aclosing(SOURCES[self._transport](self._http, after)) as source:
                     start = await asyncio.wait_for(source.__anext__(), OPEN_SECONDS)
-                    is_open = True
+                    opened_at = time.monotonic()
                     self._begin(start)
                     async for event in source:
                         self._backoff.attempts = 0
@@ -203,7 +217,9 @@ class Events:
                 await asyncio.sleep(0.1)
             except (TandemError, asyncio.TimeoutError) as error:
                 cause = error if isinstance(error, TandemError) else TimedOut("the hub did not greet in time")
-                await self._pause(cause, key, is_open)
+                if opened_at and time.monotonic() - opened_at > GOOD_SECONDS:
+                    self._backoff.attempts = 0
+                await self._pause(cause, key, opened_at is not None)
 
     def _begin(self, start: Start | Event) -> None:
         if not isinstance(start, Start):
