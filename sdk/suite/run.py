@@ -107,6 +107,13 @@ class Suite:
                 if ada is not bob:
                     yield ada, bob
 
+    async def clean(self) -> None:
+        """Ends all tasks, so that no worker of a later scenario finds them."""
+        for one in self.agents:
+            for status in ("submitted", "working", "input-required"):
+                for task in await one.call("tasks_list", role="initiator", status=status):
+                    await one.call("tasks_cancel", task["id"], body={})
+
     async def connected(self, who: Driver, stream: str) -> None:
         async def is_so() -> bool:
             return "connected" in (await who.do("read", stream=stream, count=0, timeout=0))["notices"]
@@ -152,6 +159,7 @@ async def one(suite: Suite, name: str, work: Any) -> bool:
     begun = time.monotonic()
     try:
         await asyncio.wait_for(work, 120)
+        await suite.clean()
     except Exception:
         print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
         return False
