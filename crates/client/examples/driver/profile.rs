@@ -52,9 +52,8 @@ pub(crate) async fn register(driver: &Driver, request: &Value) -> anyhow::Result
 pub(crate) fn open(driver: &Driver, name: &str) -> anyhow::Result<Value> {
     let profile = load(name)?;
     let stored = name.to_owned();
-    let mut client = Client::new(profile.hub.parse()?)?
-        .with_key(&profile.api_key)
-        .with_key_source(move || {
+    let mut client =
+        Client::new(profile.hub.parse()?)?.with_key(&profile.api_key).with_key_source(move || {
             let profile = load(&stored).ok()?;
             Some(profile.next_api_key.unwrap_or(profile.api_key))
         });

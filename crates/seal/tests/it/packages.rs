@@ -63,5 +63,7 @@ fn check(command: &mut Command) {
 #[test]
 fn what_the_python_package_sealed_opens() {
     let mut command = Command::new(python());
-    check(command.args(["-B", "-m", "tests.seals"]).env("PYTHONPATH", "src").current_dir(sdk().join("python")));
+    check(
+        command.args(["-B", "-m", "tests.seals"]).env("PYTHONPATH", "src").current_dir(sdk().join("python")),
+    );
 }

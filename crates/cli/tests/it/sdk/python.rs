@@ -48,7 +48,13 @@ fn types_and_style_are_clean() {
     run(program("mypy").arg("--cache-dir").arg(&cache));
     let _ = std::fs::remove_dir_all(cache);
     for style in [["check", "--no-cache"].as_slice(), &["format", "--check", "--no-cache"]] {
-        run(program("ruff").args(style).args(["--config", "pyproject.toml", ".", "../generate.py", "../suite"]));
+        run(program("ruff").args(style).args([
+            "--config",
+            "pyproject.toml",
+            ".",
+            "../generate.py",
+            "../suite",
+        ]));
     }
     let pyright = installed().join("node_modules/pyright/index.js");
     let python = installed().join("venv/bin/python");
