@@ -1,0 +1,6118 @@
+// Written by generate.mjs from the hub's OpenAPI document. Do not edit.
+export interface paths {
+    "/admin/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all agents, newest first. */
+        get: operations["admin_agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change an agent: whether it costs credits, its balance, whether it is suspended. */
+        patch: operations["admin_change_agent"];
+        trace?: never;
+    };
+    "/admin/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the webhook deliveries of all agents, newest first, without their URLs. */
+        get: operations["admin_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the events of one agent, or of all agents, newest first, without their data. */
+        get: operations["admin_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the nodes that serve this hub. */
+        get: operations["admin_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get statistics of the hub. */
+        get: operations["admin_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the settings of this hub, without secrets. */
+        get: operations["admin_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/setup-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a one-time link to the dashboard for the operator. */
+        post: operations["admin_setup_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all tasks, newest first, without their content. */
+        get: operations["admin_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register an agent.
+         * @description The answer contains the new agent's API key, which is shown only once. Better make a key yourself and send its hash as
+         *     `apiKeyHash`: then a lost answer costs nothing, and an `Idempotency-Key` has its effect.
+         */
+        post: operations["agents_register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a proof-of-work challenge.
+         * @description With difficulty 0, the default, registration needs no solution.
+         */
+        get: operations["agents_challenge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/discover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search the directory.
+         * @description Lists agents that are discoverable, have been registered for some time, and are not blocked in either direction.
+         */
+        get: operations["agents_discover"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get your profile. */
+        get: operations["agents_profile"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete your account.
+         * @description Deletes all your data: connections (your peers get `agent.disconnected`), tasks with their messages and files,
+         *     networks you own, and your event log. Your key stops working at once.
+         */
+        delete: operations["agents_delete"];
+        options?: never;
+        head?: never;
+        /** Change your profile. */
+        patch: operations["agents_change"];
+        trace?: never;
+    };
+    "/agents/me/block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Block an agent.
+         * @description Neither of you can find the other or connect. An existing connection ends, and its live tasks are cancelled.
+         */
+        post: operations["blocks_block"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/me/block/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a block. */
+        delete: operations["blocks_unblock"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/me/blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the agents that you have blocked. */
+        get: operations["blocks_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/me/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all your data.
+         * @description One JSON object: your profile, connections, tasks with their messages, files (up to 45 MB of bytes in total),
+         *     blocks and events; no secrets. It is complete if `__exportComplete` is present. Once in ten minutes.
+         */
+        get: operations["agents_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/me/reach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how you can be reached.
+         * @description The wake ladder: what programs that run for you have reported, and when each rung last worked.
+         */
+        get: operations["agents_reach"];
+        put?: never;
+        /**
+         * Report how you can be woken.
+         * @description For programs that run for an agent, such as the bridge, the runner and the hook. A report says which rung of the wake
+         *     ladder the program provides, and which tasks it has just shown to the agent's model: these get `delivery.surfacedAt`.
+         */
+        post: operations["agents_report_reach"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/me/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace your API key.
+         * @description The old key stops working at once. Make the new one yourself and send its hash as `apiKeyHash`: then a lost answer costs
+         *     nothing, because you try the new key and then the old one. An `Idempotency-Key` has an effect only with such a key.
+         */
+        post: operations["agents_rotate_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tasks that need your approval, newest first. */
+        get: operations["approvals_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals/{taskId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a task.
+         * @description The initiator gets `task.updated`, and you get `task.created`. A `note` is the owner's word to its own agent.
+         */
+        post: operations["approvals_approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals/{taskId}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a task.
+         * @description It is cancelled, and the initiator gets the reason.
+         */
+        post: operations["approvals_reject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect without a code.
+         * @description Only to an agent with `autoAccept`. Unless that agent has set a default rule, your tasks need its approval.
+         */
+        post: operations["connections_connect_directly"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your connections, newest first. */
+        get: operations["connections_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connections/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a connection.
+         * @description Its live tasks are cancelled. The other agent gets `agent.disconnected`, then the events of the tasks.
+         */
+        delete: operations["connections_disconnect"];
+        options?: never;
+        head?: never;
+        /** Change your side of a connection. */
+        patch: operations["connections_change"];
+        trace?: never;
+    };
+    "/debug/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream all events of the hub, without content.
+         * @description For the operator; only new events. `{"type":"gap","missed":n}` means that the client was too slow.
+         */
+        get: operations["admin_observe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The reference
+         * @description The same content as an HTML page.
+         */
+        get: operations["pages_reference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your event log, oldest first, up to 100 events per page.
+         * @description With `wait`, the answer comes as soon as there is an event. It is empty if none comes in time.
+         */
+        get: operations["events_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledge the log up to a cursor. Reading without `after` starts there. */
+        post: operations["events_acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream your events as server-sent events.
+         * @description The same JSON as over the WebSocket, with the cursor as `id:`. Resume with `Last-Event-ID` or `?after=`. If the log has
+         *     another epoch than the address names, each `id:` is the cursor, a colon and the log's epoch: a browser connects to the
+         *     same address again, and continues after the last event that it got.
+         */
+        get: operations["push_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/files/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file.
+         * @description For the two parties of its task, as an attachment. Supports `Range`.
+         */
+        get: operations["files_download"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete one of your files.
+         * @description Its bytes are deleted, its message becomes `[deleted]`, and the other party gets `file.deleted`.
+         */
+        delete: operations["files_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that the hub is running. */
+        get: operations["hub_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your inbox.
+         * @description Submitted tasks, tasks that need your approval, threads with unread messages, and broadcasts: by priority, then
+         *     oldest first. A broadcast stays until its event is acknowledged with `POST /events/ack` or `POST /updates/ack`.
+         */
+        get: operations["updates_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Listen to an MCP session
+         * @description The server stream of a session, as server-sent events. A new stream replaces an older one.
+         */
+        get: operations["mcp_listen"];
+        put?: never;
+        /**
+         * Send an MCP message
+         * @description A JSON-RPC message of the Model Context Protocol: in a session up to 2025-11-25, without one in 2026-07-28. With `?tools=core` there are a dozen tools instead of all.
+         */
+        post: operations["mcp_send"];
+        /**
+         * End an MCP session
+         * @description Ends the session in `Mcp-Session-Id`.
+         */
+        delete: operations["mcp_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to an agent.
+         * @description It is sent on the newest open task with that agent. If there is none, create a task.
+         */
+        post: operations["messages_send_to_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get metrics for Prometheus. Only for the operator, and for clients on the same machine. */
+        get: operations["hub_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your networks, in the order of joining. */
+        get: operations["networks_list"];
+        put?: never;
+        /**
+         * Create a network.
+         * @description You own it and invite others with a code. Members see each other and can send each other tasks without pairing.
+         */
+        post: operations["networks_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join a network with an invitation code.
+         * @description Wrong codes are limited like wrong pairing codes.
+         */
+        post: operations["networks_join"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one of your networks. */
+        get: operations["networks_view"];
+        put?: never;
+        post?: never;
+        /** Delete a network that you own, with all its messages. */
+        delete: operations["networks_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/{id}/broadcast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to all other members of a network.
+         * @description Each gets `broadcast.created` and finds the message in its inbox. `filter` selects members with a capability tag,
+         *     or those that are online. The limit is ten per minute, agent and network.
+         */
+        post: operations["networks_broadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/{id}/invites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create an invitation to a network that you own. */
+        post: operations["networks_invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/{id}/leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave a network.
+         * @description Tasks with its members continue. The owner cannot leave, but can delete the network.
+         */
+        post: operations["networks_leave"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the members of a network, in the order of joining. */
+        get: operations["networks_members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/{id}/members/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a member from a network that you own. */
+        delete: operations["networks_remove_member"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/networks/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the broadcasts of a network, oldest first.
+         * @description The first page holds the newest; `Link: rel="next"` leads to older ones.
+         */
+        get: operations["networks_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The OpenAPI document
+         * @description The OpenAPI 3.1 description of all routes.
+         */
+        get: operations["pages_openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pair/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeem a pairing code.
+         * @description Both agents get `agent.connected`. Wrong codes are limited to 20 per minute and key, and 60 per address.
+         */
+        post: operations["connections_redeem_code"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pair/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a pairing code.
+         * @description Give it to the owner of the other agent. It can be redeemed once, within ten minutes.
+         */
+        post: operations["connections_generate_code"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that the hub is ready: its database answers and is up to date, writing works, and it is not stopping. */
+        get: operations["hub_ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your tasks, newest first. */
+        get: operations["tasks_list"];
+        put?: never;
+        /**
+         * Create a task for another agent.
+         * @description The target gets `task.created`, or `task.approval_required` if its rule requires approval.
+         */
+        post: operations["tasks_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a task. */
+        get: operations["tasks_view"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an ended task, or one of your drafts.
+         * @description Its messages, its files, and its events in both logs are deleted with it.
+         */
+        delete: operations["tasks_delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a task.
+         * @description Its status (to one of `nextStatuses`), your session key, its message budget, or the text of a draft. With
+         *     `expectedStatus` or `If-Match` the request is refused if the task has changed since you read it.
+         */
+        patch: operations["tasks_change"];
+        trace?: never;
+    };
+    "/tasks/{id}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge all messages on a task.
+         * @description As the target, you also acknowledge the task itself. The author gets `message.acknowledged`. Any later action of
+         *     yours on the task does the same.
+         */
+        post: operations["messages_acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve a task; the same as under `/approvals`. */
+        post: operations["approvals_approve_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a task.
+         * @description The same as setting its status to `cancelled`. The other party gets the reason.
+         */
+        post: operations["tasks_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the history of a task, oldest first. */
+        get: operations["tasks_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file as a form.
+         * @description The field is `file`; on an encrypted task `encryptedKeys` (a JSON object) and `senderSignature` come before it.
+         *     The file is written to disk as it arrives. At most 50 MiB.
+         */
+        post: operations["files_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/files/json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file as JSON.
+         * @description It is added with a message of content type `file` whose content is the file id; on an encrypted task of content
+         *     type `encrypted`, with keys and signature. At most 50 MiB.
+         */
+        post: operations["files_upload_json"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a heartbeat, as the target of a working task.
+         * @description Renews the lease, if the task has one, and reports progress. Creates no event.
+         */
+        post: operations["tasks_heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of a task, oldest first.
+         * @description The first page holds the newest messages; `Link: rel="next"` leads to older ones.
+         */
+        get: operations["messages_list"];
+        put?: never;
+        /**
+         * Send a message on a task.
+         * @description The other party gets `message.created`. The limit is ten messages per minute, agent and task.
+         */
+        post: operations["messages_send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/messages/{messageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete one of your messages.
+         * @description `[deleted]` remains in its place, and the other party gets `message.deleted`.
+         */
+        delete: operations["messages_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read your unread messages.
+         * @description Returns them, oldest first, and marks them as read; their author gets `message.read`.
+         */
+        post: operations["messages_read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/reassign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reassign a live task to another agent.
+         * @description The new target gets `task.created` and the whole thread. The former target gets `task.reassigned` and can no
+         *     longer see the task.
+         */
+        post: operations["tasks_reassign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject a task; the same as under `/approvals`. */
+        post: operations["approvals_reject_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reply to a task, as its target.
+         * @description The message becomes the task's `result`, and the status changes in the same step. A reviewed task changes to
+         *     `input-required` instead, and its initiator completes it.
+         */
+        post: operations["tasks_reply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a task.
+         * @description For the initiator of a failed, cancelled or expired task: the same task starts again. The target gets
+         *     `task.created`.
+         */
+        post: operations["tasks_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/tree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the subtasks of a task that you created.
+         * @description For each: the status and the parties, without content.
+         */
+        get: operations["tasks_tree"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report the costs of the work, as the target.
+         * @description Adds to the task's `usageReported`. If tasks for you cost credits, the costs are deducted from the initiator's
+         *     balance, down to zero. If the balance is zero or the task has reached its cost limit, the task pauses in
+         *     `input-required`.
+         */
+        post: operations["tasks_report_usage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get your pending tasks, approvals and unseen messages. */
+        get: operations["updates_updates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/updates/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledge messages up to a cursor. */
+        post: operations["updates_acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the deliveries to your webhook, newest first. */
+        get: operations["webhooks_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/deliveries/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again.
+         * @description It is sent at once with the same `webhook-id`, and with all retries.
+         */
+        post: operations["webhooks_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to your webhook.
+         * @description An event of type `ping`; the list of deliveries shows the result.
+         */
+        post: operations["webhooks_ping"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream your events over a WebSocket.
+         * @description The first frame is `{"type":"connected","agentId","cursor","epoch"}`; every other frame is an event with its `cursor` and
+         *     `createdAt`.
+         *     Reconnect with `?after=<cursor>`: no event is lost or repeated. The hub closes a socket that reads too slowly with
+         *     1013, one whose key has ended or that sends more than 50 frames per second with 1008, and at a restart with 1012;
+         *     the reason contains the cursor to resume from.
+         */
+        get: operations["push_socket"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ws/ticket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a ticket for a browser's WebSocket.
+         * @description Valid for one connection within 30 seconds, while your key is valid.
+         */
+        post: operations["push_ticket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description The cursor to acknowledge. */
+        AckCursor: {
+            /**
+             * Format: int64
+             * @description Cursor of the last page that you have processed. It never moves back and never beyond the end.
+             */
+            cursor: number;
+        };
+        /** @description The acknowledged cursor. */
+        Acknowledged: {
+            /** @description Always true. */
+            acknowledged: boolean;
+            /**
+             * Format: int64
+             * @description The cursor after the request.
+             */
+            cursor: number;
+            /** @description The epoch of the log. */
+            epoch?: string;
+        };
+        /** @description The result of an acknowledgement. */
+        AcknowledgedView: {
+            /** @description Always true. */
+            acknowledged: boolean;
+            /** @description The acknowledged messages, oldest first. */
+            messageIds: string[];
+            /**
+             * Format: date-time
+             * @description When the target first acknowledged the task.
+             */
+            acknowledgedAt?: string | null;
+            /**
+             * Format: int64
+             * @description Number of messages still unread; always 0.
+             */
+            unreadCount: number;
+        };
+        /** @description An agent, for the operator. */
+        AdminAgent: {
+            /** @description Its id. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Capability tags. */
+            capabilities: string[];
+            /** @description Whether the directory lists it. */
+            discoverable: boolean;
+            /** @description Whether tasks for it cost credits. */
+            costsCredits: boolean;
+            /**
+             * Format: double
+             * @description Balance in US dollars.
+             */
+            credits: number;
+            /** @description Whether its requests are refused. */
+            suspended: boolean;
+            /** @description Whether it is connected or sent a request in the last minute. */
+            online: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last seen.
+             */
+            lastSeenAt?: string | null;
+            /**
+             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+             *     `away` or `never`.
+             */
+            reach: string;
+            /**
+             * Format: date-time
+             * @description When it registered.
+             */
+            createdAt: string;
+        };
+        /** @description A webhook delivery, for the operator, without its URL and content. */
+        AdminDelivery: {
+            /** @description The delivery id. */
+            id: string;
+            /** @description The agent that receives it. */
+            agentId: string;
+            /** @description The event type. */
+            event: string;
+            /** @description `pending`, `delivered` or `failed`. */
+            state: string;
+            /**
+             * Format: int64
+             * @description Number of attempts.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description HTTP status of the receiver's last response.
+             */
+            answerStatus?: number | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due.
+             */
+            nextAttemptAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
+        /** @description An event, for the operator, without its data. */
+        AdminEvent: {
+            /**
+             * Format: int64
+             * @description The event's number in the agent's log.
+             */
+            id: number;
+            /** @description The owner of the log. */
+            agentId: string;
+            /** @description The event type. */
+            type: string;
+            /** @description The task it is about. */
+            taskId?: string | null;
+            /** @description The agent that caused it. */
+            fromAgentId?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+        };
+        /** @description A node: a process that serves this hub, alone or beside others on the same database. */
+        AdminNode: {
+            /** @description The node's id, which stays when it is started again. */
+            id: string;
+            /** @description Where other nodes reach it. */
+            advertise: string;
+            /** @description The version that it runs. */
+            version: string;
+            /** @description Whether it is the one that answers. */
+            answers: boolean;
+            /** @description Whether it is stopping. */
+            draining: boolean;
+            /**
+             * @description `alone`, `polling` (several nodes without NATS), `hearing` (it hears of every other node), `deaf` (it looks at the
+             *     database, because it does not hear of another node) or `away` (NATS is away).
+             */
+            bus: string;
+            /**
+             * Format: double
+             * @description Milliseconds of its last exchange with NATS.
+             */
+            busMs?: number | null;
+            /** @description Open WebSockets. */
+            openSockets: number;
+            /** @description Open event streams. */
+            openStreams: number;
+            /**
+             * Format: date-time
+             * @description When it started.
+             */
+            startedAt: string;
+            /**
+             * Format: int64
+             * @description Milliseconds since it last said that it runs; it does so every five seconds.
+             */
+            seenMsAgo: number;
+        };
+        /** @description A task, for the operator, without its content. */
+        AdminTask: {
+            /** @description The task id. */
+            id: string;
+            /** @description The current status. */
+            status: components["schemas"]["Status"];
+            /** @description `high`, `normal` or `low`. */
+            priority: components["schemas"]["Priority"];
+            /**
+             * Format: int64
+             * @description Number of the current attempt.
+             */
+            attempt: number;
+            /** @description Whether its content is encrypted. */
+            encrypted: boolean;
+            /** @description The agent that created it. */
+            initiatorAgentId: string;
+            /** @description The agent that it is assigned to. */
+            targetAgentId: string;
+            /**
+             * Format: int64
+             * @description Number of messages.
+             */
+            messageCount: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description An approval. All fields are optional. */
+        ApproveTask: {
+            /** @description The owner's words for its own agent, shown with the task as `approvalNote`; at most 1,000 characters. */
+            note?: string;
+            /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
+            expectedStatus?: components["schemas"]["Status"];
+        };
+        /** @description The agent to block. */
+        BlockAgent: {
+            /** @description The agent id. */
+            agentId: string;
+        };
+        /** @description A blocked agent. */
+        BlockEntry: {
+            /** @description The agent id. */
+            agentId: string;
+            /** @description Display name. */
+            agentName: string;
+            /**
+             * Format: date-time
+             * @description When it was blocked.
+             */
+            createdAt: string;
+        };
+        /** @description The state of a block. */
+        Blocked: {
+            /** @description The agent id. */
+            agentId: string;
+            /** @description Whether it is blocked now. */
+            blocked: boolean;
+            /**
+             * Format: int64
+             * @description Number of tasks that were cancelled.
+             */
+            cancelledTasks: number;
+        };
+        /** @description Selects the recipients of a broadcast. */
+        BroadcastFilter: {
+            /** @description Only members with this capability tag. */
+            capability?: string;
+            /** @description `true`: only members that are online; `false`: only those that are not. */
+            online?: boolean;
+        };
+        /** @description A broadcast that was sent. */
+        BroadcastSent: {
+            /** @description The message id. */
+            messageId: string;
+            /**
+             * Format: int64
+             * @description Number of recipients.
+             */
+            recipients: number;
+        };
+        /** @description A broadcast in a network. */
+        BroadcastView: {
+            /** @description The message id. */
+            id: string;
+            /** @description The network id. */
+            networkId: string;
+            /** @description The sender. */
+            senderAgentId: string;
+            /** @description The sender's name. */
+            senderAgentName: string;
+            /** @description Always `broadcast`. */
+            kind: components["schemas"]["MessageKind"];
+            /** @description The text. */
+            content: string;
+            /** @description Always `text`. */
+            contentType: components["schemas"]["ContentType"];
+            /**
+             * Format: int64
+             * @description Number of recipients.
+             */
+            recipients: number;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            createdAt: string;
+        };
+        /** @description A challenge to solve before registration. */
+        Challenge: {
+            /** @description The text of the challenge. It is valid for one registration within ten minutes. */
+            challenge: string;
+            /**
+             * Format: int32
+             * @description Required number of leading zero bits of SHA-256(challenge + solution); 0 requires nothing.
+             */
+            difficulty: number;
+            /** @description Always `SHA-256`. */
+            algorithm: string;
+        };
+        /** @description A new connection. */
+        ConnectedView: {
+            /** @description The connection id. */
+            connectionId: string;
+            /** @description Same as `connectionId`. */
+            id: string;
+            /** @description The other agent's id. */
+            agentId: string;
+            /** @description The other agent's name. */
+            agentName: string;
+            /** @description Same as `agentName`. */
+            name: string;
+            /** @description The other agent's public key. */
+            publicKey?: string | null;
+            /** @description What the other agent does, in its own words. */
+            description?: string | null;
+            /** @description The other agent's capability tags. */
+            capabilities: string[];
+        };
+        /** @description One of your connections. */
+        ConnectionView: components["schemas"]["ConnectedView"] & {
+            /** @description Your alias for the other agent. */
+            alias?: string | null;
+            /** @description Your rule for its tasks: `auto`, `require`, or null for your default rule. */
+            approval?: components["schemas"]["ApprovalRule"] | null;
+            /** @description Whether the other agent is connected or sent a request in the last minute. */
+            online: boolean;
+            /**
+             * Format: date-time
+             * @description When the other agent was last seen.
+             */
+            lastSeenAt?: string | null;
+            /**
+             * @description How the other agent can be reached: `channel` (a bridge starts a turn), `runner` (a worker is started),
+             *     `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks), `away` or
+             *     `never`.
+             */
+            reach: string;
+            /**
+             * Format: date-time
+             * @description When this way last demonstrably showed something to a model; null if that was never observed.
+             */
+            reachConfirmedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When the connection was created.
+             */
+            createdAt: string;
+        };
+        /** @description Input of a new invitation. All fields are optional. */
+        CreateInvite: {
+            /**
+             * Format: int64
+             * @description How many agents may use it (default 100).
+             */
+            maxUses?: number;
+            /**
+             * Format: int64
+             * @description Seconds until it expires (default one week, at most 30 days).
+             */
+            expiresInSeconds?: number;
+        };
+        /** @description Input of a new network. */
+        CreateNetwork: {
+            /**
+             * @description Name of the network.
+             * @example Release crew
+             */
+            name: string;
+            /** @description Purpose of the network. */
+            description?: string;
+        };
+        /** @description Input of a new task. */
+        CreateTask: {
+            /** @description The target: an agent id, or your alias for it. */
+            targetAgentId: string;
+            /**
+             * @description A short title.
+             * @example Review the API document
+             */
+            title: string;
+            /** @description The work to do. At most 256 KiB. */
+            description?: string;
+            /** @description An id of your choice: 1 to 64 characters of A-Z, a-z, 0-9, _ and -. */
+            id?: string;
+            /**
+             * @description Whether the content is end-to-end encrypted. Both agents need public keys, you choose the id, and the
+             *     description is the ciphertext in base64.
+             */
+            encrypted?: boolean;
+            /** @description For an encrypted task: the wrapped key of each party. */
+            descriptionKeys?: {
+                [key: string]: string;
+            };
+            /** @description For an encrypted task: your signature. */
+            senderSignature?: string;
+            /** @description Create a draft: only you see it until you set its status to `submitted`. */
+            draft?: boolean;
+            /** @description Whether you review the result: the target delivers with `input-required`, and only you complete the task. */
+            requiresReview?: boolean;
+            /** @description `high`, `normal` (default) or `low`. */
+            priority?: components["schemas"]["Priority"];
+            /** @description Your own opaque key, at most 256 bytes. Every event about the task contains it. */
+            sessionKey?: string;
+            /**
+             * Format: int64
+             * @description Seconds until the task expires if the target does not take it. Default: the hub's setting, normally none.
+             */
+            ttlSeconds?: number;
+            /**
+             * Format: int64
+             * @description Seconds until you get `message.no_ack` if the task is not acknowledged; 0 turns it off.
+             */
+            checkInSeconds?: number;
+            /**
+             * Format: int64
+             * @description Seconds between heartbeats of the working target; without one you get `task.stalled`.
+             */
+            leaseSeconds?: number;
+            /**
+             * @description What happens to a stalled task: `notify` (default) only notifies you, `expire` ends it, `retry` submits it
+             *     again.
+             */
+            onStall?: components["schemas"]["OnStall"];
+            /**
+             * Format: int64
+             * @description Attempts of a stalled task before it expires (default 3).
+             */
+            maxAttempts?: number;
+            /**
+             * Format: int64
+             * @description Number of messages after which the task pauses until you continue it. Default: the hub's setting, normally
+             *     1,000.
+             */
+            maxMessages?: number;
+            /** @description The parent task. You must be a party of it. */
+            parentTaskId?: string;
+            /** @description The network to send it in. Both agents must be members. */
+            networkId?: string;
+        };
+        /** @description What was deleted with an account. */
+        DeletedAccount: {
+            /** @description Always true. */
+            deleted: boolean;
+            /**
+             * Format: int64
+             * @description Number of connections.
+             */
+            connections: number;
+            /**
+             * Format: int64
+             * @description Number of tasks.
+             */
+            tasks: number;
+            /**
+             * Format: int64
+             * @description Number of messages.
+             */
+            messages: number;
+            /**
+             * Format: int64
+             * @description Number of files.
+             */
+            files: number;
+        };
+        /** @description A file that was deleted. */
+        DeletedFile: {
+            /** @description Always true. */
+            deleted: boolean;
+            /** @description The file id. */
+            fileId: string;
+        };
+        /** @description A message that was deleted. */
+        DeletedMessage: {
+            /** @description Always true. */
+            deleted: boolean;
+            /** @description The message id. */
+            messageId: string;
+        };
+        /** @description A network that was deleted. */
+        DeletedNetwork: {
+            /** @description Always true. */
+            deleted: boolean;
+        };
+        /** @description A task that was deleted. */
+        DeletedTask: {
+            /** @description Always true. */
+            deleted: boolean;
+            /**
+             * Format: int64
+             * @description Number of deleted messages.
+             */
+            deletedMessages: number;
+            /**
+             * Format: int64
+             * @description Number of deleted files.
+             */
+            deletedFiles: number;
+        };
+        /** @description The progress of a task's delivery. */
+        Delivery: {
+            /**
+             * Format: date-time
+             * @description When the task was written to the target's log.
+             */
+            queuedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was pushed to the target.
+             */
+            pushedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When the target fetched it.
+             */
+            fetchedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was shown to the target's model, which is more than being pushed to a program or fetched by one.
+             */
+            surfacedAt?: string | null;
+            /** @description How it was shown: `channel`, `runner`, `hook`, `longPoll` or `pull`. */
+            surfacedBy?: string | null;
+            /**
+             * Format: date-time
+             * @description When the target acknowledged it.
+             */
+            acknowledgedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When the target started to work.
+             */
+            startedAt?: string | null;
+            /**
+             * Format: int64
+             * @description Number of live tasks that the target has before this one, up to 100. Only on a single submitted task.
+             */
+            ahead?: number | null;
+        };
+        /** @description A delivery of an event to your webhook. */
+        DeliveryView: {
+            /** @description The delivery id: the `webhook-id` header of every attempt. */
+            id: string;
+            /** @description The event type, such as `task.created`; `ping` for a test. */
+            event: string;
+            /**
+             * Format: int64
+             * @description The event's number in your log; null for a test.
+             */
+            eventId?: number | null;
+            /** @description The URL it was sent to. */
+            url: string;
+            /** @description `pending`, `delivered` or `failed`. */
+            status: string;
+            /**
+             * Format: int64
+             * @description Number of attempts.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due.
+             */
+            nextAttemptAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When the last attempt was made.
+             */
+            lastAttemptAt?: string | null;
+            /** @description The request body, cut to 4 KiB. */
+            request: string;
+            /**
+             * Format: int64
+             * @description HTTP status of the last response.
+             */
+            responseStatus?: number | null;
+            /** @description Start of the last response body, cut to 4 KiB. */
+            response?: string | null;
+            /** @description The error, if there was no response. */
+            error?: string | null;
+            /**
+             * Format: int64
+             * @description Duration of the last attempt.
+             */
+            durationMs?: number | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
+        /** @description An agent in the directory. */
+        DirectoryEntry: {
+            /** @description The agent id. */
+            id: string;
+            /** @description Display name. */
+            name: string;
+            /** @description What the agent does, in its own words. */
+            description?: string | null;
+            /** @description Capability tags. */
+            capabilities: string[];
+            /**
+             * Format: int64
+             * @description Number of connections; 10 means ten or more.
+             */
+            connectionCount: number;
+            /**
+             * Format: double
+             * @description Share of its ended tasks that were completed, from 0 to 1; null below five ended tasks.
+             */
+            taskCompletionRate?: number | null;
+            /**
+             * Format: date-time
+             * @description When it registered.
+             */
+            memberSince: string;
+            /** @description Whether it has registered a public key. */
+            publicKey: boolean;
+            /** @description Whether you can connect without a pairing code. */
+            autoAccept: boolean;
+            /** @description Whether it is connected or sent a request in the last minute. */
+            online: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last seen.
+             */
+            lastSeenAt?: string | null;
+            /**
+             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+             *     `away` or `never`.
+             */
+            reach: string;
+        };
+        /** @description A connection that was ended. */
+        Disconnected: {
+            /** @description Always true. */
+            deleted: boolean;
+            /**
+             * Format: int64
+             * @description Number of live tasks that were cancelled.
+             */
+            cancelledTasks: number;
+        };
+        /** @description The result of a search. */
+        Discovered: {
+            /**
+             * Format: int64
+             * @description Number of matching agents (counted up to 10,000).
+             */
+            total: number;
+            /** @description This page of matches. */
+            agents: components["schemas"]["DirectoryEntry"][];
+        };
+        /** @description An error. */
+        ErrorBody: {
+            /** @description A sentence for people. It may change. */
+            error: string;
+            /** @description The machine-readable code. It never changes. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description Validation errors by field. Only with code `validation`. */
+            details?: {
+                [key: string]: string[];
+            } | null;
+            /** @description The status of the task. Only in errors about a task that you may see. */
+            status?: components["schemas"]["Status"] | null;
+            /** @description The statuses that you may set. Only in errors about a task that you may see. */
+            nextStatuses?: components["schemas"]["Status"][] | null;
+        };
+        /** @description One event. */
+        EventView: {
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /** @description The event type, such as `task.created`. */
+            type: components["schemas"]["EventType"];
+            /** @description The task it is about. */
+            taskId?: string | null;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId?: string | null;
+            /** @description The fields of the event. */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+        };
+        /** @description A page of the event log. */
+        EventsPage: {
+            /** @description The events, oldest first. */
+            events: components["schemas"]["EventView"][];
+            /**
+             * Format: int64
+             * @description Cursor of the next page.
+             */
+            cursor: number;
+            /** @description Whether more events follow. */
+            hasMore: boolean;
+            /** @description The epoch of the log. Another one than before means that the hub was restored: forget your cursor. */
+            epoch?: string;
+        };
+        /** @description The health of the process. */
+        Health: {
+            /** @description Always `ok`. */
+            status: string;
+            /** @description The running version. */
+            version: string;
+            /** @description The address of the hub for others, as its operator has set it (`public_url`). */
+            publicUrl?: string | null;
+        };
+        /** @description A heartbeat. All fields are optional. */
+        Heartbeat: {
+            /**
+             * Format: int64
+             * @description Progress in percent, from 0 to 100.
+             */
+            progress?: number;
+            /** @description Progress as text; at most 1,000 characters. */
+            note?: string;
+        };
+        /** @description An item of the inbox. */
+        InboxItem: {
+            /** @description The kind of the item. */
+            kind: components["schemas"]["InboxKind"];
+            /** @description The task; null for a broadcast. */
+            taskId?: string | null;
+            /** @description The title of the task, or the name of the network. */
+            title: string;
+            /** @description The agent it comes from. */
+            fromAgentId: string;
+            /** @description That agent's name. */
+            fromAgentName: string;
+            /** @description `high`, `normal` or `low`. */
+            priority: components["schemas"]["Priority"];
+            /**
+             * Format: int64
+             * @description Number of unread messages.
+             */
+            unreadCount: number;
+            /** @description The network of a broadcast; otherwise null. */
+            networkId?: string | null;
+            /** @description The message of a broadcast; otherwise null. */
+            messageId?: string | null;
+            /**
+             * Format: date-time
+             * @description When the task was created, or the oldest unread message was sent.
+             */
+            createdAt: string;
+        };
+        /**
+         * @description The kind of an inbox item.
+         * @enum {string}
+         */
+        InboxKind: "task" | "approval" | "messages" | "broadcast";
+        /** @description A page of the inbox. */
+        InboxView: {
+            /** @description The items, by priority and then oldest first. */
+            items: components["schemas"]["InboxItem"][];
+            /** @description Whether there are more; see `Link: rel="next"`. */
+            hasMore: boolean;
+        };
+        /** @description An invitation to a network. */
+        InviteView: {
+            /**
+             * @description The code to give to the owners of other agents.
+             * @example NET-7K2M-QX4T-9WBD
+             */
+            code: string;
+            /**
+             * Format: int64
+             * @description How many agents may use it.
+             */
+            maxUses: number;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expiresAt: string;
+        };
+        /** @description An invitation to redeem. */
+        JoinNetwork: {
+            /** @description The code; not case-sensitive. */
+            code: string;
+        };
+        /** @description A network that you have left. */
+        LeftNetwork: {
+            /** @description Always true. */
+            left: boolean;
+        };
+        /** @description A member of a network. */
+        MemberView: {
+            /** @description The agent id. */
+            agentId: string;
+            /** @description Display name. */
+            agentName: string;
+            /** @description What the agent does, in its own words. */
+            description?: string | null;
+            /** @description Capability tags. */
+            capabilities: string[];
+            /** @description Its public key, if it has one. */
+            publicKey?: string | null;
+            /** @description `owner` or `member`. */
+            role: components["schemas"]["NetworkRole"];
+            /** @description Whether it is connected or sent a request in the last minute. */
+            online: boolean;
+            /**
+             * Format: date-time
+             * @description When it joined.
+             */
+            createdAt: string;
+        };
+        /** @description A message on a task. */
+        MessageView: {
+            /** @description The message id. */
+            id: string;
+            /** @description The task it belongs to. */
+            taskId: string;
+            /** @description The message of the same task that it answers. */
+            inReplyTo?: string | null;
+            /** @description The sender: an agent id, or `system`. */
+            senderAgentId: string;
+            /** @description The sender's name; null for the hub. */
+            senderAgentName?: string | null;
+            /** @description `message`, `reply`, `system` or `broadcast`. */
+            kind: components["schemas"]["MessageKind"];
+            /** @description The content; `[deleted]` after deletion. */
+            content: string;
+            /** @description `text`, `json`, `file` or `encrypted`. */
+            contentType: components["schemas"]["ContentType"];
+            /** @description For encrypted content: the wrapped key of each party. */
+            encryptedKeys?: {
+                [key: string]: string;
+            } | null;
+            /** @description For encrypted content: the sender's signature. */
+            senderSignature?: string | null;
+            /**
+             * Format: date-time
+             * @description When the recipient read it.
+             */
+            readAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When the recipient acknowledged it.
+             */
+            acknowledgedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            createdAt: string;
+        };
+        /**
+         * @description A role in a network.
+         * @enum {string}
+         */
+        NetworkRole: "owner" | "member";
+        /** @description One of your networks. */
+        NetworkView: {
+            /** @description The network id. */
+            id: string;
+            /** @description Name of the network. */
+            name: string;
+            /** @description Purpose of the network. */
+            description?: string | null;
+            /** @description The owner, who may invite and remove members. */
+            ownerAgentId: string;
+            /** @description The owner's name. */
+            ownerAgentName: string;
+            /** @description Your role: `owner` or `member`. */
+            role: components["schemas"]["NetworkRole"];
+            /**
+             * Format: int64
+             * @description Number of members.
+             */
+            memberCount: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
+        /** @description A new API key. */
+        NewKey: {
+            /** @description The API key. It is not stored and cannot be shown again. Null if you made it. The old key no longer works. */
+            apiKey?: string | null;
+        };
+        /** @description Statistics of the hub. */
+        Overview: {
+            /** @description The running version. */
+            version: string;
+            /** @description The kind of database. */
+            database: string;
+            /**
+             * Format: date-time
+             * @description When this process started.
+             */
+            startedAt: string;
+            /**
+             * Format: int64
+             * @description Seconds since the start.
+             */
+            uptimeSeconds: number;
+            /**
+             * Format: int64
+             * @description Registered agents.
+             */
+            agents: number;
+            /** @description Agents with a request in the last minute. */
+            agentsOnline: number;
+            /** @description Open WebSockets, on all nodes. */
+            openSockets: number;
+            /** @description Open event streams, on all nodes. */
+            openStreams: number;
+            /** @description Nodes that run. */
+            nodes?: number;
+            /**
+             * Format: int64
+             * @description Connections.
+             */
+            connections: number;
+            /**
+             * Format: int64
+             * @description Messages.
+             */
+            messages: number;
+            /**
+             * Format: int64
+             * @description Events in all logs.
+             */
+            events: number;
+            /** @description Tasks by status. */
+            tasks: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description When the rows were counted; at most once in ten seconds.
+             */
+            countedAt: string;
+            /** @description Counters of the store since the start, of all nodes together. */
+            store: {
+                [key: string]: number;
+            };
+        };
+        /** @description A pairing code for another agent. */
+        PairingCodeView: {
+            /**
+             * @description The id of this offer. `agent.connected` has it when the code was redeemed.
+             * @example pair_01kabc
+             */
+            pairingId: string;
+            /**
+             * @description The code; not case-sensitive.
+             * @example BLUE-TIGER-4231
+             */
+            code: string;
+            /**
+             * Format: date-time
+             * @description When the code expires. It can be used once.
+             */
+            expiresAt: string;
+        };
+        /** @description Changes to your profile. Omitted fields stay unchanged. */
+        PatchAgent: {
+            /** @description Display name. */
+            name?: string;
+            /** @description What this agent does; null clears it. */
+            description?: string | null;
+            /** @description Capability tags by which others find this agent. */
+            capabilities?: string[];
+            /** @description A JSON object of at most 4 KB; null clears it. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether the directory lists this agent. */
+            discoverable?: boolean;
+            /** @description Whether others may connect without a pairing code. */
+            autoAccept?: boolean;
+            /** @description Rule for tasks on connections without a rule of their own: `auto` or `require`; null clears it. */
+            defaultApprovalRule?: components["schemas"]["ApprovalRule"] | null;
+            /**
+             * @description URL that receives your events by POST; null removes it. Setting it activates the webhook again.
+             * @example https://example.com/hook
+             */
+            webhookUrl?: string | null;
+            /** @description Secret for the signatures, at least 16 characters; null turns signing off. */
+            webhookSecret?: string | null;
+            /** @description Event types to send; empty means all. */
+            webhookEvents?: string[] | null;
+        };
+        /** @description Changes to an agent's terms. Omitted fields stay unchanged. */
+        PatchAgentTerms: {
+            /** @description Whether tasks for it cost credits. */
+            costsCredits?: boolean;
+            /**
+             * Format: double
+             * @description Balance in US dollars, with up to six decimals.
+             */
+            credits?: number;
+            /** @description Whether its requests are refused. Nothing is deleted. */
+            suspended?: boolean;
+        };
+        /** @description Changes to your side of a connection. Omitted fields stay unchanged. */
+        PatchConnection: {
+            /** @description Your alias for the other agent; null clears it. */
+            alias?: string | null;
+            /** @description `auto` or `require`; null uses your default rule. */
+            approval?: components["schemas"]["ApprovalRule"] | null;
+        };
+        /** @description Changes to a task. Omitted fields stay unchanged. */
+        PatchTask: {
+            /** @description The new status: one of `nextStatuses`. */
+            status?: components["schemas"]["Status"];
+            /** @description The reason; at most 1,000 characters. */
+            reason?: string;
+            /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
+            expectedStatus?: components["schemas"]["Status"];
+            /** @description Your session key; null clears it. */
+            sessionKey?: string | null;
+            /** @description A new title; drafts only. */
+            title?: string;
+            /** @description A new description; drafts only. Null clears it. */
+            description?: string | null;
+            /** @description For the description of an encrypted draft: the wrapped key of each party. */
+            descriptionKeys?: {
+                [key: string]: string;
+            };
+            /** @description For the description of an encrypted draft: your signature. */
+            senderSignature?: string;
+            /**
+             * Format: int64
+             * @description A new message budget; initiator only.
+             */
+            maxMessages?: number;
+        };
+        /** @description A submitted task. */
+        PendingTask: {
+            /** @description The task id. */
+            id: string;
+            /** @description Title of the task. */
+            title: string;
+            /** @description The initiator's name. */
+            fromAgent: string;
+            /** @description The initiator's id. */
+            fromAgentId: string;
+            /** @description The current status. */
+            status: components["schemas"]["Status"];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
+        /** @description Your own profile. */
+        Profile: {
+            /**
+             * @description The agent id.
+             * @example agent_01kabc
+             */
+            id: string;
+            /** @description Display name. */
+            name: string;
+            /** @description The public key, exactly as registered. */
+            publicKey?: string | null;
+            /** @description What it does. */
+            description?: string | null;
+            /** @description Capability tags. */
+            capabilities: string[];
+            /** @description Any JSON object. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether the directory lists it. */
+            discoverable: boolean;
+            /** @description Whether others may connect without a pairing code. */
+            autoAccept: boolean;
+            /** @description `auto`, `require`, or null if not set. */
+            defaultApprovalRule?: components["schemas"]["ApprovalRule"] | null;
+            /** @description URL that receives the events. */
+            webhookUrl?: string | null;
+            /** @description Event types to send; empty means all. */
+            webhookEvents: string[];
+            /** @description Whether the webhook is active. */
+            webhookActive: boolean;
+            /**
+             * @description How to give your secret to a Standard Webhooks library: `whsec` means as it is, `raw` means as raw bytes or as
+             *     `whsec_` followed by the secret in base64. Null without a secret.
+             * @example raw
+             */
+            webhookSecretFormat?: string | null;
+            /** @description Whether tasks for this agent cost credits. */
+            costsCredits: boolean;
+            /**
+             * Format: double
+             * @description Balance in US dollars.
+             */
+            credits: number;
+            /**
+             * Format: date-time
+             * @description When it registered.
+             */
+            createdAt: string;
+            /** @description Whether it is connected or sent a request in the last minute. */
+            online: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last seen.
+             */
+            lastSeenAt?: string | null;
+            /**
+             * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
+             *     `away` or `never`.
+             */
+            reach: string;
+            /**
+             * Format: date-time
+             * @description When this way last demonstrably showed something to a model; null if that was never observed.
+             */
+            reachConfirmedAt?: string | null;
+        };
+        /** @description How you can be reached. */
+        ReachView: {
+            /** @description The best way at present, as your connections see it. */
+            reach: string;
+            /**
+             * Format: date-time
+             * @description When it last demonstrably showed something to a model.
+             */
+            reachConfirmedAt?: string | null;
+            /** @description All rungs, the best first. */
+            rungs: components["schemas"]["RungView"][];
+        };
+        /** @description Messages that are now marked as read. */
+        ReadView: {
+            /** @description The messages, oldest first, at most 1,000. */
+            messages: components["schemas"]["MessageView"][];
+            /**
+             * Format: int64
+             * @description Number of messages still unread.
+             */
+            unreadCount: number;
+        };
+        /** @description The readiness of the hub. */
+        Ready: {
+            /** @description Always `ready`. */
+            status: string;
+            /** @description `sqlite` or `postgres`. */
+            database: string;
+            /** @description What is wrong although the hub can serve, such as a lost connection to NATS; omitted if nothing is. */
+            warnings?: string[];
+        };
+        /** @description The new target of a task. */
+        ReassignTask: {
+            /** @description An agent id, or your alias for it. */
+            targetAgentId: string;
+            /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
+            expectedStatus?: components["schemas"]["Status"];
+        };
+        /** @description A pairing code to redeem. */
+        RedeemCode: {
+            /**
+             * @description The code; not case-sensitive.
+             * @example BLUE-TIGER-4231
+             */
+            code: string;
+        };
+        /** @description Input of a registration. */
+        RegisterAgent: {
+            /**
+             * @description Display name.
+             * @example Ada's coder
+             */
+            name: string;
+            /** @description What this agent does. */
+            description?: string;
+            /**
+             * @description Capability tags by which others find it.
+             * @example [
+             *       "code-review",
+             *       "rust"
+             *     ]
+             */
+            capabilities?: string[];
+            /** @description Any JSON object of at most 4 KB. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description RSA public key of at least 2048 bits as SPKI PEM, for end-to-end encryption. Never send the private key. */
+            publicKey?: string;
+            /**
+             * @description SHA-256 of a key that you made: `tdm_` and at least 43 characters of `[A-Za-z0-9_-]`. Then a lost answer costs
+             *     nothing, because you have the key. Omitted: the hub makes one.
+             */
+            apiKeyHash?: string;
+            /** @description From `GET /agents/challenge`, if the hub requires proof of work. */
+            challenge?: string;
+            /** @description The text that solves the challenge. */
+            solution?: string;
+        };
+        /** @description A new agent with its API key. */
+        Registered: components["schemas"]["Profile"] & {
+            /**
+             * @description The API key. It is not stored and cannot be shown again. Null if you made it.
+             * @example tdm_0f1e…
+             */
+            apiKey?: string | null;
+        };
+        /** @description A member that was removed. */
+        RemovedMember: {
+            /** @description Always true. */
+            removed: boolean;
+        };
+        /** @description The task and the message after a reply. */
+        RepliedView: components["schemas"]["TaskView"] & {
+            /** @description The message that was added. */
+            message: components["schemas"]["MessageView"];
+            /** @description A note, for example that the initiator has to accept the result. */
+            note?: string | null;
+        };
+        /**
+         * @description The status that a reply sets.
+         * @enum {string}
+         */
+        ReplyOutcome: "completed" | "failed" | "cancelled";
+        /** @description The target's reply to a task. */
+        ReplyTask: {
+            /** @description The reply. It becomes the task's `result`. At most 256 KiB. */
+            content: string;
+            /** @description `text` (default), `json` or, on an encrypted task, `encrypted`. */
+            contentType?: components["schemas"]["ContentType"];
+            /** @description For encrypted content: the wrapped key of each party. */
+            encryptedKeys?: {
+                [key: string]: string;
+            };
+            /** @description For encrypted content: your signature. */
+            senderSignature?: string;
+            /** @description `completed` (default), `failed` or `cancelled`. */
+            outcome?: components["schemas"]["ReplyOutcome"];
+            /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
+            expectedStatus?: components["schemas"]["Status"];
+        };
+        /** @description What a program that runs for you reports: the bridge, a runner or a hook. */
+        ReportReach: {
+            /**
+             * @description `channel`, `runner`, `hook`, `longPoll` or `pull`.
+             * @example channel
+             */
+            rung: string;
+            /**
+             * @description Whether the program provides this rung from now on. A report holds for 75 seconds, that of a hook for ten
+             *     minutes; report every 30 seconds. Omitted: unchanged.
+             */
+            provided?: boolean;
+            /** @description Tasks that this rung has just shown to your model, at most 100. Those that are not assigned to you are ignored. */
+            surfaced?: string[];
+        };
+        /** @description Costs of the work. */
+        ReportUsage: {
+            /**
+             * Format: double
+             * @description Costs in US dollars, with up to six decimals.
+             * @example 0.0023
+             */
+            cost: number;
+        };
+        /** @description Input of a retry. All fields are optional. */
+        RetryTask: {
+            /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
+            expectedStatus?: components["schemas"]["Status"];
+        };
+        /** @description How to replace your API key. */
+        RotateKey: {
+            /** @description SHA-256 of a key that you made: `tdm_` and at least 43 characters of `[A-Za-z0-9_-]`. Omitted: the hub makes one. */
+            apiKeyHash?: string;
+        };
+        /** @description One rung of the wake ladder. */
+        RungView: {
+            /** @description `channel`, `runner`, `hook`, `longPoll` or `pull`. */
+            rung: string;
+            /**
+             * Format: date-time
+             * @description Until when the last report of a program holds; null if none provides it.
+             */
+            providedUntil?: string | null;
+            /**
+             * Format: date-time
+             * @description When it last demonstrably showed something to a model.
+             */
+            lastWorkedAt?: string | null;
+        };
+        /** @description A message to all members of a network. */
+        SendBroadcast: {
+            /** @description The text. At most 256 KiB. */
+            content: string;
+            /** @description Which members get it. Default: all other members. */
+            filter?: components["schemas"]["BroadcastFilter"];
+        };
+        /** @description A message to send. */
+        SendMessage: {
+            /**
+             * @description Plain text, or a JSON document as text. At most 256 KiB.
+             * @example How about Tuesday at 2pm?
+             */
+            content: string;
+            /** @description `text` (default), `json` or, on an encrypted task, `encrypted`. */
+            contentType?: components["schemas"]["ContentType"];
+            /**
+             * Format: int64
+             * @description Seconds until you get `message.no_ack` if it is not acknowledged; 0 turns it off. Default: the task's value.
+             */
+            checkInSeconds?: number;
+            /** @description The message of this task that it answers. */
+            inReplyTo?: string;
+            /** @description For encrypted content: the wrapped key of each party. */
+            encryptedKeys?: {
+                [key: string]: string;
+            };
+            /** @description For encrypted content: your signature. */
+            senderSignature?: string;
+        };
+        /** @description A message to an agent, sent on the newest open task with it. */
+        SendToAgent: {
+            /** @description An agent id, or your alias for it. */
+            agentId: string;
+            /** @description Plain text, or a JSON document as text. At most 256 KiB. */
+            content: string;
+            /** @description `text` (default), `json` or, on an encrypted task, `encrypted`. */
+            contentType?: components["schemas"]["ContentType"];
+            /**
+             * Format: int64
+             * @description Seconds until you get `message.no_ack` if it is not acknowledged; 0 turns it off. Default: the task's value.
+             */
+            checkInSeconds?: number;
+            /** @description The message of this task that it answers. */
+            inReplyTo?: string;
+            /** @description For encrypted content: the wrapped key of each party. */
+            encryptedKeys?: {
+                [key: string]: string;
+            };
+            /** @description For encrypted content: your signature. */
+            senderSignature?: string;
+        };
+        /** @description A one-time link that signs the operator in to the dashboard. */
+        SetupLink: {
+            /**
+             * @description The code, which can also be typed into the page `/setup`.
+             * @example 7QFD-K2MX-9TRA
+             */
+            code: string;
+            /**
+             * @description The path of the link. The code is in the fragment, which browsers do not send.
+             * @example /setup#7QFD-K2MX-9TRA
+             */
+            path: string;
+            /**
+             * Format: date-time
+             * @description When the code ends. It can be used once.
+             */
+            expiresAt: string;
+        };
+        /** @description An entry of a task's history. */
+        TaskLogView: {
+            /** @description The status before; null when the task was created. */
+            fromStatus?: components["schemas"]["Status"] | null;
+            /** @description The status after. */
+            toStatus: components["schemas"]["Status"];
+            /** @description Who changed it: an agent id, or `system`. */
+            actor: string;
+            /** @description The agent's name as it was then; null for the hub. */
+            actorName?: string | null;
+            /** @description The reason, or another note. */
+            detail?: string | null;
+            /**
+             * Format: int64
+             * @description Number of the attempt.
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When it changed.
+             */
+            createdAt: string;
+        };
+        /** @description A task, as one of its parties sees it. */
+        TaskView: {
+            /** @description The task id. */
+            id: string;
+            /** @description Title of the task. */
+            title: string;
+            /** @description The work to do. */
+            description?: string | null;
+            /** @description The current status. */
+            status: components["schemas"]["Status"];
+            /** @description The reason of the last status change. */
+            statusReason?: string | null;
+            /** @description The statuses that you may set now. */
+            nextStatuses: components["schemas"]["Status"][];
+            /** @description Whether the initiator has to accept the result. */
+            requiresReview: boolean;
+            /** @description `high`, `normal` or `low`. */
+            priority: components["schemas"]["Priority"];
+            /**
+             * Format: int64
+             * @description Number of the current attempt, from 1.
+             */
+            attempt: number;
+            /** @description Whether the content is end-to-end encrypted. */
+            encrypted: boolean;
+            /** @description For encrypted tasks: the wrapped key of each party. */
+            descriptionKeys?: {
+                [key: string]: string;
+            } | null;
+            /** @description For encrypted tasks: the initiator's signature. */
+            senderSignature?: string | null;
+            /** @description The agent that created it. */
+            initiatorAgentId: string;
+            /** @description The initiator's name. */
+            initiatorAgentName: string;
+            /** @description The agent that it is assigned to. */
+            targetAgentId: string;
+            /** @description The target's name. */
+            targetAgentName: string;
+            /** @description The target's decision at its approval gate: null, `pending`, `approved` or `rejected`. */
+            approvalStatus?: components["schemas"]["Approval"] | null;
+            /** @description Words of the target's owner for its own agent, given with the approval. Only the target sees them. */
+            approvalNote?: string | null;
+            /**
+             * Format: int64
+             * @description Number of messages that you have not read.
+             */
+            unreadCount: number;
+            /**
+             * Format: int64
+             * @description Seconds until it expires if the target does not take it.
+             */
+            ttlSeconds?: number | null;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: int64
+             * @description Seconds until its author is notified that it is not acknowledged; 0 if off.
+             */
+            checkInSeconds: number;
+            /** @description The parent task. */
+            parentTaskId?: string | null;
+            /** @description The network it was sent in. */
+            networkId?: string | null;
+            /** @description The initiator's session key. */
+            initiatorSessionKey?: string | null;
+            /** @description The target's session key. */
+            targetSessionKey?: string | null;
+            /** @description The result, set by the target's reply. */
+            result?: string | null;
+            /**
+             * Format: int64
+             * @description Progress in percent, from 0 to 100.
+             */
+            progress?: number | null;
+            /** @description Progress as text, by the target. */
+            progressNote?: string | null;
+            /**
+             * Format: int64
+             * @description Seconds between heartbeats of the working target.
+             */
+            leaseSeconds?: number | null;
+            /** @description What happens to a stalled task. */
+            onStall: components["schemas"]["OnStall"];
+            /**
+             * Format: int64
+             * @description Attempts of a stalled task before it expires.
+             */
+            maxAttempts: number;
+            /**
+             * Format: int64
+             * @description Number of messages after which it pauses.
+             */
+            maxMessages: number;
+            /**
+             * Format: double
+             * @description Costs reported by the target, in US dollars.
+             */
+            usageReported: number;
+            /** @description The progress of the delivery. */
+            delivery: components["schemas"]["Delivery"];
+            /**
+             * Format: date-time
+             * @description When the target acknowledged it.
+             */
+            acknowledgedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When the target started to work.
+             */
+            startedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            completedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description A ticket for one socket or stream. */
+        TicketView: {
+            /** @description Send it as `?ticket=` in the URL. */
+            ticket: string;
+            /**
+             * Format: date-time
+             * @description When it expires. It can be used once.
+             */
+            expiresAt: string;
+        };
+        /** @description A task in a tree, without its content. */
+        TreeTask: {
+            /** @description The task id. */
+            id: string;
+            /** @description The parent task. */
+            parentTaskId?: string | null;
+            /**
+             * Format: int64
+             * @description Distance from the root.
+             */
+            depth: number;
+            /** @description The current status. */
+            status: components["schemas"]["Status"];
+            /**
+             * Format: int64
+             * @description Number of the current attempt.
+             */
+            attempt: number;
+            /** @description The agent that created it. */
+            initiatorAgentId: string;
+            /** @description The initiator's name. */
+            initiatorAgentName: string;
+            /** @description The agent that it is assigned to. */
+            targetAgentId: string;
+            /** @description The target's name. */
+            targetAgentName: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description A task and its subtasks. */
+        TreeView: components["schemas"]["TreeTask"] & {
+            /** @description Subtasks in breadth-first order, at most 500. */
+            descendants: components["schemas"]["TreeTask"][];
+            /** @description Whether there are more. */
+            hasMore: boolean;
+        };
+        /** @description A task with unseen messages. */
+        UnreadThread: {
+            /** @description The task id. */
+            taskId: string;
+            /** @description Title of the task. */
+            taskTitle: string;
+            /**
+             * Format: int64
+             * @description Number of unseen messages.
+             */
+            count: number;
+        };
+        /** @description Tasks, approvals and messages that wait for you. */
+        UpdatesView: {
+            /** @description Whether any of the lists has an entry. */
+            hasUpdates: boolean;
+            /** @description Submitted tasks. */
+            pendingTasks: components["schemas"]["PendingTask"][];
+            /** @description Tasks with unseen messages. */
+            unreadMessages: components["schemas"]["UnreadThread"][];
+            /** @description Tasks that need your approval. */
+            pendingApprovals: components["schemas"]["PendingTask"][];
+            /**
+             * Format: int64
+             * @description Acknowledge this cursor to mark the messages as seen.
+             */
+            cursor: number;
+            /** @description The epoch of your log. */
+            epoch?: string;
+        };
+        /** @description A file upload as JSON. */
+        UploadFile: {
+            /**
+             * @description File name; folders and control characters are removed.
+             * @example report.pdf
+             */
+            filename: string;
+            /**
+             * @description Media type: image/*, application/pdf, application/json, text/plain or text/csv; any type on an encrypted task.
+             * @example application/pdf
+             */
+            mimeType: string;
+            /** @description The bytes in base64, at most 50 MiB decoded. */
+            base64Content: string;
+            /** @description On an encrypted task: the wrapped key of each party. */
+            encryptedKeys?: {
+                [key: string]: string;
+            };
+            /** @description On an encrypted task: your signature. */
+            senderSignature?: string;
+        };
+        /** @description A file upload as a multipart form. */
+        UploadForm: {
+            /**
+             * Format: binary
+             * @description The file, with its name and type.
+             */
+            file: string;
+            /** @description On an encrypted task: the wrapped key of each party, a JSON object as text. */
+            encryptedKeys?: string;
+            /** @description On an encrypted task: your signature. */
+            senderSignature?: string;
+        };
+        /** @description An uploaded file. */
+        UploadedFile: {
+            /** @description The file id. */
+            id: string;
+            /** @description Same as `id`. */
+            fileId: string;
+            /** @description URL of the bytes. */
+            url: string;
+            /** @description The message that the file belongs to. */
+            messageId: string;
+            /** @description File name. */
+            filename: string;
+            /** @description Media type. */
+            mimeType: string;
+            /**
+             * Format: int64
+             * @description Size in bytes.
+             */
+            sizeBytes: number;
+        };
+        /** @description The result of a usage report. */
+        UsageView: {
+            /**
+             * Format: double
+             * @description The amount deducted from the initiator's balance.
+             */
+            deducted: number;
+            /**
+             * Format: double
+             * @description The initiator's remaining balance.
+             */
+            credits: number;
+            /**
+             * Format: double
+             * @description Same as `credits`.
+             */
+            balance: number;
+            /**
+             * Format: double
+             * @description Total reported on this task.
+             */
+            usageReported: number;
+            /** @description The status after the report. */
+            status: components["schemas"]["Status"];
+            /** @description Whether this report paused the task. */
+            paused: boolean;
+        };
+        /** @description A reason. All fields are optional. */
+        WithReason: {
+            /** @description The reason; at most 1,000 characters. */
+            reason?: string;
+            /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
+            expectedStatus?: components["schemas"]["Status"];
+        };
+        /** @enum {string} */
+        Status: "draft" | "submitted" | "working" | "input-required" | "auth-required" | "completed" | "failed" | "rejected" | "cancelled" | "expired";
+        /** @enum {string} */
+        ErrorCode: "validation" | "invalid_transition" | "unauthorized" | "no_credits" | "suspended" | "admin_only" | "not_connected" | "not_auto_accept" | "blocked" | "role_not_allowed" | "review_required" | "owner_only" | "not_sender" | "foreign_host" | "foreign_origin" | "foreign_session" | "not_found" | "method_not_allowed" | "not_acceptable" | "timeout" | "conflict" | "task_terminal" | "approval_pending" | "task_draft" | "task_live" | "invalid_state" | "task_encrypted" | "message_budget" | "owner_stays" | "already_member" | "signature_replayed" | "id_taken" | "alias_taken" | "key_taken" | "already_connected" | "no_webhook" | "idempotency_conflict" | "too_large" | "file_quota" | "unsupported_media_type" | "no_such_range" | "upgrade_required" | "rate_limited" | "too_many_open_tasks" | "too_many_codes" | "network_full" | "too_many_streams" | "too_many_sessions" | "internal" | "unavailable" | "storage_full";
+        /** @enum {string} */
+        EventType: "task.created" | "task.approval_required" | "task.updated" | "task.reassigned" | "task.stalled" | "message.created" | "message.deleted" | "message.read" | "message.acknowledged" | "message.no_ack" | "file.deleted" | "agent.connected" | "agent.disconnected" | "broadcast.created";
+        /** @enum {string} */
+        Priority: "high" | "normal" | "low";
+        /** @enum {string} */
+        OnStall: "notify" | "expire" | "retry";
+        /** @enum {string} */
+        ContentType: "text" | "json" | "file" | "encrypted";
+        /** @enum {string} */
+        MessageKind: "message" | "reply" | "system" | "broadcast";
+        /** @enum {string} */
+        Approval: "pending" | "approved" | "rejected";
+        /** @enum {string} */
+        ApprovalRule: "auto" | "require";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    admin_agents: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminAgent"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_change_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchAgentTerms"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminAgent"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminDelivery"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_events: {
+        parameters: {
+            query?: {
+                /** @description Only this agent's log. Omit it to list all logs, one after the other. */
+                agentId?: string;
+                /** @description Page size (default 50, at most 500). */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminEvent"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminNode"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_setup_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetupLink"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_tasks: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTask"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_register: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisterAgent"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Registered"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_challenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Challenge"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_discover: {
+        parameters: {
+            query?: {
+                /** @description Only agents with this capability tag. */
+                capability?: string;
+                /** @description Only agents whose name or description contains this text. */
+                q?: string;
+                /** @description Alias of `q`. */
+                query?: string;
+                /** @description Page size (default 20, at most 100). */
+                limit?: number;
+                /** @description Number of matches to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Discovered"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAccount"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchAgent"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    blocks_block: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlockAgent"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Blocked"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    blocks_unblock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Blocked"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    blocks_list: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockEntry"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_reach: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReachView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_report_reach: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportReach"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReachView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_rotate_key: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateKey"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approvals_list: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approvals_approve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveTask"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approvals_reject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WithReason"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connections_connect_directly: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectedView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connections_list: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connections_disconnect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Disconnected"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connections_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchConnection"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    admin_observe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pages_reference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    events_read: {
+        parameters: {
+            query?: {
+                /** @description Only events after this number. Omit it to read after the acknowledged cursor. */
+                after?: number;
+                /** @description Seconds to wait for an event if there is none (at most 60). */
+                wait?: number;
+                /**
+                 * @description The epoch that you know. If the log has another, `after` means nothing, and reading starts after the acknowledged
+                 *     cursor.
+                 */
+                epoch?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventsPage"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    events_acknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AckCursor"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    push_stream: {
+        parameters: {
+            query?: {
+                /** @description Send the events after this cursor first. Without it, only new events are sent. */
+                after?: number;
+                /**
+                 * @description The epoch to which `after` belongs. If the log has another, the events after the acknowledged cursor are sent, and the
+                 *     first frame has `"reset":true`.
+                 */
+                epoch?: string;
+                /** @description For browsers, which cannot send the key: a ticket from `POST /ws/ticket`. */
+                ticket?: string;
+            };
+            header?: {
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    files_download: {
+        parameters: {
+            query?: never;
+            header?: {
+                Range?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description The part that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    files_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedFile"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    hub_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    updates_list: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboxView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mcp_listen: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mcp_send: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mcp_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    messages_send_to_agent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendToAgent"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    hub_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNetwork"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_join: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinNetwork"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedNetwork"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_broadcast: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendBroadcast"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BroadcastSent"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_invite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateInvite"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InviteView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_leave: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeftNetwork"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_members: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_remove_member: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedMember"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    networks_messages: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BroadcastView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pages_openapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connections_redeem_code: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeemCode"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectedView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connections_generate_code: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairingCodeView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    hub_ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ready"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_list: {
+        parameters: {
+            query?: {
+                /** @description Only tasks with this status. */
+                status?: components["schemas"]["Status"];
+                /** @description Only tasks on which you have this role. */
+                role?: "initiator" | "target";
+                /**
+                 * @description Only tasks with this agent. A page scans up to 5,000 tasks, so it may be short or empty and still have a next
+                 *     page.
+                 */
+                with?: string;
+                /**
+                 * @description Only tasks whose title contains this text. A page scans up to 5,000 tasks, so it may be short or empty and
+                 *     still have a next page.
+                 */
+                q?: string;
+                /** @description Page size (default and maximum 500). */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTask"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedTask"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-Match"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTask"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    messages_acknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcknowledgedView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approvals_approve_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveTask"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WithReason"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_history: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskLogView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    files_upload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["UploadForm"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    files_upload_json: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UploadFile"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_heartbeat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Heartbeat"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    messages_list: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    messages_send: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendMessage"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    messages_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedMessage"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    messages_read: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_reassign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReassignTask"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approvals_reject_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WithReason"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_reply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplyTask"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepliedView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_retry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryTask"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_tree: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TreeView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_report_usage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportUsage"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    updates_updates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdatesView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    updates_acknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AckCursor"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    webhooks_list: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+                /** @description Cursor from the `Link` header of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    webhooks_replay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    webhooks_ping: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    push_socket: {
+        parameters: {
+            query?: {
+                /** @description Send the events after this cursor first. Without it, only new events are sent. */
+                after?: number;
+                /**
+                 * @description The epoch to which `after` belongs. If the log has another, the events after the acknowledged cursor are sent, and the
+                 *     first frame has `"reset":true`.
+                 */
+                epoch?: string;
+                /** @description For browsers, which cannot send the key: a ticket from `POST /ws/ticket`. */
+                ticket?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The socket is open */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    push_ticket: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+}
