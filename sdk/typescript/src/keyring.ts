@@ -133,6 +133,9 @@ export class Keyring {
 
   /** Compares a key with the pinned one, and pins the first one, unless another agent is pinned under the same name. */
   async check(agent: string, found: PeerKey): Promise<void> {
+    const before = (await this.store.known()).agents[agent];
+    const isKnown = before?.fingerprint === found.key.fingerprint && (await this.pinned(agent)) !== null;
+    if (before && isKnown && namesOf(found).every((name) => isCalled(agent, before, name))) return;
     await this.store.change(async (known) => {
       const pin = known.agents[agent];
       let names = namesOf(found);

@@ -46,6 +46,9 @@ const unreadable = (view: MessageView, why: string): Opened<MessageView> => ({
 });
 
 export class Sealer {
+  /** Keys that the hub presented to this program and that match their pins. */
+  readonly #checked = new Map<string, PublicKey>();
+
   constructor(
     readonly calls: Calls,
     readonly ring: Keyring | null,
@@ -84,8 +87,12 @@ export class Sealer {
   }
 
   async #keyForSealing(agent: string): Promise<PublicKey> {
+    const before = this.#checked.get(agent);
+    // The owner may have accepted another key since.
+    if (before && (await this.keyring().pinned(agent))?.fingerprint === before.fingerprint) return before;
     const found = await this.presentedKey(agent);
     await this.keyring().check(agent, found);
+    this.#checked.set(agent, found.key);
     return found.key;
   }
   async #keyForOpening(agent: string): Promise<PublicKey> {

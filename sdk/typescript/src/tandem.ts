@@ -170,6 +170,12 @@ export class Tandem {
     return connected;
   }
 
+  /** Pins the key that the hub presents for an agent now, in place of any other. First compare the words of `presented`. */
+  async trust(agent: string): Promise<void> {
+    const ring = this.sealer.keyring();
+    await ring.accept(agent, await this.sealer.presentedKey(agent));
+  }
+
   /** The connected agent that a word means: its id, your alias for it, or its whole name. */
   async connection(named: string): Promise<ConnectionView> {
     const all: ConnectionView[] = [];
