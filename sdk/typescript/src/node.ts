@@ -112,13 +112,15 @@ function checkName(name: string): string {
   if (/^(?!\.)[\p{Alphabetic}\p{N}\-_.+]{1,64}$/u.test(name)) return name;
   throw new ProfileError(`${JSON.stringify(name)} cannot be the name of a profile: use 1 to 64 letters, digits, -, _, . and +`);
 }
+/** Strings in one line are all that a profile has. */
+const TOML = /^\s*(\w+)\s*=\s*(?:"""(.*)"""|"((?:[^"\\]|\\.)*)"|'''(.*)'''|'([^']*)')\s*(?:#.*)?$/;
 function fromToml(text: string, path: string): Stored {
   const fields: Record<string, string> = {};
   for (const line of text.split("\n").filter((line) => /^\s*[^#\s]/.test(line))) {
-    const [, key, basic, literal] = line.match(/^\s*(\w+)\s*=\s*(?:("(?:[^"\\]|\\.)*")|'([^']*)')\s*(?:#.*)?$/) ?? [];
+    const [, key, long, basic = long, rawLong, raw = rawLong] = line.match(TOML) ?? [];
     if (key === undefined) throw new ProfileError(`${path} is no profile: ${line.replace(/=.*/, "= …")}`);
     const plain = basic?.replace(/\\U0*([0-9A-Fa-f]{1,6})/g, (_, code) => String.fromCodePoint(Number.parseInt(code, 16)));
-    fields[key] = plain === undefined ? (literal as string) : JSON.parse(plain);
+    fields[key] = plain === undefined ? (raw as string) : JSON.parse(`"${plain.replace(/(?<!\\)((?:\\\\)*)"/g, '$1\\"')}"`);
   }
   const { hub, agent_id, agent_name, api_key } = fields;
   if (!hub || !agent_id || agent_name === undefined || !api_key)

@@ -1,10 +1,9 @@
 // Works on the tasks of an agent: takes them, keeps their leases, and delivers exactly one result for each.
 import { AnswerLost, Refused, TandemError, Untrusted } from "./errors.js";
-import { TERMINAL } from "./generated/words.js";
 import { Backoff, everyPage, randomKey, sleep } from "./http.js";
 import type { Tandem } from "./tandem.js";
 import { Reply, Task } from "./task.js";
-import type { TaskView } from "./types.js";
+import type { EventType, TaskView } from "./types.js";
 
 export type Handler = (task: Task) => Reply | string | undefined | void | Promise<Reply | string | undefined | void>;
 export interface WorkerOptions {
@@ -23,7 +22,7 @@ export class Worker {
   readonly #sessionKey: string;
   readonly #names = new Map<string, string>();
   readonly #queue = new Set<string>();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, { task: Task; done: Promise<void> }>();
   readonly #stopping = new AbortController();
   readonly #cancelled = new AbortController();
   #isScanDue = true;
@@ -51,7 +50,7 @@ export class Worker {
     const end = this.hub.listen((event, failure) => {
       failed ??= failure;
       if (event === null) this.#isScanDue = true;
-      else if (event.taskId && /^(task\.created|task\.updated|message\.created)$/.test(event.type)) this.#queue.add(event.taskId);
+      else if (event.taskId) this.#heard(event.type, event.taskId);
       this.#wake();
     });
     try {
@@ -61,26 +60,40 @@ export class Worker {
           scanned = Date.now();
           await this.#scan().catch((failure) => this.#pause(failure));
         }
-        for (const id of this.#queue) {
+        for (const id of this.#waiting()) {
           if (this.#running.size >= concurrency || this.#stopping.signal.aborted) break;
           this.#queue.delete(id);
-          const task = this.#running.has(id) ? null : await this.#take(id).catch((failure) => this.#pause(failure, id));
-          const ended = () => {
-            this.#running.delete(id);
-            this.#wake();
-          };
-          if (task) this.#running.set(id, this.#work(task).finally(ended));
+          const task = await this.#take(id).catch((failure) => this.#pause(failure, id));
+          if (task) this.#start(task);
         }
         const nap = new AbortController();
         this.#wake = () => nap.abort();
-        const isFree = this.#queue.size > 0 && this.#running.size < concurrency;
+        const isFree = this.#waiting().length > 0 && this.#running.size < concurrency;
         if (!isFree && !this.#isScanDue && !this.#stopping.signal.aborted) await sleep(60, nap.signal);
       }
-      await Promise.all(this.#running.values());
+      await Promise.all([...this.#running.values()].map(({ done }) => done));
     } finally {
       end();
     }
     if (failed) throw failed;
+  }
+
+  #heard(type: EventType, id: string): void {
+    const running = this.#running.get(id);
+    if (!running || type === "task.created") {
+      if (/^(task\.created|task\.updated|message\.created)$/.test(type)) this.#queue.add(id);
+    } else if (type === "task.updated") void this.#beat(running.task);
+  }
+  /** A new attempt of a task waits for the end of the one before. */
+  #waiting(): string[] {
+    return [...this.#queue].filter((id) => !this.#running.has(id));
+  }
+  #start(task: Task): void {
+    const done = this.#work(task).finally(() => {
+      this.#running.delete(task.id);
+      this.#wake();
+    });
+    this.#running.set(task.id, { task, done });
   }
 
   /** The hub is away, or does not want this now. */
@@ -204,11 +217,12 @@ export class Worker {
   async #beat(task: Task): Promise<void> {
     try {
       const view = await this.hub.calls.tasksHeartbeat(task.id);
-      if (TERMINAL.includes(view.status) || view.targetSessionKey !== this.#sessionKey) task.stopped.abort();
+      if (view.targetSessionKey !== this.#sessionKey) task.stopped.abort();
     } catch (failure) {
       if (!(failure instanceof Refused)) return;
       const { code, taskStatus } = failure;
-      if (code === "not_found" || (taskStatus && TERMINAL.includes(taskStatus))) task.stopped.abort();
+      const isOver = taskStatus && !["working", "input-required", "auth-required"].includes(taskStatus);
+      if (code === "not_found" || isOver) task.stopped.abort();
     }
   }
 }
