@@ -135,7 +135,10 @@ ${table.join("\n")}
 const refusals = `${HEAD}import { Refused } from "../errors.js";
 
 ${words.errorCodes
-  .map(({ code, meaning }) => `${meaning ? `/** ${meaning} */\n` : ""}export class ${pascal(code)} extends Refused<"${code}"> {}`)
+  .map(
+    ({ code, meaning }) =>
+      `${meaning ? `/** ${meaning} */\n` : ""}export class ${pascal(code)} extends Refused {\n  declare readonly code: "${code}";\n}`,
+  )
   .join("\n")}
 
 /** The class of each error code. */

@@ -12,10 +12,10 @@ export class TandemError extends Error {
 }
 
 /** The hub has answered with an error. */
-export class Refused<Code extends ErrorCode = ErrorCode> extends TandemError {
+export class Refused extends TandemError {
   constructor(
     /** The word for programs. A newer hub may say one that is not in the type. */
-    readonly code: Code,
+    readonly code: ErrorCode,
     readonly status: number,
     readonly body: ErrorBody,
     /** Seconds after which to try again, if the hub said so. */

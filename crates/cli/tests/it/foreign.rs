@@ -1,5 +1,7 @@
 //! Clients that are not ours: Node's `ws`, Python's `websockets`, and the Standard Webhooks verifier.
 
+mod typescript;
+
 use std::path::PathBuf;
 use std::process::Stdio;
 
