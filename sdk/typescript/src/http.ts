@@ -161,8 +161,8 @@ export class Http {
     if (this.key) headers.set("authorization", `Bearer ${this.key}`);
     if (call.idempotencyKey) headers.set("idempotency-key", call.idempotencyKey);
     if (!isPlain) headers.set("content-type", "application/json");
-    // A page may not set this header; its browser's own stays.
-    if (!("document" in globalThis)) headers.set("user-agent", `tandem-typescript/${VERSION}`);
+    // A browser has its own.
+    if ("process" in globalThis) headers.set("user-agent", `tandem-typescript/${VERSION}`);
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), (ANSWER_SECONDS + wait) * 1000);
     const signals = call.signal ? AbortSignal.any([call.signal, limit.signal]) : limit.signal;

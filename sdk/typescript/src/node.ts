@@ -87,8 +87,10 @@ async function lock(path: string, mode: "wait" | "try"): Promise<Release | null>
     });
     const locked = new Promise<"locked">((done) => child.stdout.once("data", () => done("locked")));
     const outcome = await Promise.race([ended, locked]);
+    if (outcome === "ended" && mode === "wait") throw new ProfileError(`cannot lock ${path}`);
     if (outcome === "ended") return null;
     if (outcome === "missing") continue;
+    child.stdin.on("error", () => {});
     // It ends with this process, and does not keep it.
     for (const part of [child, child.stdin, child.stdout] as unknown as { unref(): void }[]) part.unref();
     return async () => {
@@ -170,7 +172,8 @@ export class FileStore implements KeyStore {
   async known(): Promise<Known> {
     const found = await stat(this.pins, { bigint: true }).catch(() => null);
     const version = found ? `${found.ino} ${found.mtimeNs} ${found.size}` : "";
-    if (version === this.#version) return this.#known;
+    // A file that is gone takes nothing away from what is known.
+    if (!found || version === this.#version) return this.#known;
     try {
       this.#known = JSON.parse((await readSecret(this.pins, 64 * 1024 * 1024)) ?? '{"agents":{},"tasks":[]}');
       this.#known.tasks ??= [];

@@ -4,7 +4,7 @@ import type { Calls } from "./generated/calls.js";
 import { everyPage, randomKey } from "./http.js";
 import { type Keyring, oneLine, otherParty, type PeerKey, safeName } from "./keyring.js";
 import { type Bytes, fromBase64, open, PublicKey, type Sealed, seal, toBase64 } from "./seal.js";
-import type { MessageView, TaskView } from "./types.js";
+import type { CreateTask, MessageView, TaskView } from "./types.js";
 
 export const CLEAR_TITLE = "Encrypted Task";
 const CLEAR_FILENAME = "encrypted_file";
@@ -290,7 +290,12 @@ export class Sealer {
     return peer;
   }
   /** The sealed fields of a new task. Its other party is remembered before the call: the answer may get lost. */
-  async sealTask(id: string | undefined, peer: string, title: string, description: string): Promise<object> {
+  async sealTask(
+    id: string | undefined,
+    peer: string,
+    title: string,
+    description: string,
+  ): Promise<Pick<CreateTask, "id" | "targetAgentId" | "title" | "encrypted">> {
     const task = id ?? SEALED_ID + randomKey().slice(0, 16);
     const { content, keys, signature } = await this.#seal(task, peer, { title, description });
     await this.keyring().remember(task, peer);

@@ -216,8 +216,9 @@ export class Tandem {
     const draft = contents.length > 0 ? { draft: true } : {};
     const plain = { targetAgentId: peer, title, ...(description === "" ? {} : { description }) };
     const sealed = encrypt ? await this.sealer.sealTask(options.id, peer, title, description) : {};
-    const view = await this.calls.tasksCreate({ ...plain, ...options, ...draft, ...sealed });
-    const isAsSent = view.encrypted === encrypt && view.targetAgentId === peer && (!options.id || view.id === options.id);
+    const sent = { ...plain, ...options, ...draft, ...sealed };
+    const view = await this.calls.tasksCreate(sent);
+    const isAsSent = view.encrypted === encrypt && view.targetAgentId === peer && (!sent.id || view.id === sent.id);
     if (!isAsSent) throw new Untrusted("presented_as_plain", `the hub presents ${view.id} as another task than was created`);
     const task = await Task.open(this, view);
     for (const { name, mime, bytes } of contents) await task.upload({ name, mime, data: bytes });

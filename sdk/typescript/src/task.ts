@@ -80,19 +80,22 @@ export class Task {
   }
 
   async #show(raw: TaskView): Promise<this> {
-    const { description, result, encrypted } = this.raw;
-    const isSame = raw.description === description && raw.result === result && raw.encrypted === encrypted;
-    const { title, ...clear } = this.view;
-    const kept = {
+    if (raw.id !== this.id) throw new Untrusted("presented_as_plain", `instead of ${this.id} the hub presents ${raw.id}`);
+    const fixed = ["description", "result", "encrypted", "initiatorAgentId", "targetAgentId"] as const;
+    const isSame = fixed.every((field) => raw[field] === this.raw[field]);
+    const { title, description = null, result = null, initiatorAgentName, targetAgentName } = this.view;
+    const clear = {
       title,
-      description: clear.description ?? null,
-      result: clear.result ?? null,
+      description,
+      result,
+      initiatorAgentName,
+      targetAgentName,
       descriptionKeys: null,
       senderSignature: null,
     };
     // What was opened stays open: the text is the same.
-    const isKept = isSame && this.trust === "verified" && raw.targetAgentId === this.raw.targetAgentId;
-    this.#opened = isKept ? { trust: "verified", view: { ...raw, ...kept } } : await this.hub.sealer.openTask(raw);
+    const isKept = isSame && this.trust === "verified";
+    this.#opened = isKept ? { trust: "verified", view: { ...raw, ...clear } } : await this.hub.sealer.openTask(raw);
     this.raw = raw;
     return this;
   }

@@ -109,19 +109,17 @@ export class Worker {
   }
 
   async #scan(): Promise<void> {
-    for (const status of ["input-required", "working", "submitted"] as const) {
-      const found: string[] = [];
-      const isOurs = (task: TaskView) => status === "submitted" || this.#isResumable(task);
+    const found: string[] = [];
+    for (const status of ["submitted", "working", "input-required"] as const) {
       for await (const page of everyPage((query) => this.hub.calls.tasksList({ ...query, role: "target", status }))) {
-        found.unshift(
-          ...page
-            .filter(isOurs)
-            .map(({ id }) => id)
-            .reverse(),
-        );
+        for (const task of page) {
+          const isOurs = status === "submitted" || this.#isResumable(task);
+          if (isOurs && (await this.#accepts(task.initiatorAgentId))) found.push(task.id);
+        }
       }
-      for (const id of found) this.#queue.add(id);
     }
+    // What was begun before comes first, then the oldest.
+    for (const id of found.reverse()) this.#queue.add(id);
   }
   /** A task that this worker has begun before it was started again. One with a result waits for review. */
   #isResumable(task: TaskView): boolean {
@@ -154,7 +152,7 @@ export class Worker {
       if (failure instanceof Refused && failure.code === "not_found") return null;
       throw failure;
     });
-    const isMine = view?.targetAgentId === (await this.hub.agentId()) && view.approvalStatus !== "pending";
+    const isMine = view?.id === id && view.targetAgentId === (await this.hub.agentId()) && view.approvalStatus !== "pending";
     const isNew = view?.status === "submitted";
     if (!view || !isMine || (!isNew && !this.#isResumable(view)) || !(await this.#accepts(view.initiatorAgentId))) return null;
     const task = await Task.open(this.hub, view);
@@ -166,7 +164,7 @@ export class Worker {
     const change = { status: "working", expectedStatus: "submitted", sessionKey: this.#sessionKey } as const;
     const taken = await this.hub.calls.tasksChange(id, change).catch(async (failure) => {
       // Somebody else was faster, or it has ended.
-      if (failure instanceof Refused && failure.status < 429) return null;
+      if (failure instanceof Refused && [400, 403, 404, 409].includes(failure.status)) return null;
       const now = failure instanceof AnswerLost ? await this.hub.calls.tasksView(id) : null;
       if (now && this.#isResumable(now)) return now;
       throw failure;
@@ -186,12 +184,16 @@ export class Worker {
       }
       const reply = await this.#handle(task);
       if (!reply || task.signal.aborted) return;
-      const isDelivered = await task.deliver(reply, async (failure) => {
+      const again = async (failure: TandemError) => {
         this.options.onError?.(failure, task);
-        const isPassing =
-          failure.mayHaveTakenEffect || failure.name === "Unreachable" || (failure instanceof Refused && failure.status === 429);
+        const isPassing = failure.mayHaveTakenEffect || failure.name === "Unreachable" || (failure as Refused).status === 429;
         if (isPassing) await sleep(backoff.pause(), task.signal);
         return isPassing && !task.signal.aborted;
+      };
+      const isDelivered = await task.deliver(reply, again).catch((failure) => {
+        // Too large, a file of a wrong type: the initiator hears that there is no result.
+        if (!(failure instanceof Refused) || failure.status === 401 || task.signal.aborted) throw failure;
+        return task.deliver(new Reply(`The result was refused (${failure.code}).`, { outcome: "failed" }), again);
       });
       if (!isDelivered) this.options.onError?.(new TandemError("the task has ended or changed, so its result was dropped"), task);
     } catch (failure) {
