@@ -156,6 +156,8 @@ export class Http {
 
   async #once(call: Request): Promise<Answer> {
     const { body, wait = 0 } = call;
+    // A browser's fetch is not called as a method.
+    const { fetch } = this;
     const isPlain = body === undefined || body instanceof FormData;
     const headers = new Headers(call.headers);
     if (this.key) headers.set("authorization", `Bearer ${this.key}`);
@@ -169,7 +171,7 @@ export class Http {
     try {
       const init = { method: call.method, headers, redirect: "manual" as const, signal: signals };
       const sent = isPlain ? body : JSON.stringify(body);
-      const response = await this.fetch(this.url + call.path, sent === undefined ? init : { ...init, body: sent });
+      const response = await fetch(this.url + call.path, sent === undefined ? init : { ...init, body: sent });
       const bytes = call.stream && response.ok ? new ArrayBuffer(0) : await response.arrayBuffer();
       this.#reached ||= response.ok;
       if (response.ok) return { response, bytes };

@@ -105,7 +105,7 @@ export class Tandem {
     readonly options: TandemOptions = {},
   ) {
     const { key = null, keySource = null, patience = 30 } = options;
-    this.http = new Http(url, key, keySource, patience, options.fetch ?? ((...call) => fetch(...call)));
+    this.http = new Http(url, key, keySource, patience, options.fetch ?? fetch);
     this.calls = this.http.calls();
     this.sealer = new Sealer(this.calls, options.keyring ?? null);
   }

@@ -17,6 +17,7 @@ async fn passes(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) {
         .args(arguments)
         .current_dir(package())
         .env("HUB_BINARY", env!("CARGO_BIN_EXE_tandem"))
+        .env("FOREIGN", installed())
         .kill_on_drop(true)
         .output()
         .await
@@ -28,7 +29,7 @@ async fn passes(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) {
 #[rstest]
 #[tokio::test]
 async fn the_typescript_package_passes_its_tests(
-    #[values("calls", "events", "trust", "work", "package")] file: &str,
+    #[values("browser", "calls", "events", "trust", "work", "package")] file: &str,
 ) {
     passes("node", &["--test", &format!("test/{file}.test.mjs")]).await;
 }
