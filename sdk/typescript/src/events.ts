@@ -89,8 +89,6 @@ export class EventStream implements AsyncIterableIterator<Event> {
     const usable: Transport[] = "WebSocket" in globalThis ? ["ws", "sse", "poll"] : ["sse", "poll"];
     this.#transports = options.transport ? [options.transport] : usable;
     this.#transport = this.#transports[0] as Transport;
-    options.signal?.addEventListener("abort", () => this.#ended.abort(), { once: true });
-    if (options.signal?.aborted) this.#ended.abort();
   }
 
   [Symbol.asyncIterator](): this {
@@ -120,6 +118,18 @@ export class EventStream implements AsyncIterableIterator<Event> {
   }
 
   async *#follow(): AsyncGenerator<Event, undefined> {
+    const { signal } = this.options;
+    const end = () => this.#ended.abort();
+    if (signal?.aborted) end();
+    signal?.addEventListener("abort", end);
+    try {
+      yield* this.#connections();
+    } finally {
+      signal?.removeEventListener("abort", end);
+    }
+    return undefined;
+  }
+  async *#connections(): AsyncGenerator<Event> {
     while (!this.#ended.signal.aborted) {
       if (this.#lesserSince && Date.now() - this.#lesserSince > LESSER) this.#use(this.#transports[0] as Transport);
       const { key } = this.http;
@@ -127,7 +137,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
         yield* this.#connection();
         await sleep(0.1, this.#ended.signal);
       } catch (failure) {
-        if (this.#ended.signal.aborted) return undefined;
+        if (this.#ended.signal.aborted) return;
         if (!(failure instanceof TandemError)) throw failure;
         if (failure instanceof Refused && [400, 401, 403].includes(failure.status)) {
           if (failure.code === "unauthorized" && (await this.#hasOtherKey(key))) continue;
@@ -139,7 +149,6 @@ export class EventStream implements AsyncIterableIterator<Event> {
         await sleep(retryIn, this.#ended.signal);
       }
     }
-    return undefined;
   }
 
   /** Waits for a new key: whoever has replaced it stores it a moment later. */
@@ -272,7 +281,8 @@ export class EventStream implements AsyncIterableIterator<Event> {
     const socket = new WebSocket(`${this.http.url.replace(/^http/, "ws")}/ws?${query}`);
     let [queue, wake, ended]: [string[], () => void, Error | null] = [[], () => {}, null];
     const end = (cause: string) => {
-      ended ??= new AnswerLost(cause);
+      if (ended) return;
+      ended = new AnswerLost(cause);
       socket.close();
       wake();
     };

@@ -204,7 +204,7 @@ export class Http {
     for (const [name, [method, path, shape, kind]] of Object.entries(OPERATIONS)) {
       calls[name] = async (...given: unknown[]) => {
         const filled = path.replace(/\{\w+\}/g, () => encodeURIComponent(given.shift() as string));
-        const body = shape.includes("b") ? given.shift() : undefined;
+        const body = (shape.includes("b") ? given.shift() : null) ?? undefined;
         const query = new URLSearchParams();
         const asked = shape.includes("q") ? Object.entries((given.shift() as object | undefined) ?? {}) : [];
         for (const [field, value] of asked) if (value !== undefined && value !== null) query.set(field, String(value));

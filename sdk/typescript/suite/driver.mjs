@@ -43,16 +43,16 @@ function handlers(script, released) {
     file: async (task) => {
       await task.progress(40, "reading");
       const files = await Promise.all((await task.files()).map((file) => file.read()));
-      return new tandem.Reply("files", {
+      return new tandem.Reply("read", {
         files: files.map(({ name, mime, bytes }) => ({ name: `re-${name}`, mime, data: bytes })),
       });
     },
     fail: () => {
-      throw new RangeError("not for others");
+      throw new RangeError("as the script says");
     },
-    hold: async (task) => {
+    hold: async () => {
       await released;
-      return `done: ${task.title}`;
+      return "released";
     },
   }[script];
 }
@@ -134,8 +134,10 @@ const commands = {
     const { status, text } = await (await hub.task(task)).result({ timeout });
     return { status, text };
   },
-  async follow({ stream: name, after, epoch, transport }) {
-    const collected = { events: [], notices: [], read: 0, noticesRead: 0, failure: null };
+  async follow({ stream: name, after, epoch, transport: wanted }) {
+    const collected = { events: [], notices: [], read: 0, failure: null };
+    // Node 20 has no WebSocket.
+    const transport = wanted === "ws" && !("WebSocket" in globalThis) ? "sse" : wanted;
     const onNotice = ({ kind }) => collected.notices.push(kind);
     collected.stream = hub.events({ after: after ?? null, epoch: epoch ?? null, ...(transport && { transport }), onNotice });
     streams.set(name, collected);
@@ -150,11 +152,9 @@ const commands = {
     const collected = streams.get(stream);
     await until(timeout, () => collected.events.length - collected.read >= count || collected.failure);
     const events = collected.events.slice(collected.read, collected.read + count);
-    const notices = collected.notices.slice(collected.noticesRead);
     collected.read += events.length;
-    collected.noticesRead += notices.length;
     if (events.length === 0 && collected.failure) throw collected.failure;
-    return { events, notices };
+    return { events, notices: collected.notices };
   },
   async summary({ stream, count, timeout }) {
     const { events } = streams.get(stream);
