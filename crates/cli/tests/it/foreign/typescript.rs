@@ -29,7 +29,7 @@ async fn passes(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) {
 #[rstest]
 #[tokio::test]
 async fn the_typescript_package_passes_its_tests(
-    #[values("browser", "calls", "events", "trust", "work", "package")] file: &str,
+    #[values("browser", "calls", "events", "trust", "vectors", "work", "package")] file: &str,
 ) {
     passes("node", &["--test", &format!("test/{file}.test.mjs")]).await;
 }
