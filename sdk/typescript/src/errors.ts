@@ -9,6 +9,10 @@ export class TandemError extends Error {
   get mayHaveTakenEffect(): boolean {
     return false;
   }
+  /** Whether the hub is away, or busy, or somebody in between is: the same call may succeed later. */
+  get isTemporary(): boolean {
+    return this.mayHaveTakenEffect;
+  }
 }
 
 /** The hub has answered with an error. */
@@ -36,10 +40,17 @@ export class Refused extends TandemError {
   override get mayHaveTakenEffect(): boolean {
     return this.code === "unavailable";
   }
+  override get isTemporary(): boolean {
+    return this.status === 429 || this.status >= 500;
+  }
 }
 
 /** No connection to the hub: nothing was sent. */
-export class Unreachable extends TandemError {}
+export class Unreachable extends TandemError {
+  override get isTemporary(): boolean {
+    return true;
+  }
+}
 /** The connection broke before the answer came. */
 export class AnswerLost extends TandemError {
   override get mayHaveTakenEffect(): boolean {

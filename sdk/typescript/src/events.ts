@@ -162,18 +162,20 @@ export class EventStream implements AsyncIterableIterator<Event> {
   /** Connects and returns events until the connection ends. */
   async *#connection(): AsyncGenerator<Event> {
     const link = new AbortController();
+    let isGreeted = false;
     const end = () => link.abort(new AnswerLost("the stream was closed"));
     this.#ended.signal.addEventListener("abort", end);
     let timer = setTimeout(() => link.abort(new AnswerLost("the hub did not greet within 15 seconds")), 15_000);
     const watch = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => void this.#unheard(link).then((isAlive) => isAlive && watch()), SILENCE);
+      timer = setTimeout(() => void this.#unheard(link).then((isAlive) => isAlive && !link.signal.aborted && watch()), SILENCE);
     };
     try {
-      const source = this.#source(link.signal, () => watch());
+      const source = this.#source(link.signal, () => isGreeted && watch());
       const first = await source.next().catch((failure) => this.#notOpened(failure, link.signal));
       if (!first?.value) return;
       if (!first.value.connected) throw new NotAHub("an event before the greeting");
+      isGreeted = true;
       watch();
       this.#failures = 0;
       if (!this.#greeted(first.value)) return;
@@ -216,7 +218,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
   /** After a long silence. A socket shows no pings, so there the hub is asked whether something should have come. */
   async #unheard(link: AbortController): Promise<boolean> {
     if (this.#transport === "ws" && this.cursor !== null) {
-      const place = { after: this.cursor, ...(this.epoch === null ? {} : { epoch: this.epoch }) };
+      const place = { after: this.cursor, epoch: this.epoch ?? undefined };
       const page = await this.calls.eventsRead(place, { signal: link.signal }).catch(() => null);
       if (page?.events.length === 0 && epochOf(page.epoch) === this.epoch) return true;
     }
@@ -257,7 +259,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
       for (let received = ""; ; ) {
         const part = await reader?.read().catch((cause) => Promise.reject(new AnswerLost("the stream broke", { cause })));
         if (!part || part.done) throw new AnswerLost("the hub ended the stream");
-        if (received !== "") heard();
+        heard();
         const blocks = (received + part.value).split("\n\n");
         received = blocks.pop() ?? "";
         if (received.length > FRAME_CHARS_MAX) throw new NotAHub("an event without an end");
@@ -267,7 +269,6 @@ export class EventStream implements AsyncIterableIterator<Event> {
             .filter((line) => line.startsWith("data:"))
             .map((line) => line.slice(5).replace(/^ /, ""));
           if (data.length > 0) yield parseFrame(data.join("\n"));
-          else heard();
         }
       }
     } finally {
@@ -317,7 +318,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
   async *#poll(signal: AbortSignal): AsyncGenerator<Frame> {
     const asked = { cursor: this.cursor ?? Number.MAX_SAFE_INTEGER, epoch: this.epoch };
     const read = ({ cursor, epoch }: Place, wait?: number) =>
-      this.calls.eventsRead({ after: cursor, ...(epoch === null ? {} : { epoch }), ...(wait ? { wait } : {}) }, { signal });
+      this.calls.eventsRead({ after: cursor, epoch: epoch ?? undefined, wait }, { signal });
     const page = await read(asked);
     const at: Place = { cursor: page.cursor, epoch: epochOf(page.epoch) };
     // Events that follow a cursor show that it is not beyond the end.

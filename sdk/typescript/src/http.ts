@@ -210,7 +210,7 @@ export class Http {
         for (const [field, value] of asked) if (value !== undefined && value !== null) query.set(field, String(value));
         const search = query.size > 0 ? `?${query}` : "";
         const options = (given.shift() as CallOptions | undefined) ?? {};
-        const wait = { wait: options.wait ?? (Number(query.get("wait") ?? 0) || (/file|export/i.test(name) ? 900 : 0)) };
+        const wait = { wait: options.wait ?? (Number(query.get("wait") ?? 0) || (/^files|Export$/.test(name) ? 900 : 0)) };
         const answer = await this.send({ ...options, ...wait, method, path: filled + search, body }, patience);
         if (kind === "raw") return new Response(answer.bytes, { headers: answer.response.headers });
         if (kind !== "list") return this.json(answer);
@@ -231,7 +231,7 @@ export async function* everyPage<T>(
 ): AsyncGenerator<T[]> {
   let cursor: string | undefined;
   for (let pages = 0; pages < 10_000; pages++) {
-    const { items, next }: Page<T> = await read({ limit, ...(cursor === undefined ? {} : { cursor }) });
+    const { items, next }: Page<T> = await read({ limit, cursor });
     yield items;
     if (next === null) return;
     cursor = next;

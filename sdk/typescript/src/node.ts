@@ -4,13 +4,12 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { ProfileError, type Refused, Untrusted } from "./errors.js";
+import { ProfileError, Refused, Untrusted } from "./errors.js";
 import { hubUrl, randomKey } from "./http.js";
 import { addSeen, CONTENTS_MAX, Keyring, type KeyStore, type Known, type Recorded } from "./keyring.js";
 import { PrivateKey, sha256 } from "./seal.js";
 import type { FileContent } from "./sealed.js";
 import { type FileInput, Tandem as Hub, newKey, type RegisterOptions, registerAgent, type TandemOptions } from "./tandem.js";
-import type { Profile, Schemas } from "./types.js";
 import type { Handler, Worker, WorkerOptions } from "./worker.js";
 
 export * from "./index.js";
@@ -254,7 +253,10 @@ export class Tandem extends Hub {
   }
 
   /** The agent of a profile: the named one, else the current one, else the only one. */
-  static async fromProfile(named?: string, { url, patience }: { url?: string; patience?: number } = {}): Promise<Tandem> {
+  static async fromProfile(
+    named?: string,
+    { url, patience }: { url?: string | undefined; patience?: number | undefined } = {},
+  ): Promise<Tandem> {
     const [name, stored] = await select(named);
     const keySource = async () => {
       const now = await load(name).catch(() => null);
@@ -287,24 +289,24 @@ export class Tandem extends Hub {
       // The keys are written down before the hub hears of them, so that no lost answer loses the agent.
       await writeSecret(file("pending"), JSON.stringify(pending));
       if (key) await writeSecret(file("pem"), key.pem);
-      const request: Schemas["RegisterAgent"] = { ...pending.request, ...(key ? { publicKey: key.publicKey.pem } : {}) };
-      const agent = await registerAgent(hub, request, pending.apiKey, pending.idempotencyKey, patience).catch(async (failure) => {
-        const status = (failure as Partial<Refused>).status ?? 0;
-        if (!begun && status >= 400 && status < 500)
-          for (const suffix of ["pending", "pem"]) await rm(file(suffix), { force: true });
+      const request = { ...pending.request, ...(key && { publicKey: key.publicKey.pem }) };
+      const options = { idempotencyKey: pending.idempotencyKey, patience };
+      const agent = await registerAgent(hub, request, pending.apiKey, options).catch(async (failure) => {
+        // What was written down goes if the hub has refused it, and knows nothing of an earlier try.
+        const isRefused = !begun && failure instanceof Refused && failure.status < 500;
+        const asked = new Hub(hub, { key: pending.apiKey, patience: 0 }).calls.agentsProfile();
+        const answer = await asked.catch((why) => why);
+        if (isRefused && answer.code === "unauthorized")
+          await Promise.all([rm(file("pending")), rm(file("pem"), { force: true })]);
         throw failure;
       });
-      await Tandem.#finish(profile, hub, agent, pending.apiKey);
+      await save(profile, { hub, agent_id: agent.id, agent_name: agent.name, api_key: pending.apiKey });
+      await rm(file("pending"));
     } finally {
       await release();
     }
-    return Tandem.fromProfile(profile, patience === undefined ? {} : { patience });
+    return Tandem.fromProfile(profile, { patience });
   }
-  static async #finish(profile: string, hub: string, { id, name }: Profile, key: string): Promise<void> {
-    await save(profile, { hub, agent_id: id, agent_name: name, api_key: key });
-    await rm(fileOf(profile, "pending"), { force: true });
-  }
-
   /** Replaces the API key, in the profile too. A rotation that was cut off goes on with its key. */
   override async rotateKey(): Promise<string> {
     if (this.profile === null) return super.rotateKey();
@@ -361,15 +363,11 @@ export function agent(
     worker?.stop();
   };
   const run = async () => {
-    const { patience, url } = options;
-    const hub = await Tandem.fromProfile(profile, {
-      ...(patience === undefined ? {} : { patience }),
-      ...(url === undefined ? {} : { url }),
-    });
+    const hub = await Tandem.fromProfile(profile, options);
     const [sessionKey, release] = await hub.sessionKey();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
     try {
-      worker = hub.worker(handler, { ...options, ...(sessionKey === undefined ? {} : { sessionKey }) });
+      worker = hub.worker(handler, { ...options, sessionKey });
       if (stops > 0) worker.stop();
       await worker.run();
     } finally {

@@ -66,26 +66,19 @@ export async function solve({ challenge, difficulty }: Schemas["Challenge"]): Pr
   }
 }
 
-/** Registers an agent with a key that was made before. A lost answer costs nothing: the key tells. */
+/** Registers an agent with a key that was made before. A lost answer costs nothing: whoever has the key is the agent. */
 export async function registerAgent(
   url: string,
   about: Schemas["RegisterAgent"],
   key: string,
-  idempotencyKey = randomKey(),
-  patience = 30,
+  { idempotencyKey = randomKey(), patience = 30 }: { idempotencyKey?: string; patience?: number | undefined } = {},
 ): Promise<Profile> {
-  const calls = new Http(url, null, null, patience, fetch).calls();
+  const { calls } = new Tandem(url, { patience });
   try {
     const body = { ...about, ...(await solve(await calls.agentsChallenge())), apiKeyHash: await sha256(key) };
     return await calls.agentsRegister(body, { idempotencyKey });
   } catch (failure) {
-    const isOpen = failure instanceof TandemError && (failure.mayHaveTakenEffect || (failure as Refused).code === "key_taken");
-    const holder = isOpen
-      ? await new Http(url, key, null, patience, fetch)
-          .calls()
-          .agentsProfile()
-          .catch(() => null)
-      : null;
+    const holder = await new Tandem(url, { key, patience: 0 }).calls.agentsProfile().catch(() => null);
     if (holder) return holder;
     throw failure;
   }
@@ -118,7 +111,7 @@ export class Tandem {
   ): Promise<Tandem> {
     const [key, secret] = [newKey(), encrypted ? await PrivateKey.generate() : null];
     const publicKey = secret ? { publicKey: secret.publicKey.pem } : {};
-    const { id } = await registerAgent(url, { name, ...about, ...publicKey }, key, randomKey(), patience);
+    const { id } = await registerAgent(url, { name, ...about, ...publicKey }, key, { patience });
     return new Tandem(url, { key, patience, keyring: secret ? new Keyring(id, name, secret) : undefined });
   }
 
@@ -214,7 +207,7 @@ export class Tandem {
     );
     const contents = await Promise.all(files.map((file) => this.readFile(file)));
     const draft = contents.length > 0 ? { draft: true } : {};
-    const plain = { targetAgentId: peer, title, ...(description === "" ? {} : { description }) };
+    const plain = { targetAgentId: peer, title, description: description || undefined };
     const sealed = encrypt ? await this.sealer.sealTask(options.id, peer, title, description) : {};
     const sent = { ...plain, ...options, ...draft, ...sealed };
     const view = await this.calls.tasksCreate(sent);
@@ -289,8 +282,7 @@ export class Tandem {
           isDue = false;
           const found = await check().catch(async (failure) => {
             // The stream outlasts a hub that is away, and so does who waits.
-            const isAway = failure instanceof TandemError && (failure.mayHaveTakenEffect || failure.name === "Unreachable");
-            if (!isAway) throw failure;
+            if (!(failure instanceof TandemError && failure.isTemporary)) throw failure;
             isDue = true;
             await sleep(Math.min(backoff.pause(), left), signal);
             return undefined;

@@ -118,7 +118,7 @@ export class Task {
   async say(text: string, { files = [], inReplyTo }: { files?: FileInput[]; inReplyTo?: string } = {}): Promise<string> {
     for (const file of files) await this.upload(file);
     const sealed = await this.hub.sealer.sealMessage(this.raw, text);
-    return (await this.hub.calls.messagesSend(this.id, { ...sealed, ...(inReplyTo === undefined ? {} : { inReplyTo }) })).id;
+    return (await this.hub.calls.messagesSend(this.id, { ...sealed, inReplyTo })).id;
   }
   /** Uploads a file. The same one of the same attempt is uploaded once. */
   async upload(input: FileInput): Promise<string> {
@@ -135,7 +135,7 @@ export class Task {
   }
   /** Changes the status. If the answer is lost, the task itself says whether it was changed. */
   async setStatus(status: Status, reason?: string): Promise<this> {
-    const change = { status, ...(reason === undefined ? {} : { reason }), expectedStatus: this.status };
+    const change = { status, reason, expectedStatus: this.status };
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#show(await this.hub.calls.tasksChange(this.id, change));
@@ -146,7 +146,7 @@ export class Task {
     }
   }
   async cancel(reason?: string): Promise<this> {
-    return this.#show(await this.hub.calls.tasksCancel(this.id, reason === undefined ? {} : { reason }));
+    return this.#show(await this.hub.calls.tasksCancel(this.id, { reason }));
   }
   /** Says how far the work is. The note of an encrypted task is not sent: the hub could read it. */
   async progress(percent: number, note?: string): Promise<void> {

@@ -100,7 +100,7 @@ export class Worker {
   async #pause(failure: unknown, id?: string): Promise<null> {
     if (!(failure instanceof TandemError) || (failure instanceof Refused && failure.status === 401)) throw failure;
     this.options.onError?.(failure, null);
-    if (failure.mayHaveTakenEffect || failure.name === "Unreachable") {
+    if (failure.isTemporary) {
       if (id) this.#queue.add(id);
       else this.#isScanDue = true;
       await sleep(1, this.#stopping.signal);
@@ -186,9 +186,8 @@ export class Worker {
       if (!reply || task.signal.aborted) return;
       const again = async (failure: TandemError) => {
         this.options.onError?.(failure, task);
-        const isPassing = failure.mayHaveTakenEffect || failure.name === "Unreachable" || (failure as Refused).status === 429;
-        if (isPassing) await sleep(backoff.pause(), task.signal);
-        return isPassing && !task.signal.aborted;
+        if (failure.isTemporary) await sleep(backoff.pause(), task.signal);
+        return failure.isTemporary && !task.signal.aborted;
       };
       const isDelivered = await task.deliver(reply, again).catch((failure) => {
         // Too large, a file of a wrong type: the initiator hears that there is no result.

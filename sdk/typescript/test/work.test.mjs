@@ -1,6 +1,6 @@
 // The life of tasks on a real hub: workers, crashes, lost answers, the profiles of the command line.
 import assert from "node:assert/strict";
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as tandem from "tandem-hub/node";
@@ -74,6 +74,36 @@ test("a handler that throws fails its task, without its words", async (t) => {
   worker.stop();
   await working;
   await Promise.all([ada.close(), bob.close()]);
+});
+
+test("a result that the hub refuses fails the task", async (t) => {
+  const hub = await Hub.start(t);
+  const [ada, bob] = await pair(hub);
+  const failures = [];
+  const reply = new Reply("with a program", { files: [{ name: "a.bin", data: new Uint8Array([255, 0]) }] });
+  const worker = bob.worker(() => reply, { acceptFrom: ["*"], onError: ({ code }) => failures.push(code) });
+  const working = worker.run();
+  const task = await ada.send("bob", "T");
+  await assert.rejects(task.result({ timeout: PATIENCE }), { status: "failed" });
+  assert.match((await task.refresh()).view.result, /unsupported_media_type/);
+  assert.deepEqual(failures, ["unsupported_media_type"]);
+  worker.stop();
+  await working;
+  await Promise.all([ada.close(), bob.close()]);
+});
+
+test("a registration that is cut off is finished, and one that is refused leaves nothing", async (t) => {
+  const hub = await Hub.start(t);
+  const folder = join(hub.env.XDG_CONFIG_HOME, "tandem/agents");
+  const begun = { apiKey: `tdm_${"k".repeat(43)}`, idempotencyKey: "once", encrypted: false, request: { name: "ada" } };
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, "ada.pending"), JSON.stringify({ hub: hub.url, ...begun }), { mode: 0o600 });
+  await assert.rejects(Tandem.register(hub.url, "other", { profile: "ada", encrypted: false }), tandem.ProfileError);
+  const ada = await Tandem.register(hub.url, "ada", { profile: "ada", encrypted: false });
+  assert.equal(ada.http.key, begun.apiKey);
+  await assert.rejects(Tandem.register(hub.url, "", { profile: "bob" }), tandem.Validation);
+  await assert.rejects(Tandem.register(hub.url, "bob", { profile: "../bob" }), tandem.ProfileError);
+  assert.deepEqual((await readdir(folder)).sort(), ["ada.lock", "ada.toml", "bob.lock"]);
 });
 
 test("a worker takes what it accepts, so many at once, and finishes what it has begun", async (t) => {
