@@ -153,12 +153,12 @@ pub fn check_unused(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<(), Error> {
 /// Checks inside the transaction that the caller's key is still valid. Every write starts with this check, because
 /// the key may have been rotated, suspended or deleted after the request was authenticated.
 pub fn check_key(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<(), Error> {
-    is_valid(rows::key_of(tx, by)?, key_hash)
+    rows::peek_key(tx, by, true)?.map_or(Ok(()), |found| is_valid(found, key_hash))
 }
 
 /// The same without a lock, for a key that was valid a moment ago: another node may have ended it since.
 pub fn check_key_again(tx: &mut Tx<'_>, by: &AgentId, key_hash: &KeyHash) -> Result<(), Error> {
-    rows::peek_key(tx, by)?.map_or(Ok(()), |found| is_valid(found, key_hash))
+    rows::peek_key(tx, by, false)?.map_or(Ok(()), |found| is_valid(found, key_hash))
 }
 
 fn is_valid(found: Option<rows::StoredKey>, key_hash: &KeyHash) -> Result<(), Error> {

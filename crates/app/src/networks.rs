@@ -191,11 +191,12 @@ pub fn broadcast(
     if let Some(limit) = &new.limit {
         limit.expect(tx)?;
     }
+    // Agents are locked before networks.
+    check_open(tx, by)?;
     let network = view(tx, by, id)?;
     if new.content.as_str().len() > BODY_BYTES_MAX {
         return Err(Error::TooLarge("message"));
     }
-    check_open(tx, by)?;
     let sender = agents::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     let mut audience = rows::audience(tx, id, by, new.capability.as_ref())?;
     if let Some(only) = &new.only {

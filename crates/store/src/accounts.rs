@@ -22,9 +22,11 @@ pub fn close(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<(), Err
     crate::directory::remove(tx, agent)
 }
 
+/// Whether an account is open. A transaction that writes locks it, together with what else it asks for.
 pub fn is_open(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
     let sql = "select 1 from agents where id = ?1 and deleted_at is null /* lock agents */";
-    Ok(tx.optional(sql, &[agent.into()])?.is_some())
+    // What is not read yet is there most likely; if not, the job learns so when it runs again.
+    Ok(tx.peek(sql, &[agent.into()])?.is_none_or(|rows| !rows.is_empty()))
 }
 
 /// Accounts that were closed and are not gone yet.

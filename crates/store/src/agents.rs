@@ -70,14 +70,17 @@ pub type StoredKey = (Vec<u8>, bool);
 
 /// The key of an agent that was not deleted. A transaction that writes locks the agent.
 pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<StoredKey>, Error> {
-    let sql = "select key_hash, suspended from agents where id = ?1 and deleted_at is null /* lock agents */";
-    tx.find(sql, &[id.into()])
+    tx.find(LOCKED_KEY, &[id.into()])
 }
 
-/// The same without a lock, as it is at this moment. `None` means that it is read together with others, and the job runs
-/// again.
-pub fn peek_key(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Option<StoredKey>>, Error> {
-    let sql = "select key_hash, suspended from agents where id = ?1 and deleted_at is null";
+const KEY: &str = "select key_hash, suspended from agents where id = ?1 and deleted_at is null";
+const LOCKED_KEY: &str =
+    "select key_hash, suspended from agents where id = ?1 and deleted_at is null /* lock agents */";
+
+/// The key of an agent that was not deleted, without a lock or with one. `None` means that it is read together with
+/// others, and the job runs again.
+pub fn peek_key(tx: &mut Tx<'_>, id: &AgentId, lock: bool) -> Result<Option<Option<StoredKey>>, Error> {
+    let sql = if lock { LOCKED_KEY } else { KEY };
     let Some(found) = tx.peek(sql, &[id.into()])? else { return Ok(None) };
     let first = found.into_iter().next();
     Ok(Some(first.map(|mut row| StoredKey::from_row(&mut row)).transpose()?))

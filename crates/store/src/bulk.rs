@@ -9,12 +9,10 @@ use futures_util::future::{join, join_all};
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use tokio_postgres::{Client, Statement};
 
-use crate::plan::{Action, Batch, Plan, Query, Text, merged_read, merged_write, single_read};
+use crate::lock::{LockClass, lock_query};
+use crate::plan::{Batch, Locks, Plan, Query, Text, merged_read, merged_write, single_read};
 use crate::postgres::{PostgresConn, deliver, failure, values};
 use crate::{Error, Value};
-
-/// The order in which tables are locked. Those that are not named come after, and the ones marked `last` at the end.
-const LOCK_ORDER: [&str; 4] = ["agents", "files", "tasks", "pairs"];
 
 /// One parameter of many executions, as an array.
 #[derive(Debug)]
@@ -105,6 +103,8 @@ fn type_names(statement: &Statement) -> Option<Vec<&'static str>> {
 /// Queries with the same text.
 struct Asked {
     statement: Statement,
+    /// The same without locks, where locked rows are left out: it tells which ones.
+    unlocked: Option<Statement>,
     queries: Vec<Query>,
     /// Whether the statement answers all of them at once.
     merged: bool,
@@ -113,12 +113,22 @@ struct Asked {
 type Found = Vec<Vec<Vec<Value<'static>>>>;
 
 impl Asked {
-    async fn fetch(&self, client: &Client) -> Result<Found, Error> {
+    async fn fetch(&self, client: &Client) -> Result<(Found, Option<Found>), Error> {
+        let locked = self.ask(client, &self.statement);
+        match &self.unlocked {
+            None => Ok((locked.await?, None)),
+            Some(unlocked) => {
+                let (found, all) = join(locked, self.ask(client, unlocked)).await;
+                Ok((found?, Some(all?)))
+            }
+        }
+    }
+
+    async fn ask(&self, client: &Client, statement: &Statement) -> Result<Found, Error> {
         let mut found: Found = self.queries.iter().map(|_| Vec::new()).collect();
         if !self.merged {
             for (query, rows) in self.queries.iter().zip(&mut found) {
-                let mut stream =
-                    pin!(client.query_raw(&self.statement, &query.params).await.map_err(failure)?);
+                let mut stream = pin!(client.query_raw(statement, &query.params).await.map_err(failure)?);
                 while let Some(row) = stream.try_next().await.map_err(failure)? {
                     rows.push(values(&row)?);
                 }
@@ -127,8 +137,8 @@ impl Asked {
         }
         let params: Vec<&[Value<'static>]> =
             self.queries.iter().map(|query| query.params.as_slice()).collect();
-        let params = columns(&params, &self.statement);
-        let mut stream = pin!(client.query_raw(&self.statement, params).await.map_err(failure)?);
+        let params = columns(&params, statement);
+        let mut stream = pin!(client.query_raw(statement, params).await.map_err(failure)?);
         while let Some(row) = stream.try_next().await.map_err(failure)? {
             let mut values = values(&row)?;
             let number = match values.first() {
@@ -144,16 +154,45 @@ impl Asked {
     }
 }
 
-/// Where a query comes in a round: locks in their order, then what is only looked at, then the locks that are taken
-/// last. What is looked at is read after the locks that protect it.
-fn rank(text: &Text) -> (usize, &str) {
-    match &text.action {
-        Action::Read(Some(lock)) if lock.last => (LOCK_ORDER.len() + 2, &lock.table),
-        Action::Read(Some(lock)) => {
-            let place = LOCK_ORDER.iter().position(|table| *table == lock.table);
-            (place.unwrap_or(LOCK_ORDER.len()), &lock.table)
+/// Where a query comes in a round: locks in their order, then what is only looked at, then mailboxes. What is looked at
+/// is read after the locks that protect it. The last part puts the query that only locks before others of its table.
+fn rank(text: &Text) -> (Option<LockClass>, bool, &str, bool) {
+    match text.lock() {
+        None => (Some(LockClass::Mailbox), false, "", false),
+        Some(lock) => {
+            let is_more = lock_query(&lock.table).is_none_or(|only| only != text.sql);
+            (Some(lock.class), true, &lock.table, is_more)
         }
-        Action::Read(None) | Action::Write(_) | Action::Other => (LOCK_ORDER.len() + 1, ""),
+    }
+}
+
+type Groups = Vec<(Arc<Text>, Vec<Query>)>;
+
+fn add(groups: &mut Groups, query: Query) {
+    match groups.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &query.text)) {
+        Some((_, queries)) => queries.push(query),
+        None => groups.push((Arc::clone(&query.text), vec![query])),
+    }
+}
+
+/// Where several statements lock rows of one table, has one lock all of them first: each would lock its own in their
+/// order, and together they would not.
+fn lock_together(groups: &mut Groups, plan: &mut Plan) {
+    let mut more: Vec<Query> = Vec::new();
+    for (text, queries) in &*groups {
+        let is_same =
+            |other: &Text| other.lock().map(|lock| &lock.table) == text.lock().map(|lock| &lock.table);
+        if text.lock().is_some() && groups.iter().filter(|(other, _)| is_same(other)).count() > 1 {
+            more.extend(queries.iter().filter_map(|query| plan.lock_of(query)));
+        }
+    }
+    for query in more {
+        let is_there = groups.iter().any(|(text, queries)| {
+            Arc::ptr_eq(text, &query.text) && queries.iter().any(|other| other.params == query.params)
+        });
+        if !is_there {
+            add(groups, query);
+        }
     }
 }
 
@@ -161,41 +200,53 @@ impl PostgresConn {
     /// Reads what a group is missing. Returns the number of statements.
     pub(crate) fn fetch(&mut self, plan: &mut Plan) -> Result<usize, Error> {
         let locks = plan.locks();
-        let mut groups: Vec<(Arc<Text>, Vec<Query>)> = Vec::new();
+        let mut groups = Groups::new();
         for query in plan.take_missing() {
-            match groups.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &query.text)) {
-                Some((_, queries)) => queries.push(query),
-                None => groups.push((Arc::clone(&query.text), vec![query])),
-            }
+            add(&mut groups, query);
+        }
+        if locks == Locks::Wait {
+            lock_together(&mut groups, plan);
         }
         groups.sort_by(|(one, _), (other, _)| rank(one).cmp(&rank(other)));
         let mut asked = Vec::with_capacity(groups.len());
         for (text, mut queries) in groups {
             queries.sort_by(|one, other| one.params.cmp(&other.params));
-            let single = self.prepare(&single_read(&text, locks))?;
-            let types = type_names(&single).filter(|_| queries.len() > 1);
-            asked.push(match types {
-                Some(types) => {
-                    let statement = self.prepare(&merged_read(&text, &types, locks))?;
-                    Asked { statement, queries, merged: true }
-                }
-                None => Asked { statement: single, queries, merged: false },
-            });
+            asked.push(self.ask(&text, queries, locks)?);
         }
         let waiting = self.take_waiting();
         let found = self.wait(async |client| {
             let fetch = join_all(asked.iter().map(|asked| asked.fetch(client)));
             let (sent, found) = join(deliver(client, &waiting), fetch).await;
             sent?;
-            found.into_iter().collect::<Result<Vec<Found>, Error>>()
+            found.into_iter().collect::<Result<Vec<_>, Error>>()
         })?;
-        let statements = asked.iter().map(|asked| if asked.merged { 1 } else { asked.queries.len() }).sum();
-        for (asked, found) in asked.into_iter().zip(found) {
-            for (query, rows) in asked.queries.into_iter().zip(found) {
-                plan.found(query, rows);
+        let mut statements = 0;
+        for (asked, (found, all)) in asked.into_iter().zip(found) {
+            statements += if asked.merged { 1 } else { asked.queries.len() };
+            for (number, (query, rows)) in asked.queries.into_iter().zip(found).enumerate() {
+                let there = all.as_ref().and_then(|all| all.get(number)).map_or(0, Vec::len);
+                plan.found(query, rows, there);
             }
         }
         Ok(statements)
+    }
+
+    fn ask(&mut self, text: &Text, queries: Vec<Query>, locks: Locks) -> Result<Asked, Error> {
+        let single = self.prepare(&single_read(text, locks))?;
+        let types = type_names(&single).filter(|_| queries.len() > 1);
+        let leaves_out = locks == Locks::Skip && text.lock().is_some();
+        let of = |locks| match &types {
+            Some(types) => merged_read(text, types, locks),
+            None => single_read(text, locks),
+        };
+        let unlocked = leaves_out.then(|| of(Locks::None));
+        let statement = of(locks);
+        Ok(Asked {
+            statement: self.prepare(&statement)?,
+            unlocked: unlocked.map(|unlocked| self.prepare(&unlocked)).transpose()?,
+            queries,
+            merged: types.is_some(),
+        })
     }
 
     /// Writes the rows of a group and commits. Returns the number of statements, and how long the commit took after the

@@ -1,5 +1,6 @@
 //! One connection of either database, with the same few verbs.
 
+use crate::lock::LockedRow;
 use crate::postgres::PostgresConn;
 use crate::sqlite::SqliteConn;
 use crate::{Database, Error, Row, Value};
@@ -161,6 +162,14 @@ impl Conn {
         }
     }
 
+    /// The row that a query locks in this transaction.
+    pub(crate) fn row_to_lock(&self, sql: &str, params: &[Value<'_>]) -> Option<LockedRow> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(conn) => conn.row_to_lock(sql, params),
+        }
+    }
+
     /// Several statements at once, without parameters.
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
         match self {
@@ -169,7 +178,6 @@ impl Conn {
         }
     }
 
-    /// Waits a little, before a lost race is run again.
     /// Whether the next transactions wait for locked rows only for a moment.
     pub(crate) fn set_impatient(&mut self, impatient: bool) {
         match self {
@@ -179,6 +187,7 @@ impl Conn {
         }
     }
 
+    /// Waits a little, before a lost race is run again.
     pub(crate) fn pause(&mut self, pause: std::time::Duration) {
         match self {
             // One writer loses no race.

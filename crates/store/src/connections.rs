@@ -182,6 +182,12 @@ pub fn lock_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool
     Ok(found.is_none_or(|rows| !rows.is_empty()))
 }
 
+/// Says that [`lock_pair`] will be called, so that the row is locked in its turn.
+pub fn expect_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<(), Error> {
+    let (low, high) = pair(one, other);
+    if tx.locks_rows() { tx.prefetch(LOCK_PAIR, &[low.into(), high.into()]) } else { Ok(()) }
+}
+
 /// Makes the row of two agents and locks it.
 pub fn create_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<(), Error> {
     if !tx.locks_rows() {

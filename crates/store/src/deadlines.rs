@@ -118,7 +118,7 @@ pub fn remove(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<bool, Error> {
         [deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()];
     let sql = "select 1 from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4
          /* lock deadlines */";
-    if tx.optional(sql, &key)?.is_none() {
+    if tx.peek(sql, &key)?.is_some_and(|rows| rows.is_empty()) {
         return Ok(false);
     }
     tx.send("delete from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4", &key)?;

@@ -4,7 +4,7 @@ use tandem_core::events::{EventKind, Subject};
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
 use crate::query::Query;
-use crate::table::{columns, insert, sql, update};
+use crate::table::{FromRow as _, columns, insert, sql, update};
 use crate::{Effect, Error, EventNotice, Tx};
 
 #[derive(Debug)]
@@ -30,7 +30,12 @@ pub struct Appended {
 
 /// Where a log stands. It is locked last, and so for a short time: it is the row that most transactions want.
 const LAST_SEQ: &str =
-    "select last_seq, updates_acked from mailboxes where agent_id = ?1 /* lock mailboxes last */";
+    "select last_seq, updates_acked from mailboxes where agent_id = ?1 /* lock mailboxes */";
+
+/// Says that events will be added to an agent's log, so that it is locked in its turn.
+pub fn expect(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
+    if tx.locks_rows() { tx.prefetch(LAST_SEQ, &[agent.into()]) } else { Ok(()) }
+}
 
 /// Locks an agent's log, so that it is read together with what else the job needs.
 pub fn lock(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
@@ -41,8 +46,14 @@ pub fn lock(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
 /// the order of commits.
 pub fn append(tx: &mut Tx<'_>, to: &AgentId, events: &[NewEvent<'_>]) -> Result<Appended, Error> {
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
-    // Not in one statement that returns the number: SQLite makes a table for that, every time.
-    let (before, updates_acked): (i64, i64) = tx.get(LAST_SEQ, &[to.into()])?;
+    // Not in one statement that returns the number: SQLite makes a table for that, every time. While it is not read yet,
+    // any number will do, because the job runs again.
+    let found = tx.peek(LAST_SEQ, &[to.into()])?.map(|mut rows| rows.pop());
+    let (before, updates_acked) = match found {
+        None => (0, 0),
+        Some(Some(mut row)) => <(i64, i64)>::from_row(&mut row)?,
+        Some(None) => return Err(Error::failed("an agent has no mailbox".into())),
+    };
     let last = before + count;
     update!(mailboxes { last_seq: last } where { agent_id: to }).send(tx)?;
     for (event, seq) in events.iter().zip(before + 1..) {
@@ -238,7 +249,7 @@ fn logged(stored: Stored) -> Logged {
 
 /// The same, for a transaction that moves one of them.
 fn locked_cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
-    let sql = sql!("select {} from mailboxes m where m.agent_id = ?1 /* lock m last */", Cursors);
+    let sql = sql!("select {} from mailboxes m where m.agent_id = ?1 /* lock m */", Cursors);
     tx.get(sql, &[agent.into()])
 }
 

@@ -4,11 +4,12 @@
 //! panics, or loses a race, spoils the group: everything is rolled back and each job runs again alone.
 //! So a failure takes back its own job only, and the usual case pays for no savepoint.
 
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::conn::{Conn, Mode};
 use crate::job::Job;
+use crate::lock::LockedRows;
 use crate::room::Room;
 use crate::stats::Stats;
 use crate::store::CommitHook;
@@ -18,8 +19,6 @@ use crate::{Effect, Error, Tx};
 pub(crate) const RETRY_FOR: Duration = Duration::from_secs(2);
 /// How often a taken unique value is believed to be a lost race.
 const TAKEN_RETRIES: u32 = 5;
-/// How long nobody waits for locked rows after one stayed locked.
-const CAREFUL_FOR: Duration = Duration::from_secs(2);
 /// After so many lost races a job gets the database for itself.
 const RACES_MAX: u32 = 3;
 /// What the writers of a process share: each writes beside the others, until one that keeps losing against them asks
@@ -27,8 +26,7 @@ const RACES_MAX: u32 = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Floor {
     lock: RwLock<()>,
-    /// Until when groups leave out the jobs whose rows are locked.
-    careful_until: Mutex<Option<Instant>>,
+    pub(crate) locked_rows: LockedRows,
 }
 
 impl Floor {
@@ -40,17 +38,6 @@ impl Floor {
     fn alone<T>(&self, act: impl FnOnce() -> T) -> T {
         let _nobody_else = self.lock.write().unwrap_or_else(PoisonError::into_inner);
         act()
-    }
-
-    /// A row stayed locked: for a while nobody waits for such rows.
-    pub(crate) fn be_careful(&self) {
-        let until = Instant::now() + CAREFUL_FOR;
-        *self.careful_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
-    }
-
-    pub(crate) fn is_careful(&self) -> bool {
-        let until = *self.careful_until.lock().unwrap_or_else(PoisonError::into_inner);
-        until.is_some_and(|until| Instant::now() < until)
     }
 }
 
@@ -64,9 +51,9 @@ pub(crate) fn run_writes(
     commit_hook: &CommitHook,
     room: Option<&Room>,
 ) {
-    conn.set_impatient(floor.is_careful());
+    conn.set_impatient(false);
     if jobs.len() > 1 {
-        match floor.shared(|| run_together(conn, &mut jobs, stats)) {
+        match floor.shared(|| run_together(conn, &mut jobs, &floor.locked_rows, stats)) {
             Together::Spoilt => stats.group_rerun(),
             Together::Settled(outcome, effects) => {
                 stats.committed(jobs.len());
@@ -79,9 +66,8 @@ pub(crate) fn run_writes(
         }
     }
     for mut job in jobs {
-        match run_alone(conn, &mut job, floor, stats, commit_hook) {
+        match run_alone(conn, &mut job, Locked::Avoided, floor, stats, commit_hook) {
             Err(Error::Locked) => {
-                floor.be_careful();
                 conn.set_impatient(true);
                 match room {
                     Some(room) => room.take(job),
@@ -101,7 +87,7 @@ enum Together {
     Spoilt,
 }
 
-fn run_together(conn: &mut Conn, jobs: &mut [Job], stats: &Stats) -> Together {
+fn run_together(conn: &mut Conn, jobs: &mut [Job], locked_rows: &LockedRows, stats: &Stats) -> Together {
     // What keeps a transaction from beginning would keep each of them, after waiting as long again.
     if let Err(error) = conn.begin(Mode::Write) {
         stats.write_failed(&error);
@@ -110,6 +96,7 @@ fn run_together(conn: &mut Conn, jobs: &mut [Job], stats: &Stats) -> Together {
     let (mut effects, mut keys_ended, mut dirty) = (Vec::new(), false, false);
     for job in jobs.iter_mut() {
         let mut tx = Tx::after(conn, keys_ended);
+        tx.avoid(locked_rows.all());
         let succeeded = job.run(&mut tx);
         if let Some(error) = tx.failure() {
             stats.write_failed(error);
@@ -144,17 +131,27 @@ pub(crate) fn safe_if_undone(mut effects: Vec<Effect>) -> Vec<Effect> {
     effects
 }
 
+/// What a job that runs alone does with rows that stayed locked lately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Locked {
+    /// It gives up.
+    Avoided,
+    /// It tries whether they are free.
+    Tried,
+}
+
 /// Runs one job in a transaction of its own, again and again while it loses races, and executes the effects of its
 /// commit. A row that stays locked is an error.
 pub(crate) fn run_alone(
     conn: &mut Conn,
     job: &mut Job,
+    locked: Locked,
     floor: &Floor,
     stats: &Stats,
     commit_hook: &CommitHook,
 ) -> Result<(), Error> {
     let mut effects = Vec::new();
-    let committed = repeat_alone(conn, job, floor, stats, &mut effects);
+    let committed = repeat_alone(conn, job, locked, floor, stats, &mut effects);
     if let Err(Error::Locked) = committed {
         stats.met_lock();
     } else {
@@ -167,6 +164,7 @@ pub(crate) fn run_alone(
 fn repeat_alone(
     conn: &mut Conn,
     job: &mut Job,
+    locked: Locked,
     floor: &Floor,
     stats: &Stats,
     effects: &mut Vec<Effect>,
@@ -177,9 +175,9 @@ fn repeat_alone(
     let (mut taken, mut lost) = (0, 0);
     loop {
         let attempted = if lost < RACES_MAX {
-            floor.shared(|| attempt(conn, job, effects, stats))
+            floor.shared(|| attempt(conn, job, locked, &floor.locked_rows, effects, stats))
         } else {
-            floor.alone(|| attempt(conn, job, effects, stats))
+            floor.alone(|| attempt(conn, job, locked, &floor.locked_rows, effects, stats))
         };
         match attempted {
             // PostgreSQL may notice a lost race by a unique index before it notices it by itself.
@@ -215,10 +213,26 @@ pub(crate) fn jitter() -> f64 {
 }
 
 /// One transaction of one job. `Ok` means that what the job's result says is so.
-fn attempt(conn: &mut Conn, job: &mut Job, effects: &mut Vec<Effect>, stats: &Stats) -> Result<(), Error> {
+fn attempt(
+    conn: &mut Conn,
+    job: &mut Job,
+    locked: Locked,
+    locked_rows: &LockedRows,
+    effects: &mut Vec<Effect>,
+    stats: &Stats,
+) -> Result<(), Error> {
     conn.begin(Mode::Write).inspect_err(|error| stats.write_failed(error))?;
     let mut tx = Tx::new(conn);
+    if locked == Locked::Avoided {
+        tx.avoid(locked_rows.all());
+    }
     let succeeded = job.run(&mut tx);
+    let mut rows = tx.take_locked();
+    match tx.failure() {
+        Some(Error::Locked) => rows.pop().into_iter().for_each(|row| locked_rows.remember(row)),
+        _ if locked == Locked::Tried => locked_rows.forget(&rows),
+        _ => {}
+    }
     let dirty = tx.is_dirty();
     let failure = tx.failure().cloned();
     if let Some(error) = &failure {

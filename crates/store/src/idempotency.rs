@@ -2,7 +2,7 @@
 
 use tandem_core::{AgentId, Timestamp};
 
-use crate::table::{columns, insert, sql};
+use crate::table::{FromRow as _, columns, insert, sql};
 use crate::{Error, Tx};
 
 /// The answer a key stands for.
@@ -25,7 +25,9 @@ columns! {
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId, key: &str, since: Timestamp) -> Result<Option<Kept>, Error> {
     let sql =
         sql!("select {} from idempotency k where k.agent_id = ?1 and k.key = ?2 and k.created_at > ?3", Kept);
-    tx.find(sql, &[agent.into(), key.into(), since.into()])
+    // What is not read yet will be when the job runs again.
+    let found = tx.peek(sql, &[agent.into(), key.into(), since.into()])?.and_then(|mut rows| rows.pop());
+    found.map(|mut row| Kept::from_row(&mut row)).transpose()
 }
 
 /// Keeps an answer, in place of one from `since` or before. The key must not have a newer one: of two requests at once,

@@ -10,6 +10,7 @@ mod conn;
 mod error;
 mod group;
 mod job;
+mod lock;
 mod migrate;
 mod plan;
 mod planned;

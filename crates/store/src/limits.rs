@@ -2,7 +2,7 @@
 
 use tandem_core::Timestamp;
 
-use crate::table::{columns, insert, sql};
+use crate::table::{FromRow as _, columns, insert, sql};
 use crate::{Error, Tx};
 
 /// How much of a limit is used.
@@ -31,7 +31,9 @@ pub fn expect(tx: &mut Tx<'_>, kind: &str, who: &str) -> Result<(), Error> {
 
 /// The window of one counter, whether it has ended or not.
 pub fn find(tx: &mut Tx<'_>, kind: &str, who: &str) -> Result<Option<Window>, Error> {
-    tx.find(query(), &[kind.into(), who.into()])
+    // What is not read yet will be when the job runs again.
+    let found = tx.peek(query(), &[kind.into(), who.into()])?.and_then(|mut rows| rows.pop());
+    found.map(|mut row| Window::from_row(&mut row)).transpose()
 }
 
 /// Begins the first window of a counter. Of two at once, the unique key refuses the second, which then runs again.

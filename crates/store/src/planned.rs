@@ -49,12 +49,15 @@ impl Runner<'_> {
     pub(crate) fn write(&mut self, mut jobs: Jobs, mut hand_over: impl FnMut(Moment)) -> Jobs {
         let mut on_connection = Vec::new();
         let (mut lost, mut reconnected) = (0, false);
-        let mut careful = self.floor.is_careful();
+        let mut careful = false;
         while !jobs.is_empty() {
             let floor = self.floor;
             let mut ran = Ran { runs: vec![Run::Missing; jobs.len()], effects: Vec::new() };
             let outcome = floor.shared(|| self.run_group(&mut jobs, &mut ran, careful, &mut hand_over));
             hand_over(Moment::Ended);
+            for row in self.plan.take_found_locked() {
+                floor.locked_rows.remember(row);
+            }
             if let Err(error) = &outcome {
                 self.stats.write_failed(error);
             }
@@ -68,7 +71,6 @@ impl Runner<'_> {
                 // The next attempt leaves out the jobs whose rows are locked.
                 Err(Error::Locked) if !careful => {
                     careful = true;
-                    self.floor.be_careful();
                     self.stats.met_lock();
                 }
                 // The connection had died while idle; the next attempt opens a new one.
@@ -159,7 +161,8 @@ impl Runner<'_> {
 
     /// Runs jobs until none of them misses anything.
     fn run_rounds(&mut self, locks: Locks, jobs: &mut Jobs, ran: &mut Ran) -> Result<(), Error> {
-        self.plan.begin(locks);
+        let avoided = if locks == Locks::None { Vec::new() } else { self.floor.locked_rows.all() };
+        self.plan.begin(locks, avoided);
         for _ in 0..ROUNDS_MAX {
             self.plan.begin_round();
             ran.effects.clear();

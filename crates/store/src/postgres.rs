@@ -16,6 +16,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::conn::{Mode, Rows};
+use crate::lock::LockedRow;
 use crate::plan::{LOCK_MARK, Locks, Text, single_read};
 use crate::{Error, Row, Value};
 
@@ -293,6 +294,14 @@ impl PostgresConn {
 
     pub(crate) fn locks_rows(&self) -> bool {
         self.locks
+    }
+
+    pub(crate) fn row_to_lock(&self, sql: &str, params: &[Value<'_>]) -> Option<LockedRow> {
+        if !self.locks || !sql.contains(LOCK_MARK) {
+            return None;
+        }
+        let params: Vec<_> = params.iter().cloned().map(Value::into_owned).collect();
+        Text::parse(sql).locked_row(&params)
     }
 
     fn statement(&mut self, sql: &str) -> Result<Statement, Error> {

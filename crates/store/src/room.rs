@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::Error;
 use crate::conn::Conn;
-use crate::group::{self, Floor, RETRY_FOR};
+use crate::group::{self, Floor, Locked, RETRY_FOR};
 use crate::job::Job;
 use crate::stats::Stats;
 use crate::store::CommitHook;
@@ -63,7 +63,7 @@ pub(crate) fn serve(
         }
         // One that waits alone may wait for its rows; otherwise it is the next one's turn soon.
         conn.set_impatient(!waiting.is_empty());
-        match group::run_alone(&mut conn, &mut job, floor, stats, commit_hook) {
+        match group::run_alone(&mut conn, &mut job, Locked::Tried, floor, stats, commit_hook) {
             Err(Error::Locked) => waiting.push_back((deadline, job)),
             committed => job.finish(committed),
         }

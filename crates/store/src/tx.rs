@@ -4,6 +4,7 @@ use tandem_core::events::EventKind;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 
 use crate::conn::Conn;
+use crate::lock::LockedRow;
 use crate::plan::{Locks, Plan};
 use crate::{Error, Row, Value};
 
@@ -71,6 +72,10 @@ pub struct Tx<'c> {
     /// Whether an earlier job of the same, uncommitted transaction has ended a key.
     keys_ended: bool,
     meter: Option<Meter>,
+    /// Rows that others keep locked: it fails instead of waiting for them.
+    avoided: Vec<LockedRow>,
+    /// The rows that it has locked, or tried to.
+    locked: Vec<LockedRow>,
 }
 
 impl std::fmt::Debug for Tx<'_> {
@@ -98,7 +103,8 @@ impl<'c> Tx<'c> {
     }
 
     fn on(work: Work<'c>, keys_ended: bool) -> Self {
-        Self { work, dirty: false, failure: None, effects: Vec::new(), keys_ended, meter: None }
+        let (effects, avoided, locked) = Default::default();
+        Self { work, dirty: false, failure: None, effects, keys_ended, meter: None, avoided, locked }
     }
 
     /// The transaction of a job that runs against what its group has read.
@@ -109,6 +115,16 @@ impl<'c> Tx<'c> {
     /// The same, after other jobs of the same transaction that may have ended a key.
     pub(crate) fn after(conn: &'c mut Conn, keys_ended: bool) -> Self {
         Self::on(Work::Conn(conn), keys_ended)
+    }
+
+    /// Has the job fail where it would lock one of these rows.
+    pub(crate) fn avoid(&mut self, rows: Vec<LockedRow>) {
+        self.avoided = rows;
+    }
+
+    /// The rows that the job has locked. If it has failed because of one, that is the last.
+    pub(crate) fn take_locked(&mut self) -> Vec<LockedRow> {
+        std::mem::take(&mut self.locked)
     }
 
     /// Counts what is read from now on. If there is memory for less than a page, `short` says why, and is the outcome of a
@@ -181,7 +197,16 @@ impl<'c> Tx<'c> {
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         self.dirty |= !sql.trim_start().starts_with("select");
         let result = match &mut self.work {
-            Work::Conn(conn) => conn.rows(sql, params),
+            Work::Conn(conn) => match conn.row_to_lock(sql, params) {
+                Some(row) if self.avoided.contains(&row) => {
+                    self.locked.push(row);
+                    Err(Error::Locked)
+                }
+                row => {
+                    self.locked.extend(row);
+                    conn.rows(sql, params)
+                }
+            },
             Work::Plan(plan) => {
                 let rows = plan.rows(sql, params);
                 return self.count(rows);

@@ -166,11 +166,7 @@ pub fn create(
     now: &Now,
 ) -> Result<Task, Error> {
     check_size(new.description.as_ref())?;
-    if let Ok(target) = new.target.as_str().parse()
-        && !new.draft
-    {
-        event_rows::lock(tx, &target)?;
-    }
+    expect_locks(tx, by, new)?;
     let route = find_route(tx, by, &new.target, new.network.as_ref())?;
     if let Some(id) = &new.id {
         if rows::is_id_used(tx, id)? {
@@ -200,6 +196,20 @@ pub fn create(
     }
     rows::insert(tx, &task)?;
     Ok(task)
+}
+
+/// Says what a new task will lock, as far as the request tells: all of it is then locked in order.
+fn expect_locks(tx: &mut Tx<'_>, by: &AgentId, new: &NewTask) -> Result<(), Error> {
+    if let Some(parent) = &new.parent {
+        rows::expect(tx, parent)?;
+    }
+    if let Ok(target) = new.target.as_str().parse() {
+        connections::expect_pair(tx, by, &target)?;
+        if !new.draft {
+            event_rows::expect(tx, &target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Stores a signature. A signature that the task already has is a replay and is refused.

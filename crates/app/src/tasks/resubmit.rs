@@ -49,6 +49,9 @@ pub fn reassign(
     on_task(tx, by, id, now, |tx, mut task, role| {
         expected.check(&task)?;
         task.position().check_reassign(role, task.encrypted)?;
+        if let Some(parent) = &task.parent {
+            rows::expect(tx, parent)?;
+        }
         let route = find_route(tx, by, to, None)?;
         if route.target == task.target {
             return Err(Invalid::field("targetAgentId", "is the agent that has the task").into());

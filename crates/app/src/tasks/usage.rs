@@ -6,6 +6,7 @@ use tandem_store::{Tx, agents, tasks as rows};
 
 use super::{on_task, pause};
 use crate::Error;
+use crate::accounts::lock_both;
 
 /// The result of a usage report.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,7 @@ pub fn report_usage(
             return Err(Refusal::NotYourMove.into());
         }
         task.position().check_open()?;
+        lock_both(tx, by, &task.initiator)?;
         let paid = agents::find(tx, by)?.is_some_and(|target| target.costs_credits);
         let wanted = if paid { cost.micro() } else { 0 };
         let (deducted, left) = agents::deduct(tx, &task.initiator, wanted)?;

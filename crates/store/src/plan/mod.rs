@@ -16,8 +16,9 @@ mod writes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::lock::{LockClass, LockedRow, lock_query};
 use crate::{Error, Row, Value};
 
 use change::{changed_columns, given};
@@ -34,6 +35,9 @@ const TEXTS_MAX: usize = 4_000;
 pub(crate) struct Query {
     pub(crate) text: Arc<Text>,
     pub(crate) params: Vec<Value<'static>>,
+    /// Nobody asks for it before the group may lock rows of this class: its own, or that of a lock that protects what it
+    /// reads.
+    waits_for: Option<LockClass>,
 }
 
 /// What queries do with the rows that they say they lock.
@@ -43,8 +47,7 @@ pub(crate) enum Locks {
     None,
     /// They wait for those that are locked.
     Wait,
-    /// They leave out those that are locked. A query that then finds one row has found what it looked for; of any other
-    /// this cannot be told.
+    /// They leave out those that are locked, and it is asked which were left out.
     Skip,
 }
 
@@ -56,7 +59,7 @@ pub(crate) enum Run {
     Missing,
     /// It asked for something that an earlier job of the group has changed.
     Deferred,
-    /// It needs a row that another transaction may have locked.
+    /// It needs a row that another transaction keeps locked.
     Locked,
     /// It needs the outcome of a write, or what it has written itself: it must run on the connection.
     Direct,
@@ -67,10 +70,21 @@ pub(crate) enum Run {
 struct Entry {
     text: Arc<Text>,
     rows: Vec<Vec<Value<'static>>>,
-    /// Whether rows may be missing here because they are locked.
-    doubtful: bool,
+    /// Whether rows are missing here because they are locked.
+    locked: bool,
+    /// In which round it was read.
+    round: usize,
     /// The job that has written something that this query would find, but not here.
     stale: Option<usize>,
+}
+
+/// Where a query is.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Among the entries.
+    Read(usize),
+    /// Among those that are missing.
+    Missing(usize),
 }
 
 /// A change of the cache, to be taken back.
@@ -94,7 +108,12 @@ struct KeyGroup {
 struct Current {
     number: usize,
     missing: bool,
-    reached_last: bool,
+    /// The class of the lock at which it stopped, or else the last of those it has asked for. It asks for none before that.
+    reached: Option<LockClass>,
+    /// The last class of the locks that it has asked for and does not have, but for mailboxes: they protect themselves only.
+    awaits: Option<LockClass>,
+    /// The round in which the last of its locks was taken.
+    locked_in: usize,
     deferred: bool,
     locked: bool,
     direct: bool,
@@ -109,12 +128,20 @@ pub(crate) struct Plan {
     texts: FxHashMap<String, Arc<Text>>,
     locks: Locks,
     entries: Vec<Entry>,
-    /// By query: its entry, or nothing while it is to be fetched.
-    places: FxHashMap<(usize, Key), Option<usize>>,
+    places: FxHashMap<(usize, Key), Place>,
     rows: HashMap<String, Vec<KeyGroup>>,
     missing: Vec<Query>,
-    /// Whether every job that misses something has come to the locks that are taken last.
-    all_reached_last: bool,
+    /// How often something was fetched.
+    round: usize,
+    /// The last class that every job which misses something has reached. Locks of later ones wait.
+    phase: Option<LockClass>,
+    /// The rows that are locked and those that will be next, and the last class of the locked ones.
+    held: FxHashSet<LockedRow>,
+    asked: FxHashSet<LockedRow>,
+    held_class: Option<LockClass>,
+    /// Rows that others keep locked: known when the group began, and found since.
+    avoided: Vec<LockedRow>,
+    found_locked: Vec<LockedRow>,
     changes: Vec<Change>,
     batches: Batches,
     current: Current,
@@ -129,16 +156,26 @@ impl Plan {
             places: FxHashMap::default(),
             rows: HashMap::new(),
             missing: Vec::new(),
-            all_reached_last: true,
+            round: 0,
+            phase: None,
+            held: FxHashSet::default(),
+            asked: FxHashSet::default(),
+            held_class: None,
+            avoided: Vec::new(),
+            found_locked: Vec::new(),
             changes: Vec::new(),
             batches: Batches::default(),
             current: Current::default(),
         }
     }
 
-    /// Forgets everything that was read.
-    pub(crate) fn begin(&mut self, locks: Locks) {
+    /// Forgets everything that was read. The jobs of the group leave these rows alone.
+    pub(crate) fn begin(&mut self, locks: Locks, avoided: Vec<LockedRow>) {
         self.locks = locks;
+        self.avoided = avoided;
+        self.round = 0;
+        self.held.clear();
+        self.held_class = None;
         self.places.clear();
         self.entries.clear();
         self.rows.clear();
@@ -154,7 +191,8 @@ impl Plan {
     pub(crate) fn begin_round(&mut self) {
         self.undo_to(0);
         self.batches = Batches::default();
-        self.all_reached_last = true;
+        self.asked.clear();
+        self.phase = Some(LockClass::Mailbox);
     }
 
     pub(crate) fn begin_job(&mut self, number: usize) {
@@ -168,8 +206,8 @@ impl Plan {
             Current { locked: true, .. } => Run::Locked,
             Current { direct: true, .. } => Run::Direct,
             Current { deferred: true, .. } => Run::Deferred,
-            Current { missing: true, reached_last, .. } => {
-                self.all_reached_last &= reached_last;
+            Current { missing: true, reached, .. } => {
+                self.phase = self.phase.min(*reached);
                 Run::Missing
             }
             _ => Run::Done,
@@ -195,44 +233,90 @@ impl Plan {
 
     /// The rows of a query, if they have been read. Nothing means that they will be read before the job runs again.
     pub(crate) fn peek(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<Vec<Row>>, Error> {
-        let text = self.text(sql);
-        let Action::Read(lock) = &text.action else {
-            self.current.direct = true;
-            return Err(Error::LostRace);
-        };
-        self.current.reached_last |= lock.as_ref().is_some_and(|lock| lock.last);
-        let params: Key = params.iter().cloned().map(Value::into_owned).collect();
-        let key = (address(&text), params);
-        match self.places.get(&key) {
-            Some(Some(place)) => {
-                let Some(entry) = self.entries.get(*place) else { return Err(Error::LostRace) };
-                if entry.doubtful {
-                    self.current.locked = true;
-                    return Err(Error::LostRace);
-                }
-                match entry.stale {
-                    None => return Ok(Some(entry.rows.iter().cloned().map(Row::new).collect())),
-                    Some(by) if by == self.current.number => self.current.direct = true,
-                    Some(_) => self.current.deferred = true,
-                }
-                Err(Error::LostRace)
-            }
-            Some(None) => {
-                self.current.missing = true;
-                Ok(None)
-            }
-            None => {
-                self.current.missing = true;
-                self.missing.push(Query { text, params: key.1.clone() });
-                self.places.insert(key, None);
-                Ok(None)
-            }
-        }
+        self.ask(sql, params, false)
     }
 
     /// The rows of a query; an error if they have not been read yet.
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-        self.peek(sql, params)?.ok_or(Error::LostRace)
+        self.ask(sql, params, true)?.ok_or(Error::LostRace)
+    }
+
+    /// `stops` says whether the job can go on without the rows.
+    fn ask(&mut self, sql: &str, params: &[Value<'_>], stops: bool) -> Result<Option<Vec<Row>>, Error> {
+        let text = self.text(sql);
+        if !matches!(text.action, Action::Read(_)) {
+            return Err(self.needs_connection());
+        }
+        let key = (address(&text), params.iter().cloned().map(Value::into_owned).collect::<Key>());
+        let known = self.places.get(&key).copied();
+        if let Some(Place::Read(place)) = known
+            && let Some(entry) = self.entries.get(place)
+        {
+            let is_lock = self.locks != Locks::None && text.lock().is_some();
+            // What a lock protects may have changed before it was taken.
+            if is_lock || entry.round >= self.current.locked_in {
+                if text.lock().is_some_and(|lock| lock.class < LockClass::Mailbox) {
+                    self.current.locked_in = self.current.locked_in.max(entry.round);
+                }
+                return self.found_before(place);
+            }
+        }
+        let waits_for = self.reach(&text, &key.1, stops)?;
+        self.current.missing = true;
+        match known {
+            Some(Place::Missing(place)) => {
+                if let Some(query) = self.missing.get_mut(place) {
+                    query.waits_for = query.waits_for.max(waits_for);
+                }
+            }
+            Some(Place::Read(_)) | None => {
+                self.places.insert(key.clone(), Place::Missing(self.missing.len()));
+                self.missing.push(Query { text, params: key.1, waits_for });
+            }
+        }
+        Ok(None)
+    }
+
+    fn found_before(&mut self, place: usize) -> Result<Option<Vec<Row>>, Error> {
+        let Some(entry) = self.entries.get(place) else { return Err(Error::LostRace) };
+        match entry.stale {
+            _ if entry.locked => self.current.locked = true,
+            None => return Ok(Some(entry.rows.iter().cloned().map(Row::new).collect())),
+            Some(by) if by == self.current.number => self.current.direct = true,
+            Some(_) => self.current.deferred = true,
+        }
+        Err(Error::LostRace)
+    }
+
+    /// Notes how far the job has come with its locks, if the query is one. Tells what the query has to wait for.
+    fn reach(
+        &mut self,
+        text: &Text,
+        params: &[Value<'static>],
+        stops: bool,
+    ) -> Result<Option<LockClass>, Error> {
+        let Some(lock) = text.lock().filter(|_| self.locks != Locks::None) else {
+            return Ok(self.current.awaits);
+        };
+        let row = text.locked_row(params);
+        if row.as_ref().is_some_and(|row| self.held.contains(row)) {
+            return Ok(self.current.awaits);
+        }
+        if row.as_ref().is_some_and(|row| self.avoided.contains(row)) {
+            self.current.locked = true;
+            return Err(Error::LostRace);
+        }
+        // It would wait for a row while the group holds others that come later.
+        if Some(lock.class) < self.held_class {
+            return Err(self.needs_connection());
+        }
+        self.asked.extend(row);
+        let current = &mut self.current;
+        current.reached = if stops { Some(lock.class) } else { current.reached.max(Some(lock.class)) };
+        if lock.class < LockClass::Mailbox {
+            current.awaits = current.awaits.max(Some(lock.class));
+        }
+        Ok(Some(lock.class))
     }
 
     /// Has the job run on the connection.
@@ -241,11 +325,21 @@ impl Plan {
         Error::LostRace
     }
 
-    /// Notes a write.
+    /// Notes a write. The row that it changes is locked in its phase, like those that are read.
     pub(crate) fn write(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
         let text = self.text(sql);
         let Action::Write(write) = &text.action else { return Err(self.needs_connection()) };
         let params: Key = params.iter().cloned().map(Value::into_owned).collect();
+        if let Form::Update | Form::Delete = write.form
+            && let Some(lock) = lock_query(&write.table)
+            && let Some(row) = LockedRow::named(&write.table, [].into_iter(), |column| {
+                given(write, &params, column).cloned()
+            })
+            && !self.held.contains(&row)
+            && !self.asked.contains(&row)
+        {
+            self.ask(&lock, &row.key, false)?;
+        }
         self.apply(write, &params);
         self.current.writes.push((text, params));
         Ok(())
@@ -316,22 +410,28 @@ impl Plan {
         }
     }
 
-    /// What has to be read before the next run, in the order in which rows are locked. Locks that are taken last wait
-    /// until every job has come to them.
+    /// What has to be read before the next run. What is not allowed yet will be asked for again.
     pub(crate) fn take_missing(&mut self) -> Vec<Query> {
-        let mut missing = std::mem::take(&mut self.missing);
-        if !self.all_reached_last {
-            let is_last = |query: &Query| matches!(&query.text.action, Action::Read(Some(lock)) if lock.last);
-            let (later, now): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_last);
-            if now.is_empty() {
-                return later;
-            }
-            for query in later {
-                self.places.remove(&(address(&query.text), query.params));
-            }
-            missing = now;
+        self.round += 1;
+        let missing = std::mem::take(&mut self.missing);
+        let (now, later): (Vec<_>, Vec<_>) =
+            missing.into_iter().partition(|query| query.waits_for <= self.phase);
+        for query in later {
+            self.places.remove(&(address(&query.text), query.params));
         }
-        missing
+        now
+    }
+
+    /// The query that locks the row of another one, if their table has one.
+    pub(crate) fn lock_of(&mut self, query: &Query) -> Option<Query> {
+        let row = query.text.locked_row(&query.params)?;
+        let text = self.text(&lock_query(&row.table)?);
+        Some(Query { text, params: row.key, waits_for: query.waits_for })
+    }
+
+    /// The rows that were found to be locked by others since it was asked last.
+    pub(crate) fn take_found_locked(&mut self) -> Vec<LockedRow> {
+        std::mem::take(&mut self.found_locked)
     }
 
     /// What queries do with the rows that they say they lock.
@@ -339,18 +439,27 @@ impl Plan {
         self.locks
     }
 
-    /// Keeps what a query has found.
-    pub(crate) fn found(&mut self, query: Query, rows: Vec<Vec<Value<'static>>>) {
-        let place = self.entries.len();
+    /// Keeps what a query has found. If there are more rows than it found, others keep them locked.
+    pub(crate) fn found(&mut self, query: Query, rows: Vec<Vec<Value<'static>>>, there: usize) {
+        let (place, locked) = (self.entries.len(), there > rows.len());
         if self.locks != Locks::None {
             for (number, source) in query.text.sources.iter().enumerate() {
                 self.register(place, number, source, &query.params);
             }
+            if let Some(lock) = query.text.lock() {
+                self.held_class = self.held_class.max(Some(lock.class));
+                let row = query.text.locked_row(&query.params);
+                if locked { self.found_locked.extend(row) } else { self.held.extend(row) }
+            }
         }
-        let is_locking = matches!(query.text.action, Action::Read(Some(_)));
-        let doubtful = self.locks == Locks::Skip && is_locking && rows.len() != 1;
-        self.entries.push(Entry { text: Arc::clone(&query.text), rows, doubtful, stale: None });
-        self.places.insert((address(&query.text), query.params), Some(place));
+        self.entries.push(Entry {
+            text: Arc::clone(&query.text),
+            rows,
+            locked,
+            round: self.round,
+            stale: None,
+        });
+        self.places.insert((address(&query.text), query.params), Place::Read(place));
     }
 
     fn register(&mut self, place: usize, number: usize, source: &Source, params: &[Value<'static>]) {

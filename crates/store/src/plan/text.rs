@@ -8,6 +8,8 @@ use std::collections::HashSet;
 
 use super::token::{Token, place, split, tokens};
 use super::writes::{parse_delete, parse_insert, parse_update};
+use crate::Value;
+use crate::lock::{LockClass, LockedRow};
 
 /// How a comment begins that says what a query locks.
 pub(crate) const LOCK_MARK: &str = "/* lock ";
@@ -31,14 +33,13 @@ pub(crate) enum Action {
     Other,
 }
 
-/// Which rows a query locks: `/* lock t */` at its end, or `/* lock t last */`.
+/// Which rows a query locks: `/* lock t */` at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lock {
     /// What the query calls the table.
     pub(crate) alias: String,
     pub(crate) table: String,
-    /// Whether it is taken after all other locks.
-    pub(crate) last: bool,
+    pub(crate) class: LockClass,
 }
 
 /// Rows of a table that a statement reads.
@@ -135,6 +136,24 @@ impl Text {
         }
         Self { sql: sql.to_owned(), sources, action }
     }
+
+    pub(crate) fn lock(&self) -> Option<&Lock> {
+        match &self.action {
+            Action::Read(lock) => lock.as_ref(),
+            Action::Write(_) | Action::Other => None,
+        }
+    }
+
+    /// The row that it locks, if its parameters tell.
+    pub(crate) fn locked_row(&self, params: &[Value<'static>]) -> Option<LockedRow> {
+        let lock = self.lock()?;
+        let source = self.sources.iter().find(|source| source.alias == lock.alias)?;
+        let value = |column: &str| {
+            let (_, number) = source.keys.iter().find(|(name, _)| name == column)?;
+            params.get(*number).cloned()
+        };
+        LockedRow::named(&lock.table, source.keys.iter().map(|(column, _)| column.as_str()), value)
+    }
 }
 
 /// A query that is not understood still only reads.
@@ -145,10 +164,9 @@ fn fallback(words: &[Token]) -> Action {
 /// The lock that a query asks for in a comment, which SQLite ignores: one writer needs none.
 fn find_lock(sql: &str, sources: &[Source]) -> Option<Lock> {
     let (_, mark) = sql.rsplit_once(LOCK_MARK)?;
-    let mark = mark.trim_end().strip_suffix("*/")?.trim();
-    let (alias, last) = mark.strip_suffix(" last").map_or((mark, false), |alias| (alias, true));
+    let alias = mark.trim_end().strip_suffix("*/")?.trim();
     let table = sources.iter().find(|source| source.alias == alias).map_or(alias, |source| &source.table);
-    Some(Lock { alias: alias.into(), table: table.into(), last })
+    Some(Lock { alias: alias.into(), table: table.into(), class: LockClass::of(table) })
 }
 
 /// Every table that is named anywhere.

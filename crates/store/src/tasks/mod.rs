@@ -128,9 +128,18 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     insert!(tasks { ..task: Task }).send(tx)
 }
 
+fn query() -> &'static str {
+    sql!("select {} from tasks t {JOINED} where t.id = ?1 /* lock t */", Task)
+}
+
 /// The task with this id. A transaction that writes locks it: changes of a task follow one another.
 pub fn find(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Task>, Error> {
-    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1 /* lock t */", Task), &[id.into()])
+    tx.find(query(), &[id.into()])
+}
+
+/// Says that [`find`] will be called, so that the task is locked in its turn.
+pub fn expect(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
+    tx.prefetch(query(), &[id.into()])
 }
 
 /// A task, and how many live tasks its target has before it, up to a hundred, while it waits.

@@ -1,5 +1,7 @@
 //! Statements are understood, jobs see what earlier ones wrote, and writes are merged in their order.
 
+mod phases;
+
 use super::text::Set;
 use super::*;
 
@@ -24,10 +26,10 @@ const SET_TITLE: &str = "update tasks set title = ?1 where id = ?2";
 
 fn plan_with(reads: &[(&str, Key, Vec<Key>)]) -> Plan {
     let mut plan = Plan::new();
-    plan.begin(Locks::Wait);
+    plan.begin(Locks::Wait, Vec::new());
     for (sql, params, rows) in reads {
         let text = plan.text(sql);
-        plan.found(Query { text, params: params.clone() }, rows.clone());
+        plan.found(Query { text, params: params.clone(), waits_for: None }, rows.clone(), 0);
     }
     plan.begin_round();
     plan
@@ -46,7 +48,7 @@ fn a_query_tells_its_rows_and_columns() {
     assert!(!tasks.only_shows("id") && !tasks.looks_at("description"));
     assert_eq!(agents.table, "agents");
     let Action::Read(Some(lock)) = &found.action else { panic!("{found:?}") };
-    assert_eq!((lock.alias.as_str(), lock.table.as_str(), lock.last), ("t", "tasks", false));
+    assert_eq!((lock.alias.as_str(), lock.table.as_str(), lock.class), ("t", "tasks", LockClass::Task));
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn a_job_that_misses_something_runs_again_with_it() {
     let missing = plan.take_missing();
     assert_eq!(missing.len(), 1);
     for query in missing {
-        plan.found(query, vec![task_row()]);
+        plan.found(query, vec![task_row()], 0);
     }
     plan.begin_round();
     plan.begin_job(0);
