@@ -19,6 +19,9 @@ pub struct Report {
 
 /// Stores a report. A task whose target is somebody else stays unchanged, as one that does not exist.
 pub fn report(tx: &mut Tx<'_>, by: &AgentId, report: &Report, now: &Now) -> Result<Agent, Error> {
+    for task in &report.surfaced {
+        tasks::expect_mark(tx, task)?;
+    }
     let mut agent = rows::find(tx, by)?.ok_or(Error::NotFound("agent"))?;
     if let Some(provided) = report.provided {
         agent.wake.set_provided(report.rung, provided, now.at);

@@ -169,7 +169,8 @@ impl From<StoreError> for Error {
                            before you repeat it";
                 Self::new(Code::Unavailable, why).retry_after(5)
             }
-            StoreError::LostRace
+            StoreError::Stopped
+            | StoreError::LostRace
             | StoreError::Locked
             | StoreError::Taken(_)
             | StoreError::Panicked(_)

@@ -2,7 +2,7 @@
 
 use tandem_core::{AgentId, TaskId, Timestamp};
 
-use crate::table::update;
+use crate::declare::{read, update};
 use crate::{Error, Tx, Value};
 
 /// Closes an account: its key is nobody's, and nobody finds it. What is its own still has to be removed.
@@ -24,9 +24,10 @@ pub fn close(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp) -> Result<(), Err
 
 /// Whether an account is open. A transaction that writes locks it, together with what else it asks for.
 pub fn is_open(tx: &mut Tx<'_>, agent: &AgentId) -> Result<bool, Error> {
-    let sql = "select 1 from agents where id = ?1 and deleted_at is null /* lock agents */";
+    let open = read!(1: "agents where id = ?1 and deleted_at is null",
+        of agents { id: 1 } uses [deleted_at]; lock agents);
     // What is not read yet is there most likely; if not, the job learns so when it runs again.
-    Ok(tx.peek(sql, &[agent.into()])?.is_none_or(|rows| !rows.is_empty()))
+    Ok(open.peek::<i64>(tx, &[agent.into()])?.is_none_or(|found| found.is_some()))
 }
 
 /// Accounts that were closed and are not gone yet.

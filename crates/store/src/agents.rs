@@ -1,11 +1,15 @@
 //! Agents' profiles, their keys and the directory.
 
+use std::sync::Arc;
+
 use tandem_core::agents::Agent;
 use tandem_core::text::searchable;
 use tandem_core::wake::Ladder;
 use tandem_core::{AgentId, Timestamp};
 
-use crate::table::{FromRow as _, columns, insert, sql, update};
+use crate::declare::{delete, insert, read, update};
+use crate::statement::Read;
+use crate::table::columns;
 use crate::{Error, Tx, directory};
 
 /// The columns that an agent's own changes write.
@@ -45,12 +49,16 @@ pub fn insert(tx: &mut Tx<'_>, agent: &Agent, key_hash: &[u8]) -> Result<(), Err
     insert!(agents { ..agent: Agent, key_hash: key_hash }).send(tx)?;
     insert_capabilities(tx, agent)?;
     directory::insert(tx, agent)?;
-    tx.send(
-        "insert into mailboxes (agent_id, last_seq, events_acked, updates_acked, events_fetched, tasks_ended,
-             tasks_completed)
-         values (?1, 0, 0, 0, 0, 0, 0)",
-        &[(&agent.id).into()],
-    )
+    insert!(mailboxes {
+        agent_id: &agent.id,
+        last_seq: 0,
+        events_acked: 0,
+        updates_acked: 0,
+        events_fetched: 0,
+        tasks_ended: 0,
+        tasks_completed: 0,
+    })
+    .send(tx)
 }
 
 fn insert_capabilities(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
@@ -60,30 +68,41 @@ fn insert_capabilities(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     Ok(())
 }
 
+fn by_id() -> &'static Arc<Read> {
+    read!(Agent: "agents a where a.id = ?1", of agents as a { id: 1 } uses []; lock a)
+}
+
 /// The agent with this id. A transaction that writes locks it.
 pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
-    tx.find(sql!("select {} from agents a where a.id = ?1 /* lock a */", Agent), &[id.into()])
+    by_id().find(tx, &[id.into()])
+}
+
+/// Says that [`find`] will be called, so that the agent is read together with others.
+pub fn expect(tx: &mut Tx<'_>, id: &AgentId) -> Result<(), Error> {
+    by_id().expect(tx, &[id.into()])
 }
 
 /// The hash of an agent's key, and whether the agent is suspended.
 pub type StoredKey = (Vec<u8>, bool);
 
-/// The key of an agent that was not deleted. A transaction that writes locks the agent.
-pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<StoredKey>, Error> {
-    tx.find(LOCKED_KEY, &[id.into()])
+fn locked_key() -> &'static Arc<Read> {
+    read!([key_hash, suspended]: "agents where id = ?1 and deleted_at is null",
+        of agents { id: 1 } uses [deleted_at]; lock agents)
 }
 
-const KEY: &str = "select key_hash, suspended from agents where id = ?1 and deleted_at is null";
-const LOCKED_KEY: &str =
-    "select key_hash, suspended from agents where id = ?1 and deleted_at is null /* lock agents */";
+/// The key of an agent that was not deleted. A transaction that writes locks the agent.
+pub fn key_of(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<StoredKey>, Error> {
+    locked_key().find(tx, &[id.into()])
+}
 
-/// The key of an agent that was not deleted, without a lock or with one. `None` means that it is read together with
-/// others, and the job runs again.
+/// The same with or without the lock. `None` means that it is read together with others, and the job runs again.
 pub fn peek_key(tx: &mut Tx<'_>, id: &AgentId, lock: bool) -> Result<Option<Option<StoredKey>>, Error> {
-    let sql = if lock { LOCKED_KEY } else { KEY };
-    let Some(found) = tx.peek(sql, &[id.into()])? else { return Ok(None) };
-    let first = found.into_iter().next();
-    Ok(Some(first.map(|mut row| StoredKey::from_row(&mut row)).transpose()?))
+    let unlocked = || {
+        read!([key_hash, suspended]: "agents where id = ?1 and deleted_at is null",
+            of agents { id: 1 } uses [deleted_at])
+    };
+    let key = if lock { locked_key() } else { unlocked() };
+    key.peek(tx, &[id.into()])
 }
 
 /// The agent whose key has this hash, and whether it is suspended.
@@ -93,9 +112,10 @@ pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, 
 
 /// Whether an agent has or had a key with this hash.
 pub fn was_key(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<bool, Error> {
-    let has = tx.optional("select 1 from agents where key_hash = ?1", &[key_hash.into()])?.is_some();
-    let had = tx.optional("select 1 from ended_keys where key_hash = ?1", &[key_hash.into()])?.is_some();
-    Ok(has || had)
+    let has = read!(1: "agents where key_hash = ?1", of agents { key_hash: 1 });
+    let had = read!(1: "ended_keys where key_hash = ?1", of ended_keys { key_hash: 1 });
+    had.expect(tx, &[key_hash.into()])?;
+    Ok(has.exists(tx, &[key_hash.into()])? || had.exists(tx, &[key_hash.into()])?)
 }
 
 /// Notes that a key has ended. It is never used again.
@@ -121,8 +141,8 @@ pub fn set_terms(
 
 /// Takes from an agent's balance what there is of an amount; tells how much that was, and what is left.
 pub fn deduct(tx: &mut Tx<'_>, id: &AgentId, micro: i64) -> Result<(i64, i64), Error> {
-    let sql = "select credits_micro from agents where id = ?1 /* lock agents */";
-    let balance: i64 = tx.get(sql, &[id.into()])?;
+    let credits = read!([credits_micro]: "agents where id = ?1", of agents { id: 1 } uses []; lock agents);
+    let balance: i64 = credits.get(tx, &[id.into()])?;
     let deducted = micro.min(balance).max(0);
     let left = balance - deducted;
     update!(agents { credits_micro: left } where { id: id }).send(tx)?;
@@ -137,7 +157,7 @@ pub fn set_key_hash(tx: &mut Tx<'_>, id: &AgentId, key_hash: &[u8]) -> Result<()
 /// Writes back what an agent may change about itself.
 pub fn update(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
     update!(agents { ..agent: Agent[PROFILE] } where { id: &agent.id }).send(tx)?;
-    tx.send("delete from agent_capabilities where agent_id = ?1", &[(&agent.id).into()])?;
+    delete!(agent_capabilities where { agent_id: &agent.id }).send(tx)?;
     insert_capabilities(tx, agent)?;
     directory::remove(tx, &agent.id)?;
     directory::insert(tx, agent)

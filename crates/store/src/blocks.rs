@@ -2,17 +2,16 @@
 
 use tandem_core::{AgentId, Timestamp};
 
-use crate::table::{columns, insert, sql};
+use crate::declare::{insert, read};
+use crate::table::{columns, sql};
 use crate::{Error, Tx};
 
 /// Whether either of the two has blocked the other.
 pub fn between(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool, Error> {
-    let row = tx.optional(
-        "select 1 from blocks
+    let either = read!(1: "blocks
          where (agent_id = ?1 and blocked_id = ?2) or (agent_id = ?2 and blocked_id = ?1) limit 1",
-        &[one.into(), other.into()],
-    )?;
-    Ok(row.is_some())
+        of blocks);
+    either.exists(tx, &[one.into(), other.into()])
 }
 
 /// Adds a block; nothing happens if it stands already.

@@ -9,9 +9,10 @@ use futures_util::future::{join, join_all};
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use tokio_postgres::{Client, Statement};
 
-use crate::lock::{LockClass, lock_query};
-use crate::plan::{Batch, Locks, Plan, Query, Text, merged_read, merged_write, single_read};
+use crate::lock::{self, LockClass};
+use crate::plan::{Batch, Plan, Query, Rows};
 use crate::postgres::{PostgresConn, deliver, failure, values};
+use crate::statement::{Locks, Read};
 use crate::{Error, Value};
 
 /// One parameter of many executions, as an array.
@@ -110,7 +111,7 @@ struct Asked {
     merged: bool,
 }
 
-type Found = Vec<Vec<Vec<Value<'static>>>>;
+type Found = Vec<Rows>;
 
 impl Asked {
     async fn fetch(&self, client: &Client) -> Result<(Found, Option<Found>), Error> {
@@ -156,39 +157,39 @@ impl Asked {
 
 /// Where a query comes in a round: locks in their order, then what is only looked at, then mailboxes. What is looked at
 /// is read after the locks that protect it. The last part puts the query that only locks before others of its table.
-fn rank(text: &Text) -> (Option<LockClass>, bool, &str, bool) {
-    match text.lock() {
-        None => (Some(LockClass::Mailbox), false, "", false),
+fn rank(read: &Arc<Read>) -> (LockClass, bool, &str, bool) {
+    match read.lock() {
+        None => (LockClass::Mailbox, false, "", false),
         Some(lock) => {
-            let is_more = lock_query(&lock.table).is_none_or(|only| only != text.sql);
-            (Some(lock.class), true, &lock.table, is_more)
+            let only = lock::of_table(lock.table).is_some_and(|only| Arc::ptr_eq(only, read));
+            (lock.class, true, lock.table, !only)
         }
     }
 }
 
-type Groups = Vec<(Arc<Text>, Vec<Query>)>;
+type Groups = Vec<(Arc<Read>, Vec<Query>)>;
 
 fn add(groups: &mut Groups, query: Query) {
-    match groups.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &query.text)) {
+    match groups.iter_mut().find(|(read, _)| Arc::ptr_eq(read, &query.read)) {
         Some((_, queries)) => queries.push(query),
-        None => groups.push((Arc::clone(&query.text), vec![query])),
+        None => groups.push((Arc::clone(&query.read), vec![query])),
     }
 }
 
 /// Where several statements lock rows of one table, has one lock all of them first: each would lock its own in their
 /// order, and together they would not.
-fn lock_together(groups: &mut Groups, plan: &mut Plan) {
+fn lock_together(groups: &mut Groups) {
+    let table = |read: &Read| read.lock().map(|lock| lock.table);
     let mut more: Vec<Query> = Vec::new();
-    for (text, queries) in &*groups {
-        let is_same =
-            |other: &Text| other.lock().map(|lock| &lock.table) == text.lock().map(|lock| &lock.table);
-        if text.lock().is_some() && groups.iter().filter(|(other, _)| is_same(other)).count() > 1 {
-            more.extend(queries.iter().filter_map(|query| plan.lock_of(query)));
+    for (read, queries) in &*groups {
+        let same = groups.iter().filter(|(other, _)| table(other) == table(read)).count();
+        if read.lock().is_some() && same > 1 {
+            more.extend(queries.iter().filter_map(Query::only_lock));
         }
     }
     for query in more {
-        let is_there = groups.iter().any(|(text, queries)| {
-            Arc::ptr_eq(text, &query.text) && queries.iter().any(|other| other.params == query.params)
+        let is_there = groups.iter().any(|(read, queries)| {
+            Arc::ptr_eq(read, &query.read) && queries.iter().any(|other| other.params == query.params)
         });
         if !is_there {
             add(groups, query);
@@ -205,13 +206,13 @@ impl PostgresConn {
             add(&mut groups, query);
         }
         if locks == Locks::Wait {
-            lock_together(&mut groups, plan);
+            lock_together(&mut groups);
         }
         groups.sort_by(|(one, _), (other, _)| rank(one).cmp(&rank(other)));
         let mut asked = Vec::with_capacity(groups.len());
-        for (text, mut queries) in groups {
+        for (read, mut queries) in groups {
             queries.sort_by(|one, other| one.params.cmp(&other.params));
-            asked.push(self.ask(&text, queries, locks)?);
+            asked.push(self.ask(&read, queries, locks)?);
         }
         let waiting = self.take_waiting();
         let found = self.wait(async |client| {
@@ -231,22 +232,16 @@ impl PostgresConn {
         Ok(statements)
     }
 
-    fn ask(&mut self, text: &Text, queries: Vec<Query>, locks: Locks) -> Result<Asked, Error> {
-        let single = self.prepare(&single_read(text, locks))?;
+    fn ask(&mut self, read: &Read, queries: Vec<Query>, locks: Locks) -> Result<Asked, Error> {
+        let single = self.prepare(read.single(locks))?;
         let types = type_names(&single).filter(|_| queries.len() > 1);
-        let leaves_out = locks == Locks::Skip && text.lock().is_some();
+        let leaves_out = locks == Locks::Skip && read.lock().is_some();
         let of = |locks| match &types {
-            Some(types) => merged_read(text, types, locks),
-            None => single_read(text, locks),
+            Some(types) => read.merged(types, locks),
+            None => read.single(locks),
         };
-        let unlocked = leaves_out.then(|| of(Locks::None));
-        let statement = of(locks);
-        Ok(Asked {
-            statement: self.prepare(&statement)?,
-            unlocked: unlocked.map(|unlocked| self.prepare(&unlocked)).transpose()?,
-            queries,
-            merged: types.is_some(),
-        })
+        let unlocked = leaves_out.then(|| self.prepare(of(Locks::None))).transpose()?;
+        Ok(Asked { statement: self.prepare(of(locks))?, unlocked, queries, merged: types.is_some() })
     }
 
     /// Writes the rows of a group and commits. Returns the number of statements, and how long the commit took after the
@@ -255,11 +250,10 @@ impl PostgresConn {
         let mut statements = Vec::with_capacity(batches.len());
         for mut batch in batches {
             batch.sort();
-            let single = self.prepare(&batch.text.sql.replace('?', "$"))?;
+            let single = self.prepare(batch.write.single())?;
             let types = type_names(&single).filter(|_| batch.rows.len() > 1);
-            let merged = types.and_then(|types| merged_write(&batch.text, &types));
-            let (statement, is_merged) = match merged {
-                Some(text) => (self.prepare(&text)?, true),
+            let (statement, is_merged) = match types {
+                Some(types) => (self.prepare(batch.write.merged(&types))?, true),
                 None => (single, false),
             };
             statements.push((statement, batch.rows, is_merged));

@@ -1,8 +1,8 @@
 //! One connection of either database, with the same few verbs.
 
-use crate::lock::LockedRow;
 use crate::postgres::PostgresConn;
 use crate::sqlite::SqliteConn;
+use crate::statement::{Locks, Read};
 use crate::{Database, Error, Row, Value};
 
 #[expect(clippy::large_enum_variant, reason = "a handful exist, each owned by a thread")]
@@ -141,6 +141,16 @@ impl Conn {
         self.rows_within(sql, params, usize::MAX).map(|found| found.rows)
     }
 
+    /// The rows of a declared query, which locks what it says if others write at the same time.
+    pub(crate) fn read(&mut self, read: &Read, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+        let locks = if self.locks_rows() { Locks::Wait } else { Locks::None };
+        let found = match self {
+            Self::Sqlite(conn) => conn.rows(read.sql(), params, usize::MAX),
+            Self::Postgres(conn) => conn.rows(read.single(locks), params, usize::MAX),
+        };
+        found.map(|found| found.rows)
+    }
+
     /// Rows until they have so many bytes in JSON.
     pub(crate) fn rows_within(
         &mut self,
@@ -159,14 +169,6 @@ impl Conn {
         match self {
             Self::Sqlite(_) => false,
             Self::Postgres(conn) => conn.locks_rows(),
-        }
-    }
-
-    /// The row that a query locks in this transaction.
-    pub(crate) fn row_to_lock(&self, sql: &str, params: &[Value<'_>]) -> Option<LockedRow> {
-        match self {
-            Self::Sqlite(_) => None,
-            Self::Postgres(conn) => conn.row_to_lock(sql, params),
         }
     }
 

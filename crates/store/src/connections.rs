@@ -1,10 +1,14 @@
 //! Connections: two rows each, one for either side.
 
+use std::sync::Arc;
+
 use tandem_core::agents::{Agent, Connection};
 use tandem_core::{AgentId, ConnectionId, Rule, Timestamp};
 
+use crate::declare::{delete, insert, read, update};
 use crate::query::Query;
-use crate::table::{columns, insert, sql, update};
+use crate::statement::Read;
+use crate::table::{columns, sql};
 use crate::{Error, Tx, Value};
 
 /// Joins two agents. `approvals` are the rules on the first and the second side.
@@ -31,18 +35,20 @@ pub fn insert(
 
 /// The connection between two agents.
 pub fn between(tx: &mut Tx<'_>, agent: &AgentId, peer: &AgentId) -> Result<Option<ConnectionId>, Error> {
-    let sql = "select connection_id from connections where agent_id = ?1 and peer_id = ?2";
-    tx.find(sql, &[agent.into(), peer.into()])
+    let connection = read!([connection_id]: "connections where agent_id = ?1 and peer_id = ?2",
+        of connections { agent_id: 1, peer_id: 2 });
+    connection.find(tx, &[agent.into(), peer.into()])
 }
 
 pub fn by_alias(tx: &mut Tx<'_>, agent: &AgentId, alias: &str) -> Result<Option<AgentId>, Error> {
-    let sql = "select peer_id from connections where agent_id = ?1 and alias = ?2";
-    tx.find(sql, &[agent.into(), alias.into()])
+    let peer =
+        read!([peer_id]: "connections where agent_id = ?1 and alias = ?2", of connections { agent_id: 1 });
+    peer.find(tx, &[agent.into(), alias.into()])
 }
 
 /// Ends a connection, on both sides.
 pub fn remove(tx: &mut Tx<'_>, id: &ConnectionId) -> Result<(), Error> {
-    tx.send("delete from connections where connection_id = ?1", &[id.into()])
+    delete!(connections where { connection_id: id }).send(tx)
 }
 
 /// Writes back what a side may change.
@@ -67,26 +73,19 @@ columns! {
     }
 }
 
-fn selected() -> Query {
-    let mut query = Query::default();
-    query.push(sql!(
-        "select {} from connections c join agents a on a.id = c.peer_id where c.agent_id = ",
-        Connection
-    ));
-    query
-}
-
 /// The other agent of one of this agent's connections.
 pub fn peer_of(tx: &mut Tx<'_>, agent: &AgentId, id: &ConnectionId) -> Result<Option<AgentId>, Error> {
-    let sql = "select peer_id from connections where connection_id = ?1 and agent_id = ?2";
-    tx.find(sql, &[id.into(), agent.into()])
+    let peer = read!([peer_id]: "connections where connection_id = ?1 and agent_id = ?2",
+        of connections { connection_id: 1, agent_id: 2 });
+    peer.find(tx, &[id.into(), agent.into()])
 }
 
 /// This agent's side of one connection.
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId, id: &ConnectionId) -> Result<Option<Connection>, Error> {
-    let mut query = selected();
-    query.bind(agent).push(" and c.connection_id = ").bind(id).push(" /* lock c */");
-    tx.find(&query.sql, &query.params)
+    let connection = read!(Connection:
+        "connections c join agents a on a.id = c.peer_id where c.agent_id = ?1 and c.connection_id = ?2",
+        of connections as c { agent_id: 1, connection_id: 2 }, agents as a; lock c);
+    connection.find(tx, &[agent.into(), id.into()])
 }
 
 /// An agent's connections, newest first, from before a place in that order.
@@ -96,7 +95,11 @@ pub fn list(
     before: Option<&(Timestamp, ConnectionId)>,
     limit: i64,
 ) -> Result<Vec<Connection>, Error> {
-    let mut query = selected();
+    let mut query = Query::default();
+    query.push(sql!(
+        "select {} from connections c join agents a on a.id = c.peer_id where c.agent_id = ",
+        Connection
+    ));
     query.bind(agent);
     if let Some((at, id)) = before {
         query.push(" and (c.created_at, c.connection_id) < (").bind(*at).push(", ").bind(id).push(")");
@@ -156,18 +159,23 @@ columns! {
 /// Looks up everything about the way from one agent to another at once; nothing if either is unknown.
 pub fn reach(tx: &mut Tx<'_>, initiator: &AgentId, target: &AgentId) -> Result<Option<Reach>, Error> {
     let (low, high) = pair(initiator, target);
-    let sql = sql!(
-        "select {} from agents t
+    let reach = read!(Reach:
+        "agents t
          join agents i on i.id = ?1
          left join connections c on c.agent_id = ?2 and c.peer_id = ?1
          left join pairs p on p.low_id = ?3 and p.high_id = ?4
          where t.id = ?2 and t.deleted_at is null and i.deleted_at is null",
-        Reach
-    );
-    tx.find(sql, &[initiator.into(), target.into(), low.into(), high.into()])
+        of agents as t { id: 2 } uses [deleted_at],
+        agents as i { id: 1 } uses [deleted_at],
+        connections as c { agent_id: 2, peer_id: 1 },
+        pairs as p { low_id: 3, high_id: 4 } uses []);
+    reach.find(tx, &[initiator.into(), target.into(), low.into(), high.into()])
 }
 
-const LOCK_PAIR: &str = "select 1 from pairs where low_id = ?1 and high_id = ?2 /* lock pairs */";
+fn locked_pair() -> &'static Arc<Read> {
+    read!([live_tasks]: "pairs where low_id = ?1 and high_id = ?2",
+        of pairs { low_id: 1, high_id: 2 } uses []; lock pairs)
+}
 
 /// Locks what two agents share: their connection, blocks between them, and the number of their live tasks. Whoever
 /// changes one of these, or decides by it, does this first. Returns whether there was a row to lock; if not,
@@ -177,15 +185,15 @@ pub fn lock_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<bool
         return Ok(true);
     }
     let (low, high) = pair(one, other);
-    let found = tx.peek(LOCK_PAIR, &[low.into(), high.into()])?;
+    let found = locked_pair().peek::<i64>(tx, &[low.into(), high.into()])?;
     // What is not read yet is there most likely; if not, the job learns so when it runs again.
-    Ok(found.is_none_or(|rows| !rows.is_empty()))
+    Ok(found.is_none_or(|found| found.is_some()))
 }
 
 /// Says that [`lock_pair`] will be called, so that the row is locked in its turn.
 pub fn expect_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<(), Error> {
     let (low, high) = pair(one, other);
-    if tx.locks_rows() { tx.prefetch(LOCK_PAIR, &[low.into(), high.into()]) } else { Ok(()) }
+    locked_pair().expect(tx, &[low.into(), high.into()])
 }
 
 /// Makes the row of two agents and locks it.
@@ -196,18 +204,15 @@ pub fn create_pair(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<()
     let (low, high) = pair(one, other);
     insert!(pairs { low_id: low, high_id: high, live_tasks: 0_i64 }, on conflict (low_id, high_id) ignore)
         .execute(tx)?;
-    tx.rows(LOCK_PAIR, &[low.into(), high.into()]).map(drop)
+    locked_pair().exists(tx, &[low.into(), high.into()]).map(drop)
 }
 
 /// Counts live tasks of two agents up or down.
 pub fn count_live(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId, change: i64) -> Result<(), Error> {
     lock_pair(tx, one, other)?;
     let (low, high) = pair(one, other);
-    tx.send(
-        "insert into pairs (low_id, high_id, live_tasks) values (?1, ?2, ?3)
-         on conflict (low_id, high_id) do update set live_tasks = pairs.live_tasks + excluded.live_tasks",
-        &[low.into(), high.into(), change.into()],
-    )
+    insert!(pairs { low_id: low, high_id: high, live_tasks: change }, on conflict (low_id, high_id) add)
+        .send(tx)
 }
 
 /// A relation that has ended, and whose live tasks are to be cancelled.
@@ -233,8 +238,9 @@ columns! {
 /// Notes that tasks are still to be cancelled. If those inside networks were to be cancelled before, they still are.
 pub fn insert_cancellation(tx: &mut Tx<'_>, cancellation: &Cancellation) -> Result<(), Error> {
     let Cancellation { by, peer, network_tasks, ended_at } = cancellation;
-    let sql = "select 1 from cancellations where by_id = ?1 and peer_id = ?2 and network_tasks = 1";
-    let network_tasks = *network_tasks || tx.optional(sql, &[by.into(), peer.into()])?.is_some();
+    let before = read!(1: "cancellations where by_id = ?1 and peer_id = ?2 and network_tasks = 1",
+        of cancellations { by_id: 1, peer_id: 2 });
+    let network_tasks = *network_tasks || before.exists(tx, &[by.into(), peer.into()])?;
     let cancellation =
         &Cancellation { by: by.clone(), peer: peer.clone(), network_tasks, ended_at: *ended_at };
     insert!(cancellations { ..cancellation: Cancellation }, on conflict (by_id, peer_id) replace).send(tx)
@@ -247,10 +253,7 @@ pub fn next_cancellation(tx: &mut Tx<'_>) -> Result<Option<Cancellation>, Error>
 
 /// Notes that all tasks of a relation are cancelled.
 pub fn remove_cancellation(tx: &mut Tx<'_>, done: &Cancellation) -> Result<(), Error> {
-    tx.send(
-        "delete from cancellations where by_id = ?1 and peer_id = ?2",
-        &[(&done.by).into(), (&done.peer).into()],
-    )
+    delete!(cancellations where { by_id: &done.by, peer_id: &done.peer }).send(tx)
 }
 
 fn pair<'a>(one: &'a AgentId, other: &'a AgentId) -> (&'a AgentId, &'a AgentId) {

@@ -3,8 +3,9 @@
 use tandem_core::deadlines::{Deadline, Due, Facts};
 use tandem_core::{AgentId, TaskId, Timestamp};
 
-use crate::table::{FromRow as _, columns, insert, sql, update};
-use crate::{Error, Row, Tx, Value};
+use crate::declare::{delete, insert, read, update};
+use crate::table::{FromRow as _, columns, sql};
+use crate::{Error, Row, Tx};
 
 columns! {
     "d", deadline: Deadline {
@@ -114,13 +115,13 @@ pub fn claim(tx: &mut Tx<'_>, deadline: &Deadline, until: Timestamp) -> Result<(
 
 /// Removes a deadline; false when somebody else has done so.
 pub fn remove(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<bool, Error> {
-    let key: [Value<'_>; 4] =
-        [deadline.due_at.into(), (&deadline.task).into(), deadline.due.into(), deadline.number.into()];
-    let sql = "select 1 from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4
-         /* lock deadlines */";
-    if tx.peek(sql, &key)?.is_some_and(|rows| rows.is_empty()) {
+    let Deadline { due_at, task, due, number, .. } = deadline;
+    let there = read!(1: "deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4",
+        of deadlines { due_at: 1, task_id: 2, kind: 3, number: 4 } uses []; lock deadlines);
+    let found = there.peek::<i64>(tx, &[(*due_at).into(), task.into(), (*due).into(), (*number).into()])?;
+    if found.is_some_and(|found| found.is_none()) {
         return Ok(false);
     }
-    tx.send("delete from deadlines where due_at = ?1 and task_id = ?2 and kind = ?3 and number = ?4", &key)?;
+    delete!(deadlines where { due_at: *due_at, task_id: task, kind: *due, number: *number }).send(tx)?;
     Ok(true)
 }

@@ -11,8 +11,9 @@ use tandem_core::text::{Capability, SearchText, searchable};
 use tandem_core::{AgentId, Timestamp};
 
 use crate::agents::search_text;
+use crate::declare::{delete, insert};
 use crate::query::{Query, contains_pattern};
-use crate::table::{columns, insert, sql};
+use crate::table::{columns, sql};
 use crate::{Error, Tx};
 
 /// How many agents one search looks at, of those with its rarest term and of those in the caller's networks each.
@@ -48,7 +49,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Error> {
 }
 
 pub(crate) fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
-    tx.send("delete from directory_terms where agent_id = ?1", &[agent.into()])
+    delete!(directory_terms where { agent_id: agent }).send(tx)
 }
 
 #[derive(Debug, Clone)]

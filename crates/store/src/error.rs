@@ -21,6 +21,9 @@ pub enum Error {
     /// The database cannot be reached at present; nothing was saved.
     #[error("the database cannot be reached: {0}")]
     Unreachable(String),
+    /// A job of a group stops here, because what it asked for is not there yet. The store runs it again by itself.
+    #[error("what was asked for is not read yet")]
+    Stopped,
     /// Another transaction got in the way. The store runs the job again by itself.
     #[error("another change got in the way")]
     LostRace,
@@ -52,6 +55,7 @@ impl Error {
             | Self::Unknown(_) => true,
             Self::Busy
             | Self::OwnShare
+            | Self::Stopped
             | Self::LostRace
             | Self::Locked
             | Self::Taken(_)

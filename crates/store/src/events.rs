@@ -1,10 +1,14 @@
 //! Each agent's own log of what happened to it.
 
+use std::sync::Arc;
+
 use tandem_core::events::{EventKind, Subject};
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
+use crate::declare::{delete, insert, read, update};
 use crate::query::Query;
-use crate::table::{FromRow as _, columns, insert, sql, update};
+use crate::statement::Read;
+use crate::table::{columns, sql};
 use crate::{Effect, Error, EventNotice, Tx};
 
 #[derive(Debug)]
@@ -29,17 +33,19 @@ pub struct Appended {
 }
 
 /// Where a log stands. It is locked last, and so for a short time: it is the row that most transactions want.
-const LAST_SEQ: &str =
-    "select last_seq, updates_acked from mailboxes where agent_id = ?1 /* lock mailboxes */";
+fn last_seq() -> &'static Arc<Read> {
+    read!([last_seq, updates_acked]: "mailboxes where agent_id = ?1",
+        of mailboxes { agent_id: 1 } uses []; lock mailboxes)
+}
 
 /// Says that events will be added to an agent's log, so that it is locked in its turn.
 pub fn expect(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
-    if tx.locks_rows() { tx.prefetch(LAST_SEQ, &[agent.into()]) } else { Ok(()) }
+    last_seq().expect(tx, &[agent.into()])
 }
 
 /// Locks an agent's log, so that it is read together with what else the job needs.
 pub fn lock(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
-    if tx.locks_rows() { tx.peek(LAST_SEQ, &[agent.into()]).map(drop) } else { Ok(()) }
+    if tx.locks_rows() { last_seq().peek::<(i64, i64)>(tx, &[agent.into()]).map(drop) } else { Ok(()) }
 }
 
 /// Adds events to an agent's log, in their order. The counter is the agent's own row, so numbers have no gap and follow
@@ -48,10 +54,9 @@ pub fn append(tx: &mut Tx<'_>, to: &AgentId, events: &[NewEvent<'_>]) -> Result<
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
     // Not in one statement that returns the number: SQLite makes a table for that, every time. While it is not read yet,
     // any number will do, because the job runs again.
-    let found = tx.peek(LAST_SEQ, &[to.into()])?.map(|mut rows| rows.pop());
-    let (before, updates_acked) = match found {
+    let (before, updates_acked): (i64, i64) = match last_seq().peek(tx, &[to.into()])? {
         None => (0, 0),
-        Some(Some(mut row)) => <(i64, i64)>::from_row(&mut row)?,
+        Some(Some(found)) => found,
         Some(None) => return Err(Error::failed("an agent has no mailbox".into())),
     };
     let last = before + count;
@@ -139,22 +144,25 @@ pub fn cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
 
 /// Notes how far the log has been read by polling.
 pub fn set_fetched(tx: &mut Tx<'_>, agent: &AgentId, to: i64) -> Result<(), Error> {
-    tx.send(
-        "update mailboxes set events_fetched = ?2 where agent_id = ?1 and events_fetched < ?2",
-        &[agent.into(), to.into()],
-    )
+    update!(mailboxes { events_fetched: to } where { agent_id: agent } and "events_fetched < ?1").send(tx)
 }
 
 /// A task that is gone takes its events with it, although they are removed a part at a time.
 const IS_THERE: &str = "not exists (select 1 from removed_tasks r where r.id = e.task_id)";
 
+fn stored_after() -> &'static Arc<Read> {
+    read!(Stored: "events e where e.agent_id = ?1 and e.seq > ?2 and {IS_THERE} order by e.seq limit ?3",
+        of events as e { agent_id: 1 }, removed_tasks as r)
+}
+
+/// Says that [`after`] will be called, so that it is read together with others.
+pub fn expect_after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<(), Error> {
+    stored_after().expect(tx, &[agent.into(), after.into(), limit.into()])
+}
+
 /// Events after a number, oldest first.
 pub fn after(tx: &mut Tx<'_>, agent: &AgentId, after: i64, limit: i64) -> Result<Vec<Logged>, Error> {
-    let sql = sql!(
-        "select {} from events e where e.agent_id = ?1 and e.seq > ?2 and {IS_THERE} order by e.seq limit ?3",
-        Stored
-    );
-    let found = tx.list(sql, &[agent.into(), after.into(), limit.into()])?;
+    let found = stored_after().list(tx, &[agent.into(), after.into(), limit.into()])?;
     Ok(found.into_iter().map(logged).collect())
 }
 
@@ -249,8 +257,8 @@ fn logged(stored: Stored) -> Logged {
 
 /// The same, for a transaction that moves one of them.
 fn locked_cursors(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Cursors, Error> {
-    let sql = sql!("select {} from mailboxes m where m.agent_id = ?1 /* lock m */", Cursors);
-    tx.get(sql, &[agent.into()])
+    let cursors = read!(Cursors: "mailboxes m where m.agent_id = ?1", of mailboxes as m { agent_id: 1 } uses []; lock m);
+    cursors.get(tx, &[agent.into()])
 }
 
 /// Moves the log's cursor forward, to the end at most; tells where it stands.
@@ -276,10 +284,10 @@ pub fn acknowledge_updates(tx: &mut Tx<'_>, agent: &AgentId, cursor: i64) -> Res
 
 /// Removes a task's events from one agent's log.
 pub fn purge_task_of(tx: &mut Tx<'_>, agent: &AgentId, task: &TaskId) -> Result<(), Error> {
-    tx.send("delete from events where task_id = ?2 and agent_id = ?1", &[agent.into(), task.into()])
+    delete!(events where { agent_id: agent, task_id: task }).send(tx)
 }
 
 /// Removes a task's events from every log.
 pub fn purge_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<(), Error> {
-    tx.send("delete from events where task_id = ?1", &[task.into()])
+    delete!(events where { task_id: task }).send(tx)
 }

@@ -3,8 +3,9 @@
 use tandem_core::files::File;
 use tandem_core::{AgentId, FileId, MessageId, TaskId};
 
+use crate::declare::{add, delete, insert, read};
 use crate::query::Query;
-use crate::table::{columns, insert, sql};
+use crate::table::{columns, sql};
 use crate::{Effect, Error, Tx};
 
 columns! {
@@ -27,12 +28,13 @@ pub fn insert(tx: &mut Tx<'_>, file: &File) -> Result<(), Error> {
 }
 
 fn count_bytes(tx: &mut Tx<'_>, uploader: &AgentId, change: i64) -> Result<(), Error> {
-    tx.send("update agents set file_bytes = file_bytes + ?2 where id = ?1", &[uploader.into(), change.into()])
+    add!(agents { file_bytes: change } where { id: uploader }).send(tx)
 }
 
 /// How many bytes an agent's files have together.
 pub fn bytes_of(tx: &mut Tx<'_>, uploader: &AgentId) -> Result<i64, Error> {
-    tx.get("select file_bytes from agents where id = ?1 /* lock agents */", &[uploader.into()])
+    read!([file_bytes]: "agents where id = ?1", of agents { id: 1 } uses []; lock agents)
+        .get(tx, &[uploader.into()])
 }
 
 pub fn find(tx: &mut Tx<'_>, id: &FileId) -> Result<Option<File>, Error> {
@@ -64,7 +66,7 @@ pub fn first_of_task(tx: &mut Tx<'_>, task: &TaskId, limit: i64) -> Result<Vec<F
 
 /// Removes a file's row; its bytes are removed after the commit.
 pub fn remove(tx: &mut Tx<'_>, file: &File) -> Result<(), Error> {
-    tx.send("delete from files where id = ?1", &[(&file.id).into()])?;
+    delete!(files where { id: &file.id }).send(tx)?;
     tx.after_commit(Effect::FilesRemoved(vec![file.id.clone()]));
     count_bytes(tx, &file.uploader, -file.size_bytes)
 }

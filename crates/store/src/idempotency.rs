@@ -2,7 +2,8 @@
 
 use tandem_core::{AgentId, Timestamp};
 
-use crate::table::{FromRow as _, columns, insert, sql};
+use crate::declare::{delete, insert, read};
+use crate::table::columns;
 use crate::{Error, Tx};
 
 /// The answer a key stands for.
@@ -23,11 +24,10 @@ columns! {
 
 /// The answer kept under a key since `since`.
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId, key: &str, since: Timestamp) -> Result<Option<Kept>, Error> {
-    let sql =
-        sql!("select {} from idempotency k where k.agent_id = ?1 and k.key = ?2 and k.created_at > ?3", Kept);
+    let kept = read!(Kept: "idempotency k where k.agent_id = ?1 and k.key = ?2 and k.created_at > ?3",
+        of idempotency as k { agent_id: 1, key: 2 });
     // What is not read yet will be when the job runs again.
-    let found = tx.peek(sql, &[agent.into(), key.into(), since.into()])?.and_then(|mut rows| rows.pop());
-    found.map(|mut row| Kept::from_row(&mut row)).transpose()
+    Ok(kept.peek(tx, &[agent.into(), key.into(), since.into()])?.flatten())
 }
 
 /// Keeps an answer, in place of one from `since` or before. The key must not have a newer one: of two requests at once,
@@ -40,8 +40,7 @@ pub fn keep(
     since: Timestamp,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let sql = "delete from idempotency where agent_id = ?1 and key = ?2 and created_at <= ?3";
-    tx.send(sql, &[agent.into(), key.into(), since.into()])?;
+    delete!(idempotency where { agent_id: agent, key: key } and "created_at <= ?3" with since).send(tx)?;
     insert!(idempotency {
         ..kept: Kept,
         agent_id: agent,

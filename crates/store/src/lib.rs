@@ -7,6 +7,7 @@
 mod bulk;
 mod checkpoint;
 mod conn;
+mod declare;
 mod error;
 mod group;
 mod job;
@@ -19,6 +20,7 @@ mod query;
 mod queue;
 mod room;
 mod sqlite;
+mod statement;
 mod stats;
 mod store;
 mod table;

@@ -1,8 +1,12 @@
 //! Windows of limits that hold for all nodes together.
 
+use std::sync::Arc;
+
 use tandem_core::Timestamp;
 
-use crate::table::{FromRow as _, columns, insert, sql};
+use crate::declare::{insert, read, update};
+use crate::statement::Read;
+use crate::table::columns;
 use crate::{Error, Tx};
 
 /// How much of a limit is used.
@@ -20,20 +24,20 @@ columns! {
     }
 }
 
-fn query() -> &'static str {
-    sql!("select {} from limit_windows w where w.kind = ?1 and w.who = ?2 /* lock w */", Window)
+fn window() -> &'static Arc<Read> {
+    read!(Window: "limit_windows w where w.kind = ?1 and w.who = ?2",
+        of limit_windows as w { kind: 1, who: 2 } uses []; lock w)
 }
 
 /// Says that [`find`] will be called, so that its row can be fetched together with others.
 pub fn expect(tx: &mut Tx<'_>, kind: &str, who: &str) -> Result<(), Error> {
-    tx.prefetch(query(), &[kind.into(), who.into()])
+    window().expect(tx, &[kind.into(), who.into()])
 }
 
 /// The window of one counter, whether it has ended or not.
 pub fn find(tx: &mut Tx<'_>, kind: &str, who: &str) -> Result<Option<Window>, Error> {
     // What is not read yet will be when the job runs again.
-    let found = tx.peek(query(), &[kind.into(), who.into()])?.and_then(|mut rows| rows.pop());
-    found.map(|mut row| Window::from_row(&mut row)).transpose()
+    Ok(window().peek(tx, &[kind.into(), who.into()])?.flatten())
 }
 
 /// Begins the first window of a counter. Of two at once, the unique key refuses the second, which then runs again.
@@ -43,10 +47,8 @@ pub fn insert(tx: &mut Tx<'_>, kind: &str, who: &str, window: &Window) -> Result
 
 /// Changes the window of a counter that has one.
 pub fn update(tx: &mut Tx<'_>, kind: &str, who: &str, window: &Window) -> Result<(), Error> {
-    tx.send(
-        "update limit_windows set ends_at = ?3, used = ?4 where kind = ?1 and who = ?2",
-        &[kind.into(), who.into(), window.ends_at.into(), window.used.into()],
-    )
+    update!(limit_windows { ends_at: window.ends_at, used: window.used } where { kind: kind, who: who })
+        .send(tx)
 }
 
 /// Removes windows that have ended, a bounded number at a time; tells how many.

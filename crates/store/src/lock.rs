@@ -1,10 +1,12 @@
 //! The rows that transactions lock: in which order, and which of them stayed locked.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::Value;
+use crate::declare::read;
+use crate::statement::Read;
 
 /// In which phase of a group rows are locked. Every transaction locks the rows of one class before those of the next one,
 /// so that two of them never wait for each other. The rows that most transactions want come last.
@@ -24,49 +26,87 @@ pub(crate) enum LockClass {
     Mailbox,
 }
 
-/// The tables whose rows are locked in a phase of their own, and the keys of their rows.
-const TABLES: [(&str, LockClass, &[&str]); 5] = [
-    ("tasks", LockClass::Task, &["id"]),
-    ("agents", LockClass::Agent, &["id"]),
-    ("networks", LockClass::Network, &["id"]),
-    ("pairs", LockClass::Pair, &["low_id", "high_id"]),
-    ("mailboxes", LockClass::Mailbox, &["agent_id"]),
+/// A table whose rows are locked in a phase of their own.
+struct Lockable {
+    table: &'static str,
+    class: LockClass,
+    key: &'static [&'static str],
+    /// The query that only locks a row.
+    query: fn() -> &'static Arc<Read>,
+}
+
+const TABLES: [Lockable; 5] = [
+    Lockable {
+        table: "tasks",
+        class: LockClass::Task,
+        key: &["id"],
+        query: || read!(1: "tasks where id = ?1", of tasks { id: 1 } uses []; lock tasks),
+    },
+    Lockable {
+        table: "agents",
+        class: LockClass::Agent,
+        key: &["id"],
+        query: || read!(1: "agents where id = ?1", of agents { id: 1 } uses []; lock agents),
+    },
+    Lockable {
+        table: "networks",
+        class: LockClass::Network,
+        key: &["id"],
+        query: || read!(1: "networks where id = ?1", of networks { id: 1 } uses []; lock networks),
+    },
+    Lockable {
+        table: "pairs",
+        class: LockClass::Pair,
+        key: &["low_id", "high_id"],
+        query: || {
+            read!(1: "pairs where low_id = ?1 and high_id = ?2",
+                of pairs { low_id: 1, high_id: 2 } uses []; lock pairs)
+        },
+    },
+    Lockable {
+        table: "mailboxes",
+        class: LockClass::Mailbox,
+        key: &["agent_id"],
+        query: || read!(1: "mailboxes where agent_id = ?1", of mailboxes { agent_id: 1 } uses []; lock mailboxes),
+    },
 ];
+
+fn lockable(table: &str) -> Option<&'static Lockable> {
+    TABLES.iter().find(|known| known.table == table)
+}
 
 impl LockClass {
     pub(crate) fn of(table: &str) -> Self {
-        let known = TABLES.iter().find(|(name, ..)| *name == table);
-        known.map_or(Self::Other, |(_, class, _)| *class)
+        lockable(table).map_or(Self::Other, |known| known.class)
     }
 }
 
-/// The query that locks one row of a table, if its rows have a phase of their own.
-pub(crate) fn lock_query(table: &str) -> Option<String> {
-    let (table, _, key) = TABLES.iter().find(|(name, ..)| *name == table)?;
-    let equal: Vec<String> = (1..).zip(*key).map(|(place, column)| format!("{column} = ?{place}")).collect();
-    Some(format!("select 1 from {table} where {} /* lock {table} */", equal.join(" and ")))
+/// The query that only locks a row of a table, by its key; if its rows have a phase of their own.
+pub(crate) fn of_table(table: &str) -> Option<&'static Arc<Read>> {
+    lockable(table).map(|known| (known.query)())
 }
 
 /// A row that can be locked, by its table and the values of its key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct LockedRow {
-    pub(crate) table: String,
+    pub(crate) table: &'static str,
     pub(crate) key: Vec<Value<'static>>,
 }
 
 impl LockedRow {
     /// The row of a statement that names columns with their values. In tables without a phase of their own, the values
     /// of all these columns stand for the key.
-    pub(crate) fn named<'a>(
-        table: &str,
-        columns: impl Iterator<Item = &'a str> + Clone,
-        value: impl Fn(&str) -> Option<Value<'static>>,
+    pub(crate) fn named<'a, 'v: 'a>(
+        table: &'static str,
+        columns: impl IntoIterator<Item = &'static str>,
+        value: impl Fn(&str) -> Option<&'a Value<'v>>,
     ) -> Option<Self> {
-        let key: Option<Vec<_>> = match TABLES.iter().find(|(name, ..)| *name == table) {
-            Some((_, _, key)) => key.iter().map(|column| value(column)).collect(),
-            None => columns.map(value).collect(),
+        let owned = |column: &str| value(column).map(|value| value.clone().into_owned());
+        let key: Option<Vec<_>> = match lockable(table) {
+            Some(known) => known.key.iter().map(|column| owned(column)).collect(),
+            None => columns.into_iter().map(owned).collect(),
         };
-        key.filter(|key| !key.is_empty()).map(|key| Self { table: table.to_owned(), key })
+        key.filter(|key| !key.is_empty()).map(|key| Self { table, key })
     }
 }
 
@@ -113,7 +153,7 @@ mod tests {
     use super::*;
 
     fn row(id: &str) -> LockedRow {
-        LockedRow { table: "tasks".into(), key: vec![Value::from(id).into_owned()] }
+        LockedRow { table: "tasks", key: vec![Value::from(id).into_owned()] }
     }
 
     #[test]

@@ -4,8 +4,9 @@ use tandem_core::messages::{ContentType, DELETED, Message};
 use tandem_core::tasks::Unseen;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
+use crate::declare::{change, insert, read, update};
 use crate::query::Query;
-use crate::table::{columns, insert, sql, update};
+use crate::table::{columns, sql};
 use crate::{Error, Tx, Value};
 
 columns! {
@@ -28,7 +29,7 @@ columns! {
     }
 }
 
-const FROM: &str = "from messages m left join agents a on a.id = m.sender_id";
+const TABLES: &str = "messages m left join agents a on a.id = m.sender_id";
 
 /// Adds a message; `event_seq` is the number of its event in its recipient's log.
 pub fn insert(tx: &mut Tx<'_>, message: &Message, event_seq: Option<i64>) -> Result<(), Error> {
@@ -37,12 +38,11 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message, event_seq: Option<i64>) -> Res
 
 /// What one party wrote on a task before the other knew of it: those whose event was never written.
 pub fn unannounced(tx: &mut Tx<'_>, task: &TaskId, writer: &AgentId) -> Result<Vec<Message>, Error> {
-    let sql = sql!(
-        "select {} {FROM} where m.task_id = ?1 and m.sender_id = ?2 and m.event_seq is null and m.deleted = 0
+    let unannounced = read!(Message:
+        "{TABLES} where m.task_id = ?1 and m.sender_id = ?2 and m.event_seq is null and m.deleted = 0
          order by m.number",
-        Message
-    );
-    tx.list(sql, &[task.into(), writer.into()])
+        of messages as m { task_id: 1, sender_id: 2 }, agents as a uses [name]);
+    unannounced.list(tx, &[task.into(), writer.into()])
 }
 
 /// Notes the number of a message's event in its recipient's log.
@@ -52,8 +52,8 @@ pub fn set_event(tx: &mut Tx<'_>, id: &MessageId, event_seq: i64) -> Result<(), 
 
 /// Notes a signature on a task; false when it was seen there before.
 pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<bool, Error> {
-    let sql = "select 1 from signatures where task_id = ?1 and hash = ?2";
-    if tx.optional(sql, &[task.into(), hash.into()])?.is_some() {
+    let seen = read!(1: "signatures where task_id = ?1 and hash = ?2", of signatures { task_id: 1, hash: 2 } uses []);
+    if seen.exists(tx, &[task.into(), hash.into()])? {
         return Ok(false);
     }
     insert!(signatures { task_id: task, hash: hash }).send(tx)?;
@@ -61,14 +61,15 @@ pub fn insert_signature(tx: &mut Tx<'_>, task: &TaskId, hash: &[u8]) -> Result<b
 }
 
 pub fn find(tx: &mut Tx<'_>, task: &TaskId, id: &MessageId) -> Result<Option<Message>, Error> {
-    let sql = sql!("select {} {FROM} where m.id = ?1 and m.task_id = ?2", Message);
-    tx.find(sql, &[id.into(), task.into()])
+    let message = read!(Message: "{TABLES} where m.id = ?1 and m.task_id = ?2",
+        of messages as m { id: 1, task_id: 2 }, agents as a uses [name]);
+    message.find(tx, &[id.into(), task.into()])
 }
 
 /// These messages of a task, oldest first.
 pub fn by_ids(tx: &mut Tx<'_>, task: &TaskId, ids: &[MessageId]) -> Result<Vec<Message>, Error> {
     let mut query = Query::default();
-    query.push(sql!("select {} {FROM} where m.task_id = ", Message)).bind(task).push(" and m.id in (");
+    query.push(sql!("select {} from {TABLES} where m.task_id = ", Message)).bind(task).push(" and m.id in (");
     for (place, id) in ids.iter().enumerate() {
         query.push(if place > 0 { ", " } else { "" }).bind(id);
     }
@@ -78,8 +79,9 @@ pub fn by_ids(tx: &mut Tx<'_>, task: &TaskId, ids: &[MessageId]) -> Result<Vec<M
 
 /// The message with this number in a task, unless it was taken back.
 pub fn numbered(tx: &mut Tx<'_>, task: &TaskId, number: i64) -> Result<Option<Message>, Error> {
-    let sql = sql!("select {} {FROM} where m.task_id = ?1 and m.number = ?2 and m.deleted = 0", Message);
-    tx.find(sql, &[task.into(), number.into()])
+    let message = read!(Message: "{TABLES} where m.task_id = ?1 and m.number = ?2 and m.deleted = 0",
+        of messages as m { task_id: 1, number: 2 }, agents as a uses [name]);
+    message.find(tx, &[task.into(), number.into()])
 }
 
 /// The oldest of what an agent wrote on a task, unless it was taken back, as much as fills a page.
@@ -90,7 +92,7 @@ pub fn of_sender(
     limit: i64,
 ) -> Result<Vec<Message>, Error> {
     let sql = sql!(
-        "select {} {FROM} where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 order by m.number limit ?3",
+        "select {} from {TABLES} where m.task_id = ?1 and m.sender_id = ?2 and m.deleted = 0 order by m.number limit ?3",
         Message
     );
     tx.list_page(sql, &[task.into(), sender.into(), limit.into()]).map(|(messages, _)| messages)
@@ -123,7 +125,7 @@ impl For<'_> {
 /// What a party has not read, oldest first, as much as fills a page.
 pub fn unread(tx: &mut Tx<'_>, of: For<'_>, limit: i64) -> Result<Vec<Message>, Error> {
     let sql = sql!(
-        "select {} {FROM} where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit ?5",
+        "select {} from {TABLES} where {FOR} and m.read_at is null and m.deleted = 0 order by m.number limit ?5",
         Message
     );
     tx.list_page(sql, &of.params(&[limit.into()])).map(|(messages, _)| messages)
@@ -131,17 +133,17 @@ pub fn unread(tx: &mut Tx<'_>, of: For<'_>, limit: i64) -> Result<Vec<Message>, 
 
 /// Marks what a party has to look at as read, up to a number.
 pub fn mark_read(tx: &mut Tx<'_>, of: For<'_>, to: i64, now: Timestamp) -> Result<(), Error> {
-    let sql = sql!("update messages set read_at = ?6 where {FOR} and number <= ?5 and read_at is null");
-    tx.send(sql, &of.params(&[to.into(), now.into()]))
+    change!(messages [read_at] "read_at = ?6" where "{FOR} and number <= ?5 and read_at is null" { task_id: 1 },
+        of.params(&[to.into(), now.into()]))
+    .send(tx)
 }
 
 /// Marks what a party has to look at as acknowledged, and so as read, up to a number.
 pub fn mark_acknowledged(tx: &mut Tx<'_>, of: For<'_>, to: i64, now: Timestamp) -> Result<(), Error> {
-    let sql = sql!(
-        "update messages set acknowledged_at = ?6, read_at = coalesce(read_at, ?6)
-         where {FOR} and number <= ?5 and acknowledged_at is null"
-    );
-    tx.send(sql, &of.params(&[to.into(), now.into()]))
+    change!(messages [acknowledged_at, read_at] "acknowledged_at = ?6, read_at = coalesce(read_at, ?6)"
+        where "{FOR} and number <= ?5 and acknowledged_at is null" { task_id: 1 },
+        of.params(&[to.into(), now.into()]))
+    .send(tx)
 }
 
 /// What a party has not acknowledged, oldest first: ids, authors and numbers.
@@ -150,11 +152,10 @@ pub fn unacknowledged(
     of: For<'_>,
     limit: i64,
 ) -> Result<Vec<(MessageId, AgentId, i64)>, Error> {
-    let sql = sql!(
-        "select id, sender_id, number from messages where {FOR} and acknowledged_at is null and deleted = 0
-         order by number limit ?5"
-    );
-    tx.list(sql, &of.params(&[limit.into()]))
+    let unacknowledged = read!([id, sender_id, number]:
+        "messages where {FOR} and acknowledged_at is null and deleted = 0 order by number limit ?5",
+        of messages { task_id: 1 });
+    unacknowledged.list(tx, &of.params(&[limit.into()]))
 }
 
 /// How much a party has not read up to a number, and of how much of that the event has this or a higher number.
@@ -168,11 +169,10 @@ pub fn unread_until(tx: &mut Tx<'_>, of: For<'_>, to: i64, from_seq: i64) -> Res
 
 /// The event of the next message that a party has not read, among those whose events have this or a higher number.
 pub fn next_unseen(tx: &mut Tx<'_>, of: For<'_>, from_seq: i64) -> Result<Option<i64>, Error> {
-    let sql = sql!(
-        "select event_seq from messages where {FOR} and read_at is null and deleted = 0 and event_seq >= ?5
-         order by number limit 1"
-    );
-    tx.find(sql, &of.params(&[from_seq.into()]))
+    let next = read!([event_seq]:
+        "messages where {FOR} and read_at is null and deleted = 0 and event_seq >= ?5 order by number limit 1",
+        of messages { task_id: 1 });
+    next.find(tx, &of.params(&[from_seq.into()]))
 }
 
 /// What a party has not read of the messages whose events have this number or a higher one in its log.
@@ -203,7 +203,7 @@ pub fn before(
     limit: i64,
 ) -> Result<(Vec<Message>, bool), Error> {
     let sql = sql!(
-        "select {} {FROM} where m.task_id = ?1 and m.number < ?2 order by m.number desc limit ?3",
+        "select {} from {TABLES} where m.task_id = ?1 and m.number < ?2 order by m.number desc limit ?3",
         Message
     );
     let (mut messages, cut) = tx.list_page(sql, &[task.into(), before.into(), limit.into()])?;

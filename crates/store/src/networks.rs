@@ -1,12 +1,16 @@
 //! Networks, their members, their invitations and what was said to all of them.
 
+use std::sync::Arc;
+
 use tandem_core::agents::Agent;
 use tandem_core::networks::{Broadcast, InviteCode, Network};
 use tandem_core::text::Capability;
 use tandem_core::{AgentId, MessageId, NetworkId, Timestamp};
 
+use crate::declare::{add, insert, read, update};
 use crate::query::Query;
-use crate::table::{columns, insert, sql, update};
+use crate::statement::Read;
+use crate::table::{columns, sql};
 use crate::{Error, Tx};
 
 columns! {
@@ -32,19 +36,23 @@ pub fn insert(tx: &mut Tx<'_>, network: &Network) -> Result<(), Error> {
 /// this lock, and a query does not see what was committed while it waited.
 pub fn find(tx: &mut Tx<'_>, member: &AgentId, id: &NetworkId) -> Result<Option<Network>, Error> {
     if tx.locks_rows() {
-        tx.peek("select 1 from networks where id = ?1 /* lock networks */", &[id.into()])?;
+        locked_size().peek::<i64>(tx, &[id.into()])?;
     }
-    let sql = sql!(
-        "select {} from network_members m join networks n on n.id = m.network_id
+    let network = read!(Network:
+        "network_members m join networks n on n.id = m.network_id
          join agents o on o.id = n.owner_id where m.network_id = ?1 and m.agent_id = ?2",
-        Network
-    );
-    tx.find(sql, &[id.into(), member.into()])
+        of network_members as m { network_id: 1, agent_id: 2 } uses [],
+        networks as n { id: 1 } uses [owner_id], agents as o uses [name]);
+    network.find(tx, &[id.into(), member.into()])
+}
+
+fn locked_size() -> &'static Arc<Read> {
+    read!([member_count]: "networks where id = ?1", of networks { id: 1 } uses []; lock networks)
 }
 
 /// Locks a network and tells how many members it has.
 pub fn lock_size(tx: &mut Tx<'_>, id: &NetworkId) -> Result<Option<i64>, Error> {
-    tx.find("select member_count from networks where id = ?1 /* lock networks */", &[id.into()])
+    locked_size().find(tx, &[id.into()])
 }
 
 /// The networks an agent is in, in the order in which it joined them.
@@ -77,7 +85,10 @@ pub fn remove(tx: &mut Tx<'_>, id: &NetworkId) -> Result<(), Error> {
 
 /// Removes some messages of a network that is gone; false when there is none left.
 pub fn remove_messages(tx: &mut Tx<'_>, limit: i64) -> Result<bool, Error> {
-    let Some(id) = tx.find::<NetworkId>("select id from removed_networks limit 1", &[])? else {
+    // Locked, because of two that remove the same rows, the second would believe that none are left.
+    let next =
+        read!([id]: "removed_networks order by id limit 1", of removed_networks; lock removed_networks);
+    let Some(id) = next.find::<NetworkId>(tx, &[])? else {
         return Ok(false);
     };
     let removed = tx.execute(
@@ -92,26 +103,34 @@ pub fn remove_messages(tx: &mut Tx<'_>, limit: i64) -> Result<bool, Error> {
 }
 
 pub fn is_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result<bool, Error> {
-    let row = tx.optional(
-        "select 1 from network_members where network_id = ?1 and agent_id = ?2",
-        &[id.into(), agent.into()],
-    )?;
-    Ok(row.is_some())
+    let member = read!(1: "network_members where network_id = ?1 and agent_id = ?2",
+        of network_members { network_id: 1, agent_id: 2 } uses []);
+    member.exists(tx, &[id.into(), agent.into()])
+}
+
+struct Shared {
+    network: NetworkId,
+}
+
+columns! {
+    "mine", shared: Shared {
+        network: network_id,
+    }
 }
 
 /// The network that two agents have been in together the longest.
 pub fn shared(tx: &mut Tx<'_>, one: &AgentId, other: &AgentId) -> Result<Option<NetworkId>, Error> {
-    tx.find(
-        "select mine.network_id from network_members mine
+    let shared = read!(Shared:
+        "network_members mine
          join network_members theirs on theirs.network_id = mine.network_id and theirs.agent_id = ?2
          where mine.agent_id = ?1 order by mine.joined_at, mine.network_id limit 1",
-        &[one.into(), other.into()],
-    )
+        of network_members as mine { agent_id: 1 }, network_members as theirs { agent_id: 2 });
+    Ok(shared.find::<Shared>(tx, &[one.into(), other.into()])?.map(|shared| shared.network))
 }
 
 pub fn add_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
     insert_member(tx, id, agent, now)?;
-    tx.send("update networks set member_count = member_count + 1 where id = ?1", &[id.into()])
+    add!(networks { member_count: 1 } where { id: id }).send(tx)
 }
 
 fn insert_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId, now: Timestamp) -> Result<(), Error> {
@@ -125,7 +144,7 @@ pub fn remove_member(tx: &mut Tx<'_>, id: &NetworkId, agent: &AgentId) -> Result
         &[id.into(), agent.into()],
     )?;
     if removed > 0 {
-        tx.send("update networks set member_count = member_count - 1 where id = ?1", &[id.into()])?;
+        add!(networks { member_count: -1 } where { id: id }).send(tx)?;
     }
     Ok(removed > 0)
 }
@@ -171,20 +190,38 @@ pub fn audience(
     sender: &AgentId,
     capability: Option<&Capability>,
 ) -> Result<Vec<AgentId>, Error> {
-    let mut query = Query::default();
-    query.push("select m.agent_id from network_members m join agents a on a.id = m.agent_id and a.deleted_at is null");
-    if let Some(capability) = capability {
-        query
-            .push(" join agent_capabilities tag on tag.agent_id = m.agent_id and tag.capability = ")
-            .bind(capability.as_str());
+    let (network, sender) = (id.into(), sender.into());
+    match capability {
+        None => read!(Heard: "network_members m join agents a on a.id = m.agent_id and a.deleted_at is null
+             where m.network_id = ?1 and m.agent_id <> ?2 and {UNBLOCKED} order by m.agent_id",
+            of network_members as m { network_id: 1 }, agents as a uses [deleted_at], blocks as b)
+        .list::<Heard>(tx, &[network, sender]),
+        Some(capability) => {
+            read!(Heard: "network_members m join agents a on a.id = m.agent_id and a.deleted_at is null
+             join agent_capabilities tag on tag.agent_id = m.agent_id and tag.capability = ?3
+             where m.network_id = ?1 and m.agent_id <> ?2 and {UNBLOCKED} order by m.agent_id",
+            of network_members as m { network_id: 1 }, agents as a uses [deleted_at], blocks as b,
+            agent_capabilities as tag { capability: 3 })
+            .list::<Heard>(tx, &[network, sender, capability.as_str().into()])
+        }
     }
-    query.push(" where m.network_id = ").bind(id).push(" and m.agent_id <> ").bind(sender);
-    for (who, whom) in [("agent_id", "blocked_id"), ("blocked_id", "agent_id")] {
-        query.push(" and not exists (select 1 from blocks b where b.").push(who);
-        query.push(" = m.agent_id and b.").push(whom).push(" = ").bind(sender).push(")");
+    .map(|found| found.into_iter().map(|heard| heard.agent).collect())
+}
+
+/// Neither a member nor the sender has blocked the other.
+const UNBLOCKED: &str =
+    "not exists (select 1 from blocks b where b.agent_id = m.agent_id and b.blocked_id = ?2)
+     and not exists (select 1 from blocks b where b.blocked_id = m.agent_id and b.agent_id = ?2)";
+
+/// A member that hears a broadcast.
+struct Heard {
+    agent: AgentId,
+}
+
+columns! {
+    "m", heard: Heard {
+        agent: agent_id,
     }
-    query.push(" order by m.agent_id");
-    tx.list(&query.sql, &query.params)
 }
 
 /// Adds an invitation; false when the code is in use.
@@ -214,15 +251,13 @@ pub fn open_invites(tx: &mut Tx<'_>, id: &NetworkId, now: Timestamp) -> Result<i
 
 /// The network that an open invitation leads to.
 pub fn invited_to(tx: &mut Tx<'_>, code: &InviteCode, now: Timestamp) -> Result<Option<NetworkId>, Error> {
-    tx.find(
-        "select network_id from network_invites where code = ?1 and expires_at > ?2 and uses_left > 0
-         /* lock network_invites */",
-        &[code.as_str().into(), now.into()],
-    )
+    let network = read!([network_id]: "network_invites where code = ?1 and expires_at > ?2 and uses_left > 0",
+        of network_invites { code: 1 }; lock network_invites);
+    network.find(tx, &[code.as_str().into(), now.into()])
 }
 
 pub fn use_invite(tx: &mut Tx<'_>, code: &InviteCode) -> Result<(), Error> {
-    tx.send("update network_invites set uses_left = uses_left - 1 where code = ?1", &[code.as_str().into()])
+    add!(network_invites { uses_left: -1 } where { code: code.as_str() }).send(tx)
 }
 
 /// Removes invitations that have run out.

@@ -2,8 +2,9 @@
 
 use tandem_core::{AgentId, NodeId, Timestamp};
 
+use crate::declare::{delete, insert, update};
 use crate::query::Query;
-use crate::table::{columns, insert, select_list, sql, update};
+use crate::table::{columns, select_list, sql};
 use crate::{Error, Tx};
 
 /// A process that shares this database.
@@ -69,8 +70,8 @@ pub fn list(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Node>, Er
 
 /// Removes a node and what it said about agents.
 pub fn remove(tx: &mut Tx<'_>, id: &NodeId) -> Result<(), Error> {
-    tx.send("delete from presences where node_id = ?1", &[id.into()])?;
-    tx.send("delete from nodes where id = ?1", &[id.into()])
+    delete!(presences where { node_id: id }).send(tx)?;
+    delete!(nodes where { id: id }).send(tx)
 }
 
 /// Removes the nodes whose rows ran out before a moment, and what they said about agents.

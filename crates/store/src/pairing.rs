@@ -3,7 +3,7 @@
 use tandem_core::pairing::PairingCode;
 use tandem_core::{AgentId, PairingId, Timestamp};
 
-use crate::table::insert;
+use crate::declare::{delete, insert, read};
 use crate::{Error, Tx};
 
 /// How many codes of an agent can still be redeemed.
@@ -47,14 +47,14 @@ pub fn offer(
     code: &PairingCode,
     now: Timestamp,
 ) -> Result<Option<(AgentId, Option<PairingId>)>, Error> {
-    let sql = "select agent_id, pairing_id from pairing_codes where code = ?1 and expires_at > ?2
-         /* lock pairing_codes */";
-    tx.find(sql, &[code.as_str().into(), now.into()])
+    let offer = read!([agent_id, pairing_id]: "pairing_codes where code = ?1 and expires_at > ?2",
+        of pairing_codes { code: 1 }; lock pairing_codes);
+    offer.find(tx, &[code.as_str().into(), now.into()])
 }
 
 /// Uses a code up.
 pub fn remove(tx: &mut Tx<'_>, code: &PairingCode) -> Result<(), Error> {
-    tx.send("delete from pairing_codes where code = ?1", &[code.as_str().into()])
+    delete!(pairing_codes where { code: code.as_str() }).send(tx)
 }
 
 /// Marks a challenge as used; false when it was before.

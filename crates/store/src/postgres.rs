@@ -16,8 +16,6 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::conn::{Mode, Rows};
-use crate::lock::LockedRow;
-use crate::plan::{LOCK_MARK, Locks, Text, single_read};
 use crate::{Error, Row, Value};
 
 pub(crate) struct PostgresConn {
@@ -296,22 +294,11 @@ impl PostgresConn {
         self.locks
     }
 
-    pub(crate) fn row_to_lock(&self, sql: &str, params: &[Value<'_>]) -> Option<LockedRow> {
-        if !self.locks || !sql.contains(LOCK_MARK) {
-            return None;
-        }
-        let params: Vec<_> = params.iter().cloned().map(Value::into_owned).collect();
-        Text::parse(sql).locked_row(&params)
-    }
-
     fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
-        // All SQL here has SQLite's numbers; no text in it has a question mark.
-        if self.locks && sql.contains(LOCK_MARK) {
-            return self.prepare(&single_read(&Text::parse(sql), Locks::Wait));
-        }
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
+        // What is not declared has SQLite's numbers; no text in it has a question mark.
         let statement = self.prepare(&sql.replace('?', "$"))?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)

@@ -2,9 +2,10 @@
 
 use tandem_core::{AgentId, NodeId, Timestamp};
 
+use crate::declare::{delete, insert};
 use crate::nodes::bind_all;
 use crate::query::Query;
-use crate::table::{columns, insert, select_list};
+use crate::table::{columns, select_list};
 use crate::{Error, Tx};
 
 /// What one node knows of an agent.
@@ -67,10 +68,10 @@ pub fn count_online(tx: &mut Tx<'_>, called_since: Timestamp, now: Timestamp) ->
 
 /// Removes what all nodes have said about an agent.
 pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
-    tx.send("delete from presences where agent_id = ?1", &[agent.into()])
+    delete!(presences where { agent_id: agent }).send(tx)
 }
 
 /// Removes what one node has said and is no longer true.
 pub fn sweep(tx: &mut Tx<'_>, node: &NodeId, now: Timestamp) -> Result<(), Error> {
-    tx.send("delete from presences where node_id = ?1 and until <= ?2", &[node.into(), now.into()])
+    delete!(presences where { node_id: node } and "until <= ?2" with now).send(tx)
 }

@@ -2,7 +2,8 @@
 
 use tandem_core::Timestamp;
 
-use crate::table::{columns, insert, sql, update};
+use crate::declare::{delete, insert, read, update};
+use crate::table::columns;
 use crate::{Error, Tx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,25 +53,23 @@ pub fn insert_session(tx: &mut Tx<'_>, session: &Session) -> Result<(), Error> {
 
 /// A session that has not ended.
 pub fn find_session(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<Option<Session>, Error> {
-    let sql = sql!(
-        "select {} from browser_sessions s where s.hash = ?1 and s.expires_at > ?2 /* lock s */",
-        Session
-    );
-    tx.find(sql, &[hash.into(), now.into()])
+    let session = read!(Session: "browser_sessions s where s.hash = ?1 and s.expires_at > ?2",
+        of browser_sessions as s { hash: 1 }; lock s);
+    session.find(tx, &[hash.into(), now.into()])
 }
 
 /// The same, by its id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<Option<Session>, Error> {
-    let sql =
-        sql!("select {} from browser_sessions s where s.id = ?1 and s.expires_at > ?2 /* lock s */", Session);
-    tx.find(sql, &[id.into(), now.into()])
+    let session = read!(Session: "browser_sessions s where s.id = ?1 and s.expires_at > ?2",
+        of browser_sessions as s { id: 1 }; lock s);
+    session.find(tx, &[id.into(), now.into()])
 }
 
 /// Who is signed in within a session, the first one first.
 pub fn list(tx: &mut Tx<'_>, session: &str) -> Result<Vec<SignIn>, Error> {
-    let sql =
-        sql!("select {} from sign_ins i where i.session_id = ?1 order by i.created_at, i.subject", SignIn);
-    tx.list(sql, &[session.into()])
+    let all = read!(SignIn: "sign_ins i where i.session_id = ?1 order by i.created_at, i.subject",
+        of sign_ins as i { session_id: 1 });
+    all.list(tx, &[session.into()])
 }
 
 /// Stores a sign-in, in place of an earlier one of the same subject.
@@ -97,16 +96,16 @@ pub fn touch(tx: &mut Tx<'_>, id: &str, now: Timestamp, expires_at: Timestamp) -
 }
 
 pub fn remove_sign_in(tx: &mut Tx<'_>, session: &str, subject: &str) -> Result<(), Error> {
-    tx.send("delete from sign_ins where session_id = ?1 and subject = ?2", &[session.into(), subject.into()])
+    delete!(sign_ins where { session_id: session, subject: subject }).send(tx)
 }
 
 pub fn remove_session(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
-    tx.send("delete from sign_ins where session_id = ?1", &[id.into()])?;
-    tx.send("delete from browser_sessions where id = ?1", &[id.into()])
+    delete!(sign_ins where { session_id: id }).send(tx)?;
+    delete!(browser_sessions where { id: id }).send(tx)
 }
 
 pub fn remove_subject(tx: &mut Tx<'_>, subject: &str) -> Result<(), Error> {
-    tx.send("delete from sign_ins where subject = ?1", &[subject.into()])
+    delete!(sign_ins where { subject: subject }).send(tx)
 }
 
 /// Signs a subject out of all sessions but its newest ones.
@@ -126,12 +125,12 @@ pub fn insert_setup_code(tx: &mut Tx<'_>, hash: &[u8], expires_at: Timestamp) ->
 
 /// Whether there is such a code that has not ended.
 pub fn is_setup_code(tx: &mut Tx<'_>, hash: &[u8], now: Timestamp) -> Result<bool, Error> {
-    let sql = "select 1 from setup_codes where hash = ?1 and expires_at > ?2 /* lock setup_codes */";
-    Ok(tx.optional(sql, &[hash.into(), now.into()])?.is_some())
+    let code = read!(1: "setup_codes where hash = ?1 and expires_at > ?2", of setup_codes { hash: 1 }; lock setup_codes);
+    code.exists(tx, &[hash.into(), now.into()])
 }
 
 pub fn remove_setup_code(tx: &mut Tx<'_>, hash: &[u8]) -> Result<(), Error> {
-    tx.send("delete from setup_codes where hash = ?1", &[hash.into()])
+    delete!(setup_codes where { hash: hash }).send(tx)
 }
 
 /// Removes what has run out, a bounded number of rows at a time; tells how many.

@@ -1,8 +1,7 @@
 //! Columns by name. Each table and each projection is declared once, by [`columns!`]: a line has a field and its column.
-//! The list to select, the reading of a row and the statements that write are generated from these lines, so a field
-//! cannot get another one's column. Rows are still read by position, in the order of the declaration.
-//!
-//! Statements are built once and their text never changes: both databases keep prepared statements by it.
+//! The list to select, the reading of a row and the values to write are generated from these lines, so a field cannot get
+//! another one's column. Rows are still read by position, in the order of the declaration. The statements that use them are
+//! declared with the macros of `declare.rs`.
 
 use crate::{Error, FromValue, Row, Tx, Value};
 
@@ -162,84 +161,7 @@ macro_rules! sql {
     }};
 }
 
-/// A new row, from a row with declared columns and from columns with their values:
-/// `insert!(agents { ..agent: Agent, key_hash: hash })`, and `on conflict (keys) ignore` or `replace` if wanted.
-macro_rules! insert {
-    ($table:ident { .. $row:ident : $type:ident $(, $column:ident : $value:expr)* $(,)? } $($conflict:tt)*) => {{
-        const WIDTH: usize = $crate::table::width::<$type, { $crate::table::INSERT }>(&[$(stringify!($column)),*]);
-        let mut params = Vec::with_capacity(WIDTH);
-        <$type as $crate::table::Columns>::push_values($row, $crate::table::INSERT, &mut params);
-        $(params.push($crate::Value::from($value));)*
-        $crate::table::Statement { sql: insert!(@sql $table [$type] [$($column),*] $($conflict)*), params }
-    }};
-    ($table:ident { $($column:ident : $value:expr),+ $(,)? } $($conflict:tt)*) => {
-        $crate::table::Statement {
-            sql: insert!(@sql $table [] [$($column),+] $($conflict)*),
-            params: [$($crate::Value::from($value)),+],
-        }
-    };
-    (@sql $table:ident [$($type:ident)?] [$($column:ident),*] $(, on conflict ($($key:ident),+) $what:ident)?) => {{
-        static SQL: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
-            let mut columns: Vec<String> = Vec::new();
-            $($crate::table::push_names::<$type>($crate::table::INSERT, &mut columns);)?
-            columns.extend([$(stringify!($column).to_owned()),*]);
-            let sql = $crate::table::insert_text(stringify!($table), &columns);
-            $(let sql = sql + &$crate::table::$what(&columns, &[$(stringify!($key)),+]);)?
-            sql
-        });
-        SQL.as_str()
-    }};
-}
-
-/// A change of the rows with these keys, by a set of a row's declared columns or by columns with their values:
-/// `update!(tasks { ..task: Task[STATE] } where { id: &task.id })`, and one more condition if wanted.
-macro_rules! update {
-    ($table:ident { .. $row:ident : $type:ident [$set:expr] } where { $($key:ident : $is:expr),+ $(,)? }) => {{
-        static SQL: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
-            let mut columns = Vec::new();
-            $crate::table::push_names::<$type>($set, &mut columns);
-            $crate::table::update_text(stringify!($table), &columns, &[$(stringify!($key)),+])
-        });
-        let mut params = Vec::with_capacity($crate::table::width::<$type, { $set }>(&[$(stringify!($key)),+]));
-        <$type as $crate::table::Columns>::push_values($row, $set, &mut params);
-        $(params.push($crate::Value::from($is));)+
-        $crate::table::Statement { sql: &SQL, params }
-    }};
-    ($table:ident { $($column:ident : $value:expr),+ $(,)? } where { $($key:ident : $is:expr),+ $(,)? }
-        $(and $condition:literal)?) => {{
-        static SQL: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
-            let columns = [$(stringify!($column).to_owned()),+];
-            let sql = $crate::table::update_text(stringify!($table), &columns, &[$(stringify!($key)),+]);
-            $(let sql = sql + concat!(" and ", $condition);)?
-            sql
-        });
-        $crate::table::Statement {
-            sql: &SQL,
-            params: [$($crate::Value::from($value),)+ $($crate::Value::from($is)),+],
-        }
-    }};
-}
-
-pub(crate) use {columns, insert, sql, update};
-
-/// A statement with its parameters, ready to run.
-#[derive(Debug)]
-pub(crate) struct Statement<P> {
-    pub(crate) sql: &'static str,
-    pub(crate) params: P,
-}
-
-impl<'v, P: AsRef<[Value<'v>]>> Statement<P> {
-    /// Runs it without waiting for the outcome.
-    pub(crate) fn send(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
-        tx.send(self.sql, self.params.as_ref())
-    }
-
-    /// Runs it and tells whether it changed a row.
-    pub(crate) fn execute(&self, tx: &mut Tx<'_>) -> Result<bool, Error> {
-        Ok(tx.execute(self.sql, self.params.as_ref())? > 0)
-    }
-}
+pub(crate) use {columns, sql};
 
 const fn is_in(sets: u8, set: u8) -> bool {
     let sets = if sets & LATER == 0 { sets | INSERT } else { sets };
@@ -282,11 +204,16 @@ pub(crate) const fn width<T: Columns, const SET: u8>(more: &[&str]) -> usize {
 
 /// The list of a type's columns, for a query that calls its table by the declared alias.
 pub(crate) fn select_list<T: Columns>() -> String {
-    select_list_without::<T>(&[])
+    select_items::<T>().join(", ")
+}
+
+/// The same, one by one.
+pub(crate) fn select_items<T: Columns>() -> Vec<String> {
+    select_items_without::<T>(&[])
 }
 
 /// The same, with nothing in place of some columns.
-pub(crate) fn select_list_without<T: Columns>(left_out: &[&str]) -> String {
+pub(crate) fn select_items_without<T: Columns>(left_out: &[&str]) -> Vec<String> {
     fn push(list: &mut Vec<String>, alias: &str, prefix: &str, columns: &[Column], left_out: &[&str]) {
         for column in columns {
             match column {
@@ -303,7 +230,7 @@ pub(crate) fn select_list_without<T: Columns>(left_out: &[&str]) -> String {
     }
     let mut list = Vec::new();
     push(&mut list, T::ALIAS, "", T::COLUMNS, left_out);
-    list.join(", ")
+    list
 }
 
 /// Adds the names of one set of columns, in the order of [`Columns::push_values`].
@@ -322,35 +249,6 @@ pub(crate) fn push_names<T: Columns>(set: u8, names: &mut Vec<String>) {
         }
     }
     push(names, "", T::COLUMNS, set);
-}
-
-pub(crate) fn insert_text(table: &str, columns: &[String]) -> String {
-    let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
-    format!("insert into {table} ({}) values ({})", columns.join(", "), places.join(", "))
-}
-
-/// The end of an insertion that leaves a row with the same key as it is.
-pub(crate) fn ignore(_: &[String], keys: &[&str]) -> String {
-    format!(" on conflict ({}) do nothing", keys.join(", "))
-}
-
-/// The end of an insertion that writes over a row with the same key.
-pub(crate) fn replace(columns: &[String], keys: &[&str]) -> String {
-    let others = columns.iter().filter(|column| !keys.contains(&column.as_str()));
-    let set: Vec<String> = others.map(|column| format!("{column} = excluded.{column}")).collect();
-    format!(" on conflict ({}) do update set {}", keys.join(", "), set.join(", "))
-}
-
-/// An update whose first parameters are the values and whose last ones are the keys.
-pub(crate) fn update_text(table: &str, columns: &[String], keys: &[&str]) -> String {
-    let mut place = 0;
-    let mut equal = |name: &str| {
-        place += 1;
-        format!("{name} = ?{place}")
-    };
-    let set: Vec<String> = columns.iter().map(|column| equal(column)).collect();
-    let keys: Vec<String> = keys.iter().map(|key| equal(key)).collect();
-    format!("update {table} set {} where {}", set.join(", "), keys.join(" and "))
 }
 
 impl Tx<'_> {

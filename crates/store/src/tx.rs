@@ -1,11 +1,14 @@
 //! A transaction, as use cases see it.
 
+use std::sync::Arc;
+
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 
 use crate::conn::Conn;
 use crate::lock::LockedRow;
-use crate::plan::{Locks, Plan};
+use crate::plan::Plan;
+use crate::statement::{Locks, Read, Write};
 use crate::{Error, Row, Value};
 
 /// Something that must happen outside the database because a transaction was committed.
@@ -188,27 +191,45 @@ impl<'c> Tx<'c> {
         self.dirty = true;
         let result = match &mut self.work {
             Work::Conn(conn) => conn.send(sql, params),
-            Work::Plan(plan) => return plan.write(sql, params),
+            Work::Plan(plan) => return Err(plan.needs_connection()),
+        };
+        self.noted(result)
+    }
+
+    /// The same with a declared statement. In a group it is only noted, and sent with the writes of all jobs.
+    pub(crate) fn write(&mut self, write: &'static Write, params: &[Value<'_>]) -> Result<(), Error> {
+        self.dirty = true;
+        let result = match &mut self.work {
+            Work::Conn(conn) => conn.send(write.sql(), params),
+            Work::Plan(plan) => return plan.write(write, params),
         };
         self.noted(result)
     }
 
     /// All rows of a query; every query carries its own limit.
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-        self.dirty |= !sql.trim_start().starts_with("select");
         let result = match &mut self.work {
-            Work::Conn(conn) => match conn.row_to_lock(sql, params) {
-                Some(row) if self.avoided.contains(&row) => {
-                    self.locked.push(row);
-                    Err(Error::Locked)
-                }
-                row => {
-                    self.locked.extend(row);
-                    conn.rows(sql, params)
-                }
-            },
+            Work::Conn(conn) => conn.rows(sql, params),
             Work::Plan(plan) => {
-                let rows = plan.rows(sql, params);
+                let rows = plan.rows_of_text(sql, params);
+                return self.count(rows);
+            }
+        };
+        let result = self.noted(result);
+        self.count(result)
+    }
+
+    /// The same of a declared query.
+    pub(crate) fn read(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+        let result = match &mut self.work {
+            Work::Conn(conn) => {
+                let row = if conn.locks_rows() { read.locked_row(params) } else { None };
+                let is_avoided = row.as_ref().is_some_and(|row| self.avoided.contains(row));
+                self.locked.extend(row);
+                if is_avoided { Err(Error::Locked) } else { conn.read(read, params) }
+            }
+            Work::Plan(plan) => {
+                let rows = plan.rows(read, params);
                 return self.count(rows);
             }
         };
@@ -225,19 +246,19 @@ impl<'c> Tx<'c> {
 
     /// The same for rows that will be needed later, so that they can be fetched together with others. `None` means that
     /// they are fetched and the job runs again.
-    pub(crate) fn peek(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<Vec<Row>>, Error> {
+    pub(crate) fn peek(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<Option<Vec<Row>>, Error> {
         match &mut self.work {
-            Work::Conn(_) => self.rows(sql, params).map(Some),
-            Work::Plan(plan) => plan.peek(sql, params),
+            Work::Conn(_) => self.read(read, params).map(Some),
+            Work::Plan(plan) => plan.peek(read, params),
         }
     }
 
     /// Says that these rows will be needed later. In a group they are fetched together with others; on a connection
     /// that would only be a query more.
-    pub(crate) fn prefetch(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
+    pub(crate) fn prefetch(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<(), Error> {
         match &mut self.work {
             Work::Conn(_) => Ok(()),
-            Work::Plan(plan) => plan.peek(sql, params).map(drop),
+            Work::Plan(plan) => plan.peek(read, params).map(drop),
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use tandem_core::tasks::HELD_LANES;
 use tandem_core::{AgentId, Role, Status, Task, TaskId, Timestamp};
 
+use crate::declare::read;
 use crate::table::{columns, select_list};
 use crate::{Error, Tx};
 
@@ -141,12 +142,16 @@ pub fn seen_in_part(
     from: i64,
     to: i64,
 ) -> Result<Vec<TaskId>, Error> {
-    let own = if role == Role::Target { "target" } else { "initiator" };
-    let sql = format!(
-        "select id from tasks where {own}_id = ?1 and {own}_unseen_first > ?2 and {own}_unseen_first <= ?3
-             and {own}_unseen_last > ?3"
-    );
-    tx.list(&sql, &[agent.into(), from.into(), to.into()])
+    let in_part = if role == Role::Target {
+        read!([id]: "tasks where target_id = ?1 and target_unseen_first > ?2 and target_unseen_first <= ?3
+                 and target_unseen_last > ?3",
+            of tasks { target_id: 1 } uses [target_unseen_first, target_unseen_last])
+    } else {
+        read!([id]: "tasks where initiator_id = ?1 and initiator_unseen_first > ?2 and initiator_unseen_first <= ?3
+                 and initiator_unseen_last > ?3",
+            of tasks { initiator_id: 1 } uses [initiator_unseen_first, initiator_unseen_last])
+    };
+    in_part.list(tx, &[agent.into(), from.into(), to.into()])
 }
 
 /// How SQLite reads what [`submitted`] and [`unseen`] ask for: a test looks for the indexes.

@@ -1,10 +1,14 @@
 //! Webhooks: where they go, and the log of their deliveries.
 
+use std::sync::Arc;
+
 use tandem_core::webhooks::State;
 use tandem_core::{AgentId, DeliveryId, Timestamp};
 
+use crate::declare::{add, change, insert, read, update};
 use crate::query::Query;
-use crate::table::{LATER, columns, insert, sql, update};
+use crate::statement::Read;
+use crate::table::{LATER, columns, sql};
 use crate::{Error, Tx, Value};
 
 /// Where an agent's events go, and how that has been going.
@@ -38,7 +42,8 @@ columns! {
 }
 
 pub fn find(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Webhook>, Error> {
-    tx.find(sql!("select {} from agents a where a.id = ?1 /* lock a */", Webhook), &[agent.into()])
+    read!(Webhook: "agents a where a.id = ?1", of agents as a { id: 1 } uses []; lock a)
+        .find(tx, &[agent.into()])
 }
 
 /// A webhook with what the holder of its lease needs to know.
@@ -68,14 +73,15 @@ columns! {
     }
 }
 
+fn leased() -> &'static Arc<Read> {
+    read!(Leased: "agents a join mailboxes m on m.agent_id = a.id where a.id = ?1",
+        of agents as a { id: 1 }, mailboxes as m; lock a)
+}
+
 /// An agent's webhook and its lease. The end of the log is read before the events: an event that is written between
 /// the two reads is not taken for an old one.
 pub fn find_leased(tx: &mut Tx<'_>, agent: &AgentId) -> Result<Option<Leased>, Error> {
-    let sql = sql!(
-        "select {} from agents a join mailboxes m on m.agent_id = a.id where a.id = ?1 /* lock a */",
-        Leased
-    );
-    tx.find(sql, &[agent.into()])
+    leased().find(tx, &[agent.into()])
 }
 
 /// Writes back an agent's webhook, without its cursor.
@@ -195,12 +201,12 @@ pub fn lease(
 /// Gives an agent's deliveries back, with the time when the next one is due. Nothing happens if another holder has
 /// them by now.
 pub fn release(tx: &mut Tx<'_>, agent: &AgentId, holder: &str) -> Result<(), Error> {
-    tx.send(
-        "update agents set webhook_lease_until = 0, webhook_leased = 0, webhook_next_at =
-             (select min(d.next_at) from deliveries d where d.agent_id = ?1 and d.state = 'pending')
-         where id = ?1 and webhook_lease_holder = ?2",
-        &[agent.into(), holder.into()],
-    )
+    change!(agents [webhook_lease_until, webhook_leased, webhook_next_at]
+        "webhook_lease_until = 0, webhook_leased = 0, webhook_next_at =
+             (select min(d.next_at) from deliveries d where d.agent_id = ?1 and d.state = 'pending')"
+        where "id = ?1 and webhook_lease_holder = ?2" { id: 1 } beside deliveries,
+        [agent.into(), holder.into()])
+    .send(tx)
 }
 
 /// Gives an agent's deliveries back and has nobody look for them until [`wake`].
@@ -216,11 +222,9 @@ pub fn pause(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
 
 /// Says that an agent has something due by then.
 pub fn wake(tx: &mut Tx<'_>, agent: &AgentId, at: Timestamp) -> Result<(), Error> {
-    tx.send(
-        "update agents set webhook_next_at = ?2
-         where id = ?1 and (webhook_next_at is null or webhook_next_at > ?2)",
-        &[agent.into(), at.into()],
-    )
+    update!(agents { webhook_next_at: at } where { id: agent }
+        and "(webhook_next_at is null or webhook_next_at > ?1)")
+    .send(tx)
 }
 
 /// One event on its way to one receiver.
@@ -300,7 +304,7 @@ pub fn update_delivery(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<(), Error
 
 /// Counts a replay. From now on, [`update_delivery`] ignores tries of the time before.
 pub fn count_replay(tx: &mut Tx<'_>, id: &DeliveryId) -> Result<(), Error> {
-    tx.send("update deliveries set replays = replays + 1 where id = ?1", &[id.into()])
+    add!(deliveries { replays: 1 } where { id: id }).send(tx)
 }
 
 /// Counts an attempt for the first due deliveries of an agent: they may have been sent, and nobody knows the result.
@@ -323,8 +327,9 @@ pub fn due(tx: &mut Tx<'_>, agent: &AgentId, now: Timestamp, limit: i64) -> Resu
 }
 
 pub fn find_delivery(tx: &mut Tx<'_>, agent: &AgentId, id: &DeliveryId) -> Result<Option<Delivery>, Error> {
-    let sql = sql!("select {} from deliveries d where d.id = ?1 and d.agent_id = ?2", Delivery);
-    tx.find(sql, &[id.into(), agent.into()])
+    let delivery = read!(Delivery: "deliveries d where d.id = ?1 and d.agent_id = ?2",
+        of deliveries as d { id: 1, agent_id: 2 });
+    delivery.find(tx, &[id.into(), agent.into()])
 }
 
 /// An agent's deliveries, newest first, from before a place in that order, and whether a page had no room for all that

@@ -18,7 +18,7 @@ use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
 use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Count, Filter, LogLine};
-use tandem_store::{Tx, deadlines};
+use tandem_store::{Tx, agents, deadlines};
 
 use crate::messages::pause_if_budget_spent;
 use crate::sealed::Sealed;
@@ -132,6 +132,9 @@ pub fn write_delivery_marks(tx: &mut Tx<'_>, marks: &[DeliveryMark]) -> Result<(
             rows::mark_surfaced(tx, &mark.task, &mark.target, at, rung)?;
             worked.entry((&mark.target, rung)).and_modify(|last| *last = at.max(*last)).or_insert(at);
         }
+    }
+    for (agent, _) in worked.keys() {
+        agents::expect(tx, agent)?;
     }
     for ((agent, rung), at) in worked {
         wake::note_worked(tx, agent, rung, at)?;

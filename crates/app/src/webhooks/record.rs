@@ -1,9 +1,9 @@
 //! Records the results of attempts to deliver.
 
 use tandem_core::webhooks::{GIVE_UP_AFTER_SECONDS, State, retry_at};
-use tandem_core::{AgentId, Now, Timestamp};
+use tandem_core::{AgentId, Now, TaskId, Timestamp};
 use tandem_store::webhooks::{self as rows, Delivery, Leased, Webhook};
-use tandem_store::{Tx, events};
+use tandem_store::{Tx, events, tasks as task_rows};
 
 use crate::events::assigned_tasks;
 use crate::{Error, tasks};
@@ -37,6 +37,7 @@ pub fn record(
     attempts: &[Attempt],
     now: &Now,
 ) -> Result<(), Error> {
+    let pushed = pushed_tasks(tx, agent, attempts)?;
     let leased = rows::find_leased(tx, agent)?;
     let is_held = leased.as_ref().is_some_and(|leased| leased.holder == holder);
     for attempt in attempts {
@@ -57,11 +58,10 @@ pub fn record(
             }
         }
         rows::update_delivery(tx, &recorded)?;
-        if let Some(seq) = attempt.delivery.event_seq.filter(|_| attempt.delivered()) {
-            let mut delivered = events::after(tx, agent, seq - 1, 1)?;
-            // The event may have been deleted with its task.
-            delivered.retain(|event| event.seq == seq);
-            tasks::mark_pushed(tx, agent, &assigned_tasks(&delivered), now)?;
+        let of_event =
+            pushed.iter().filter(|(seq, _)| attempt.delivered() && attempt.delivery.event_seq == Some(*seq));
+        for (_, ids) in of_event {
+            tasks::mark_pushed(tx, agent, ids, now)?;
         }
     }
     let Some(Leased { webhook, .. }) = leased.filter(|_| is_held) else { return Ok(()) };
@@ -70,6 +70,31 @@ pub fn record(
         judge(tx, agent, url, &webhook, attempts.iter().any(Attempt::delivered), now)?;
     }
     Ok(rows::release(tx, agent, holder)?)
+}
+
+/// The tasks that the delivered events gave to the agent, by the numbers of the events. They are locked here, before the
+/// agent is.
+fn pushed_tasks(
+    tx: &mut Tx<'_>,
+    agent: &AgentId,
+    attempts: &[Attempt],
+) -> Result<Vec<(i64, Vec<TaskId>)>, Error> {
+    let delivered = attempts.iter().filter(|attempt| attempt.delivered());
+    let seqs: Vec<i64> = delivered.filter_map(|attempt| attempt.delivery.event_seq).collect();
+    for seq in &seqs {
+        events::expect_after(tx, agent, seq - 1, 1)?;
+    }
+    let mut pushed = Vec::new();
+    for seq in seqs {
+        let mut event = events::after(tx, agent, seq - 1, 1)?;
+        // The event may have been deleted with its task.
+        event.retain(|event| event.seq == seq);
+        pushed.push((seq, assigned_tasks(&event)));
+    }
+    for id in pushed.iter().flat_map(|(_, ids)| ids) {
+        task_rows::expect_mark(tx, id)?;
+    }
+    Ok(pushed)
 }
 
 /// Notes since when a webhook has been failing, and deactivates it after a day.

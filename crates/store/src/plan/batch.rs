@@ -1,20 +1,19 @@
 //! The writes of a group, merged: rows that the same statement writes go with one execution of it.
 //!
-//! Writes of different tables may change their order; writes of the same row never do.
-
-use std::sync::Arc;
+//! Writes of different tables may change their order, unless one of them looks at other tables; writes of the same row never
+//! do.
 
 use rustc_hash::FxHashMap;
 
-use super::text::{Action, Form, Set, Text, Write};
 use crate::Value;
+use crate::statement::{Form, Set, Write};
 
 type Params = Vec<Value<'static>>;
 
 /// One statement, and the parameters of each of its executions.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    pub(crate) text: Arc<Text>,
+    pub(crate) write: &'static Write,
     pub(crate) rows: Vec<Params>,
     by_key: FxHashMap<Params, usize>,
 }
@@ -22,9 +21,8 @@ pub(crate) struct Batch {
 impl Batch {
     /// Sorts changes by their keys, so that transactions lock rows in the same order.
     pub(crate) fn sort(&mut self) {
-        let Action::Write(write) = &self.text.action else { return };
-        if write.form != Form::Insert {
-            self.rows.sort_by_cached_key(|params| row_key(write, params));
+        if self.write.form != Form::Insert {
+            self.rows.sort_by_cached_key(|params| row_key(self.write, params));
         }
     }
 }
@@ -45,15 +43,17 @@ impl Batches {
     }
 
     /// Adds a write after all earlier writes of the same row.
-    pub(crate) fn add(&mut self, text: Arc<Text>, params: Params) {
-        let Action::Write(write) = &text.action else { return };
+    pub(crate) fn add(&mut self, write: &'static Write, params: Params) {
         let key = row_key(write, &params);
         for batch in self.0.iter_mut().rev() {
-            let Action::Write(other) = &batch.text.action else { continue };
-            if other.table != write.table {
+            let is_same = std::ptr::eq(batch.write, write);
+            if write.looks_around && !is_same {
+                break;
+            }
+            if batch.write.table != write.table {
                 continue;
             }
-            if Arc::ptr_eq(&batch.text, &text) {
+            if is_same {
                 let Some(key) = key.clone() else {
                     batch.rows.push(params);
                     return;
@@ -70,24 +70,21 @@ impl Batches {
                     },
                 }
             }
-            if batch.rows.iter().any(|row| may_be_same_row((other, row), (write, &params))) {
+            if batch.rows.iter().any(|row| may_be_same_row((batch.write, row), (write, &params))) {
                 break;
             }
         }
         let by_key = key.map(|key| (key, 0)).into_iter().collect();
-        self.0.push(Batch { text, rows: vec![params], by_key });
+        self.0.push(Batch { write, rows: vec![params], by_key });
     }
 }
 
 /// The values by which a write finds its row; nothing for a new row.
 fn row_key(write: &Write, params: &[Value<'static>]) -> Option<Params> {
-    let value = |column: &String| {
-        let (_, number) = write.keys.iter().find(|(name, _)| name == column)?;
-        params.get(*number).cloned()
-    };
+    let value = |column: &str| write.given(params, column).cloned();
     match &write.form {
         Form::Insert => None,
-        Form::InsertOrIgnore(keys) | Form::Upsert(keys) => keys.iter().map(value).collect(),
+        Form::InsertOrIgnore(keys) | Form::Upsert(keys) => keys.iter().map(|column| value(column)).collect(),
         Form::Update | Form::Delete => write.keys.iter().map(|(column, _)| value(column)).collect(),
     }
 }

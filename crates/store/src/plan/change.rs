@@ -1,16 +1,7 @@
 //! What a write changes in the rows that were read before it.
 
-use super::text::{Form, Set, Source, Write};
 use crate::Value;
-
-/// The value that a write gives for a column of its rows.
-pub(super) fn given<'a>(
-    write: &Write,
-    params: &'a [Value<'static>],
-    column: &str,
-) -> Option<&'a Value<'static>> {
-    write.keys.iter().find(|(name, _)| name == column).and_then(|(_, number)| params.get(*number))
-}
+use crate::statement::{Form, Set, Source, Write};
 
 /// How a write changes the only row that a query has found: columns by their places, with their new values. Nothing if
 /// that cannot be told.
@@ -24,13 +15,13 @@ pub(super) fn changed_columns(
     if rows.is_empty() && write.form == Form::Update && only_shown {
         return Some(Vec::new());
     }
-    let found_by: Vec<&String> = match &write.form {
-        Form::Update => write.keys.iter().map(|(column, _)| column).collect(),
-        Form::Upsert(keys) => keys.iter().collect(),
+    let found_by: Vec<&str> = match &write.form {
+        Form::Update => write.keys.iter().map(|(column, _)| column.as_str()).collect(),
+        Form::Upsert(keys) => keys.to_vec(),
         Form::Insert | Form::InsertOrIgnore(_) | Form::Delete => return None,
     };
     let same_row = found_by.len() == source.keys.len()
-        && source.keys.iter().all(|(column, _)| found_by.contains(&column));
+        && source.keys.iter().all(|(column, _)| found_by.contains(column));
     let [row] = rows else { return None };
     if !write.exact || !same_row || !only_shown {
         return None;
@@ -40,7 +31,7 @@ pub(super) fn changed_columns(
         for (_, place) in source.shown.iter().filter(|(shown, _)| shown == column) {
             let value = match (set, row.get(*place)?) {
                 // The row of a left join may not be there.
-                (_, Value::Null) if write.form == Form::Update && source.may_be_absent() => return None,
+                (_, Value::Null) if write.form == Form::Update && source.may_be_absent => return None,
                 (Set::To(number), _) => params.get(*number)?.clone(),
                 (Set::Add(number), Value::Int(before)) => match params.get(*number)? {
                     Value::Int(more) => Value::Int(before.saturating_add(*more)),

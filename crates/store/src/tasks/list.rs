@@ -8,7 +8,7 @@ use tandem_core::{AgentId, Role, Status, TaskId, Timestamp};
 
 use super::JOINED;
 use crate::query::{Query, contains_pattern};
-use crate::table::{select_list, select_list_without, sql};
+use crate::table::{select_items_without, select_list, sql};
 use crate::{Error, Tx};
 
 /// How many of an agent's tasks one search by title goes through. Each of their rows is read.
@@ -252,7 +252,7 @@ pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task
         format!(
             "select {} from tasks t {JOINED} where t.parent_id = ?1 and t.queued_at is not null
              order by t.created_at, t.id limit ?2",
-            select_list_without::<Task>(&["description", "result"])
+            select_items_without::<Task>(&["description", "result"]).join(", ")
         )
     });
     tx.list(&SQL, &[parent.into(), limit.into()])

@@ -2,7 +2,8 @@
 
 use tandem_core::{Status, TaskId, Timestamp};
 
-use crate::table::{columns, insert, sql};
+use crate::declare::insert;
+use crate::table::{columns, sql};
 use crate::{Error, Tx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

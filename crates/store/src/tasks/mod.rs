@@ -6,13 +6,17 @@ mod list;
 mod log;
 mod removal;
 
+use std::sync::Arc;
+
 use tandem_core::tasks::{Side, Task, Terms, Unseen};
 use tandem_core::text::searchable;
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId, Timestamp};
 
-use crate::table::{LATER, columns, insert, sql, update};
-use crate::{Error, Tx, Value, events};
+use crate::declare::{add, delete, insert, read, update};
+use crate::statement::Read;
+use crate::table::{LATER, columns, sql};
+use crate::{Error, Tx, Value, events, lock};
 
 pub use counts::{Count, counts};
 pub use gate::{decided, held_oldest, record};
@@ -112,10 +116,10 @@ const JOINED: &str = "join agents i on i.id = t.initiator_id join agents g on g.
 
 /// Whether a task has this id, or ever had it.
 pub fn is_id_used(tx: &mut Tx<'_>, id: &TaskId) -> Result<bool, Error> {
-    let used = "select 1 from used_task_ids where id = ?1";
-    tx.prefetch(used, &[id.into()])?;
-    let exists = tx.optional("select 1 from tasks where id = ?1", &[id.into()])?.is_some();
-    Ok(exists || tx.optional(used, &[id.into()])?.is_some())
+    let exists = read!(1: "tasks where id = ?1", of tasks { id: 1 } uses []);
+    let used = read!(1: "used_task_ids where id = ?1", of used_task_ids { id: 1 } uses []);
+    used.expect(tx, &[id.into()])?;
+    Ok(exists.exists(tx, &[id.into()])? || used.exists(tx, &[id.into()])?)
 }
 
 /// Notes that a client has made this id. It fails if another transaction has done so meanwhile, even if that task is
@@ -128,18 +132,24 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     insert!(tasks { ..task: Task }).send(tx)
 }
 
-fn query() -> &'static str {
-    sql!("select {} from tasks t {JOINED} where t.id = ?1 /* lock t */", Task)
+fn by_id() -> &'static Arc<Read> {
+    read!(Task: "tasks t {JOINED} where t.id = ?1",
+        of tasks as t { id: 1 } uses [initiator_id, target_id], agents uses [name]; lock t)
 }
 
 /// The task with this id. A transaction that writes locks it: changes of a task follow one another.
 pub fn find(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Task>, Error> {
-    tx.find(query(), &[id.into()])
+    by_id().find(tx, &[id.into()])
 }
 
 /// Says that [`find`] will be called, so that the task is locked in its turn.
 pub fn expect(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
-    tx.prefetch(query(), &[id.into()])
+    by_id().expect(tx, &[id.into()])
+}
+
+/// Says that a task will be marked, so that it is locked in its turn: before any agent is.
+pub fn expect_mark(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
+    lock::of_table("tasks").filter(|_| tx.locks_rows()).map_or(Ok(()), |task| task.expect(tx, &[id.into()]))
 }
 
 /// A task, and how many live tasks its target has before it, up to a hundred, while it waits.
@@ -172,9 +182,9 @@ columns! {
     }
 }
 
-/// The same with the number of tasks before it, in one query.
+/// The same with the number of tasks before it, in one query, for a transaction that only reads.
 pub fn find_waiting(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Waiting>, Error> {
-    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1 /* lock t */", Waiting), &[id.into()])
+    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1", Waiting), &[id.into()])
 }
 
 /// Writes back a task after a change of its status or its fields.
@@ -211,28 +221,32 @@ pub fn formerly_of(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<Vec<T
 
 /// Forgets that an agent had a task.
 pub fn remove_former_target(tx: &mut Tx<'_>, agent: &AgentId, task: &TaskId) -> Result<(), Error> {
-    tx.send("delete from former_targets where agent_id = ?1 and task_id = ?2", &[agent.into(), task.into()])
+    delete!(former_targets where { agent_id: agent, task_id: task }).send(tx)
 }
 
 /// Forgets how far a task's delivery had come: it is handed over anew.
 pub fn reset_delivery(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
-    let sql = "update tasks set pushed_at = null, fetched_at = null, surfaced_at = null, surfaced_by = null
-         where id = ?1";
-    tx.send(sql, &[id.into()])
+    update!(tasks {
+        pushed_at: Value::Null,
+        fetched_at: Value::Null,
+        surfaced_at: Value::Null,
+        surfaced_by: Value::Null,
+    } where { id: id })
+    .send(tx)
 }
 
 /// Notes that the target was pushed to; the first time of an attempt counts.
 pub fn mark_pushed(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, at: Timestamp) -> Result<(), Error> {
-    let sql = "update tasks set pushed_at = ?3
-         where id = ?1 and target_id = ?2 and pushed_at is null and queued_at <= ?3";
-    tx.send(sql, &[id.into(), target.into(), at.into()])
+    update!(tasks { pushed_at: at } where { id: id, target_id: target }
+        and "pushed_at is null and queued_at <= ?1")
+    .send(tx)
 }
 
 /// Notes that the target fetched a task; the first time of an attempt counts.
 pub fn mark_fetched(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, at: Timestamp) -> Result<(), Error> {
-    let sql = "update tasks set fetched_at = ?3
-         where id = ?1 and target_id = ?2 and fetched_at is null and queued_at <= ?3";
-    tx.send(sql, &[id.into(), target.into(), at.into()])
+    update!(tasks { fetched_at: at } where { id: id, target_id: target }
+        and "fetched_at is null and queued_at <= ?1")
+    .send(tx)
 }
 
 /// Notes that a task was shown to the target's model; the first time of an attempt counts.
@@ -243,26 +257,23 @@ pub fn mark_surfaced(
     at: Timestamp,
     by: Rung,
 ) -> Result<(), Error> {
-    let sql = "update tasks set surfaced_at = ?3, surfaced_by = ?4
-         where id = ?1 and target_id = ?2 and surfaced_at is null and queued_at <= ?3";
-    tx.send(sql, &[id.into(), target.into(), at.into(), by.into()])
+    update!(tasks { surfaced_at: at, surfaced_by: by } where { id: id, target_id: target }
+        and "surfaced_at is null and queued_at <= ?1")
+    .send(tx)
 }
 
 /// Notes that the target's model has asked for the news with a task because a channel had woken it, if it was shown the
 /// task since then.
 pub fn claim_surfaced(tx: &mut Tx<'_>, id: &TaskId, target: &AgentId, since: Timestamp) -> Result<(), Error> {
-    let sql = "update tasks set surfaced_by = ?4
-         where id = ?1 and target_id = ?2 and surfaced_at >= ?3 and surfaced_by in (?5, ?6)";
     let [channel, asked, waited] = [Rung::Channel, Rung::Pull, Rung::LongPoll];
-    tx.send(sql, &[id.into(), target.into(), since.into(), channel.into(), asked.into(), waited.into()])
+    update!(tasks { surfaced_by: channel } where { id: id, target_id: target }
+        and "surfaced_at >= ?4 and surfaced_by in (?5, ?6)" with since, asked, waited)
+    .send(tx)
 }
 
 /// Counts an ended (or, with -1, a reopened) task for its target's record.
 pub fn count_ended(tx: &mut Tx<'_>, target: &AgentId, completed: bool, change: i64) -> Result<(), Error> {
     events::lock(tx, target)?;
-    tx.send(
-        "update mailboxes set tasks_ended = tasks_ended + ?2, tasks_completed = tasks_completed + ?3
-         where agent_id = ?1",
-        &[target.into(), change.into(), Value::Int(if completed { change } else { 0 })],
-    )
+    let completed = if completed { change } else { 0 };
+    add!(mailboxes { tasks_ended: change, tasks_completed: completed } where { agent_id: target }).send(tx)
 }

@@ -2,7 +2,7 @@
 
 use tandem_core::TaskId;
 
-use crate::table::insert;
+use crate::declare::{insert, read};
 use crate::{Error, Tx};
 
 /// Keeps the id of a task that goes from being used again.
@@ -32,7 +32,7 @@ pub fn set_aside(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
 /// One of the tasks that were set aside. It is locked: of two that remove the same rows, the second would believe that
 /// none are left.
 pub fn next_removed(tx: &mut Tx<'_>) -> Result<Option<TaskId>, Error> {
-    tx.find("select id from removed_tasks order by id limit 1 /* lock removed_tasks */", &[])
+    read!([id]: "removed_tasks order by id limit 1", of removed_tasks; lock removed_tasks).find(tx, &[])
 }
 
 /// Removes some rows of a task that was set aside, but for its files; false when there are none left.

@@ -2,9 +2,27 @@
 
 use super::*;
 
-const PAIR: &str = "select 1 from pairs where low_id = ?1 and high_id = ?2 /* lock pairs */";
-const REACH: &str = "select name from agents where id = ?1";
-const MAILBOX: &str = "select last_seq from mailboxes where agent_id = ?1 /* lock mailboxes */";
+/// The queries of these tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Task,
+    OtherOfTask,
+    Pair,
+    Reach,
+    Mailbox,
+}
+
+use Of::{Mailbox, OtherOfTask, Pair, Reach, Task};
+
+fn query(of: Of) -> &'static Arc<Read> {
+    match of {
+        Task => task(),
+        OtherOfTask => read!([title]: "tasks where id = ?1", of tasks { id: 1 } uses []; lock tasks),
+        Pair => lock::of_table("pairs").unwrap(),
+        Reach => read!([name]: "agents where id = ?1", of agents { id: 1 } uses []),
+        Mailbox => lock::of_table("mailboxes").unwrap(),
+    }
+}
 
 fn begun(avoided: Vec<LockedRow>) -> Plan {
     let mut plan = Plan::new();
@@ -13,20 +31,20 @@ fn begun(avoided: Vec<LockedRow>) -> Plan {
 }
 
 /// Runs jobs, each of which asks for some queries; nothing is missing any more when it returns nothing.
-fn round(plan: &mut Plan, jobs: &[&[(&str, &str)]]) -> (Vec<Run>, Vec<String>) {
+fn round(plan: &mut Plan, jobs: &[&[(Of, &str)]]) -> (Vec<Run>, Vec<Of>) {
     plan.begin_round();
     let mut runs = Vec::new();
     for (number, asks) in jobs.iter().enumerate() {
         plan.begin_job(number);
         let mut all = || -> Result<(), Error> {
-            for (sql, id) in *asks {
+            for (of, id) in *asks {
                 let params = [(*id).into(), "z".into()];
-                let count = sql.matches('?').count();
+                let params = &params[..if *of == Pair { 2 } else { 1 }];
                 // An id in capitals: the job goes on without the rows.
                 if id.starts_with(char::is_uppercase) {
-                    plan.peek(sql, &params[..count])?;
+                    plan.peek(query(*of), params)?;
                 } else {
-                    plan.rows(sql, &params[..count])?;
+                    plan.rows(query(*of), params)?;
                 }
             }
             Ok(())
@@ -35,7 +53,9 @@ fn round(plan: &mut Plan, jobs: &[&[(&str, &str)]]) -> (Vec<Run>, Vec<String>) {
         runs.push(plan.end_job(succeeded));
     }
     let missing = plan.take_missing();
-    let asked = missing.iter().map(|query| query.text.sql.clone()).collect();
+    let all = [Task, OtherOfTask, Pair, Reach, Mailbox];
+    let of = |missing: &Query| *all.iter().find(|of| Arc::ptr_eq(query(**of), &missing.read)).unwrap();
+    let asked = missing.iter().map(of).collect();
     for query in missing {
         plan.found(query, vec![vec![Value::Int(1)]], 0);
     }
@@ -45,13 +65,13 @@ fn round(plan: &mut Plan, jobs: &[&[(&str, &str)]]) -> (Vec<Run>, Vec<String>) {
 #[test]
 fn a_later_class_waits_for_the_jobs_that_have_not_come_to_it() {
     let mut plan = begun(Vec::new());
-    let message: &[(&str, &str)] = &[(TASK, "t1"), (MAILBOX, "B")];
-    let create: &[(&str, &str)] = &[(MAILBOX, "B"), (PAIR, "A"), (REACH, "a")];
+    let message: &[(Of, &str)] = &[(Task, "t1"), (Mailbox, "B")];
+    let create: &[(Of, &str)] = &[(Mailbox, "B"), (Pair, "A"), (Reach, "a")];
     let jobs = [message, create];
     let (_, asked) = round(&mut plan, &jobs);
-    assert_eq!(asked, [TASK], "neither the pair, nor what it protects, nor the mailbox");
+    assert_eq!(asked, [Task], "neither the pair, nor what it protects, nor the mailbox");
     let (_, asked) = round(&mut plan, &jobs);
-    assert_eq!(asked, [MAILBOX, PAIR, REACH]);
+    assert_eq!(asked, [Mailbox, Pair, Reach]);
     assert_eq!(round(&mut plan, &jobs), (vec![Run::Done, Run::Done], Vec::new()));
 }
 
@@ -60,9 +80,9 @@ fn a_lone_job_gets_all_it_knows_of_at_once() {
     let mut plan = begun(Vec::new());
     plan.begin_round();
     plan.begin_job(0);
-    assert!(plan.peek(MAILBOX, &["b".into()]).unwrap().is_none());
-    assert!(plan.peek(PAIR, &["a".into(), "b".into()]).unwrap().is_none());
-    assert!(plan.rows(REACH, &["b".into()]).is_err());
+    assert!(plan.peek(query(Mailbox), &["b".into()]).unwrap().is_none());
+    assert!(plan.peek(query(Pair), &["a".into(), "b".into()]).unwrap().is_none());
+    assert!(plan.rows(query(Reach), &["b".into()]).is_err());
     assert_eq!(plan.end_job(false), Run::Missing);
     assert_eq!(plan.take_missing().len(), 3);
 }
@@ -70,14 +90,13 @@ fn a_lone_job_gets_all_it_knows_of_at_once() {
 #[test]
 fn a_job_that_comes_back_to_an_earlier_class_leaves_the_group() {
     let mut plan = begun(Vec::new());
-    let jobs: [&[(&str, &str)]; 1] = [&[(PAIR, "a"), (TASK, "t1")]];
+    let jobs: [&[(Of, &str)]; 1] = [&[(Pair, "a"), (Task, "t1")]];
     assert_eq!(round(&mut plan, &jobs).0, [Run::Missing]);
     assert_eq!(round(&mut plan, &jobs), (vec![Run::Direct], Vec::new()));
     // A row that is locked already is no new lock.
     let mut plan = begun(Vec::new());
-    let other_query = "select title from tasks where id = ?1 /* lock tasks */";
-    let jobs: [&[(&str, &str)]; 1] = [&[(TASK, "t1"), (PAIR, "a"), (other_query, "t1")]];
-    for asked in [TASK, PAIR, other_query] {
+    let jobs: [&[(Of, &str)]; 1] = [&[(Task, "t1"), (Pair, "a"), (OtherOfTask, "t1")]];
+    for asked in [Task, Pair, OtherOfTask] {
         assert_eq!(round(&mut plan, &jobs).1, [asked]);
     }
     assert_eq!(round(&mut plan, &jobs).0, [Run::Done]);
@@ -86,13 +105,13 @@ fn a_job_that_comes_back_to_an_earlier_class_leaves_the_group() {
 #[test]
 fn what_was_read_before_a_lock_is_read_again_after_it() {
     let mut plan = begun(Vec::new());
-    let early: &[(&str, &str)] = &[(REACH, "a")];
-    let late: &[(&str, &str)] = &[(TASK, "t1"), (PAIR, "a"), (REACH, "a")];
+    let early: &[(Of, &str)] = &[(Reach, "a")];
+    let late: &[(Of, &str)] = &[(Task, "t1"), (Pair, "a"), (Reach, "a")];
     let jobs = [early, late];
-    assert_eq!(round(&mut plan, &jobs).1, [REACH], "no lock before everybody asks for one");
-    assert_eq!(round(&mut plan, &jobs).1, [TASK]);
-    assert_eq!(round(&mut plan, &jobs).1, [PAIR]);
-    assert_eq!(round(&mut plan, &jobs).1, [REACH]);
+    assert_eq!(round(&mut plan, &jobs).1, [Reach], "no lock before everybody asks for one");
+    assert_eq!(round(&mut plan, &jobs).1, [Task]);
+    assert_eq!(round(&mut plan, &jobs).1, [Pair]);
+    assert_eq!(round(&mut plan, &jobs).1, [Reach]);
     assert_eq!(round(&mut plan, &jobs).0, [Run::Done, Run::Done]);
 }
 
@@ -101,19 +120,19 @@ fn a_write_locks_its_row_in_its_phase() {
     let mut plan = begun(Vec::new());
     plan.begin_round();
     plan.begin_job(0);
-    plan.write(SET_TITLE, &["New".into(), "t1".into()]).unwrap();
+    write(&mut plan, &update!(tasks { title: "New" } where { id: "t1" }));
     assert_eq!(plan.end_job(true), Run::Missing);
     let missing = plan.take_missing();
-    let asked: Vec<_> = missing.iter().map(|query| (query.text.sql.as_str(), query.params.clone())).collect();
-    assert_eq!(asked, [("select 1 from tasks where id = ?1 /* lock tasks */", vec![text("t1")])]);
+    let asked: Vec<_> = missing.iter().map(|query| (query.read.sql(), query.params.clone())).collect();
+    assert_eq!(asked, [("select 1 from tasks where id = ?1", vec![text("t1")])]);
     assert!(plan.take_batches().is_empty());
 }
 
 #[test]
 fn a_row_that_is_known_to_be_locked_costs_only_those_who_need_it() {
-    let row = |id: &str| LockedRow { table: "tasks".into(), key: vec![text(id)] };
+    let row = |id: &str| LockedRow { table: "tasks", key: vec![text(id)] };
     let mut plan = begun(vec![row("t1")]);
-    let jobs: [&[(&str, &str)]; 2] = [&[(TASK, "t1")], &[(TASK, "t2")]];
+    let jobs: [&[(Of, &str)]; 2] = [&[(Task, "t1")], &[(Task, "t2")]];
     let (runs, asked) = round(&mut plan, &jobs);
     assert_eq!((runs, asked.len()), (vec![Run::Locked, Run::Missing], 1));
 }
@@ -123,11 +142,11 @@ fn a_missing_row_is_no_locked_row() {
     let mut plan = Plan::new();
     plan.begin(Locks::Skip, Vec::new());
     for (id, there) in [("absent", 0), ("locked", 1)] {
-        let text = plan.text(TASK);
-        plan.found(Query { text, params: vec![id.into()], waits_for: None }, Vec::new(), there);
+        let query = Query { read: Arc::clone(task()), params: vec![id.into()], waits_for: None };
+        plan.found(query, Vec::new(), there);
     }
-    let jobs: [&[(&str, &str)]; 2] = [&[(TASK, "absent")], &[(TASK, "locked")]];
+    let jobs: [&[(Of, &str)]; 2] = [&[(Task, "absent")], &[(Task, "locked")]];
     assert_eq!(round(&mut plan, &jobs).0, [Run::Done, Run::Locked]);
     let found = plan.take_found_locked();
-    assert_eq!(found, [LockedRow { table: "tasks".into(), key: vec![text("locked")] }]);
+    assert_eq!(found, [LockedRow { table: "tasks", key: vec![text("locked")] }]);
 }
