@@ -104,6 +104,11 @@ impl Job {
         !self.reply.is_closed()
     }
 
+    /// Whether it reads as much as fills a page.
+    pub(crate) fn is_page(&self) -> bool {
+        self.size == Size::Page
+    }
+
     /// Starts the job; false when nobody waits for it any more.
     pub(crate) fn start(&self) -> bool {
         self.turn.start()

@@ -4,21 +4,23 @@
 //! together with whatever else was waiting, and is answered after the commit. This is the only crate
 //! that knows SQL. It must never know who is allowed to do what.
 
-mod bulk;
+mod after_error;
 mod checkpoint;
 mod conn;
 mod declare;
 mod error;
-mod group;
+mod executor;
 mod job;
 mod lock;
+mod lock_queue;
 mod migrate;
+mod pipeline;
 mod plan;
-mod planned;
 mod postgres;
+mod process_lock;
 mod query;
 mod queue;
-mod room;
+mod rounds;
 mod sqlite;
 mod statement;
 mod stats;

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt as _;
-use futures_util::future::join;
+use futures_util::future::TryFutureExt as _;
 use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
@@ -16,6 +16,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::conn::{Mode, Rows};
+use crate::pipeline::send_held_back;
 use crate::{Error, Row, Value};
 
 pub(crate) struct PostgresConn {
@@ -23,7 +24,7 @@ pub(crate) struct PostgresConn {
     config: Config,
     client: Option<Client>,
     statements: HashMap<String, Statement>,
-    waiting: Vec<Waiting>,
+    held_back: Vec<HeldBack>,
     /// Whether the server has been told of a transaction that has not ended.
     begun: bool,
     /// Whether the transaction writes, so that queries lock what they say.
@@ -58,9 +59,9 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_RETRIES: u32 = 3;
 /// How many statements may be held back.
-const WAITING_MAX: usize = 128;
+const HELD_BACK_MAX: usize = 128;
 
-pub(crate) enum Waiting {
+pub(crate) enum HeldBack {
     Plain(&'static str),
     Prepared(Statement, Vec<Value<'static>>),
 }
@@ -149,7 +150,7 @@ impl PostgresConn {
             config,
             client: None,
             statements: HashMap::new(),
-            waiting: Vec::new(),
+            held_back: Vec::new(),
             begun: false,
             locks: false,
             impatient: false,
@@ -168,7 +169,7 @@ impl PostgresConn {
 
     fn connect(&mut self) -> Result<(), Error> {
         self.statements.clear();
-        self.waiting.clear();
+        self.held_back.clear();
         self.begun = false;
         if self.failed_at.is_some_and(|at| at.elapsed() < CONNECT_PAUSE) {
             return Err(Error::Unreachable("it could not be reached a moment ago".into()));
@@ -240,9 +241,9 @@ impl PostgresConn {
         if self.client.as_ref().is_none_or(Client::is_closed) {
             self.connect()?;
         }
-        self.waiting.clear();
+        self.held_back.clear();
         self.locks = mode == Mode::Write;
-        self.waiting.push(Waiting::Plain(match mode {
+        self.held_back.push(HeldBack::Plain(match mode {
             // Each statement sees what was committed before it; what decides is locked (docs/decisions/0040).
             Mode::Write if self.impatient => {
                 "begin isolation level read committed; set local lock_timeout = 50"
@@ -254,7 +255,7 @@ impl PostgresConn {
     }
 
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
-        self.waiting.push(Waiting::Plain("commit"));
+        self.held_back.push(HeldBack::Plain("commit"));
         let committed = self.flush();
         self.end_transaction(committed)
     }
@@ -271,11 +272,11 @@ impl PostgresConn {
     }
 
     pub(crate) fn rollback(&mut self) -> Result<(), Error> {
-        self.waiting.clear();
+        self.held_back.clear();
         if !std::mem::take(&mut self.begun) {
             return Ok(());
         }
-        self.waiting.push(Waiting::Plain("rollback"));
+        self.held_back.push(HeldBack::Plain("rollback"));
         let rolled_back = self.flush();
         self.begun = false;
         rolled_back
@@ -318,25 +319,24 @@ impl PostgresConn {
     pub(crate) fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), Error> {
         let statement = self.statement(sql)?;
         let params = params.iter().cloned().map(Value::into_owned).collect();
-        self.waiting.push(Waiting::Prepared(statement, params));
-        if self.waiting.len() >= WAITING_MAX { self.flush() } else { Ok(()) }
+        self.held_back.push(HeldBack::Prepared(statement, params));
+        if self.held_back.len() >= HELD_BACK_MAX { self.flush() } else { Ok(()) }
     }
 
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         let statement = self.statement(sql)?;
-        let waiting = self.take_waiting();
+        let waiting = self.take_held_back();
         self.wait(async |client| {
-            let (sent, answer) =
-                join(deliver(client, &waiting), client.execute_raw(&statement, params)).await;
-            sent?;
-            answer.map_err(failure)
+            let held_back = send_held_back(client, &waiting).await;
+            held_back.with(client.execute_raw(&statement, params).map_err(failure)).await
         })
     }
 
     pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>], room: usize) -> Result<Rows, Error> {
         let statement = self.statement(sql)?;
-        let waiting = self.take_waiting();
+        let waiting = self.take_held_back();
         self.wait(async |client| {
+            let held_back = send_held_back(client, &waiting).await;
             let find = async {
                 let mut rows = Rows::new(room);
                 let mut found = pin!(client.query_raw(&statement, params).await.map_err(failure)?);
@@ -348,40 +348,23 @@ impl PostgresConn {
                 }
                 Ok(rows)
             };
-            let (sent, rows) = join(deliver(client, &waiting), find).await;
-            sent?;
-            rows
+            held_back.with(find).await
         })
     }
 
     /// What is to be sent now; with it goes the beginning of a transaction.
-    pub(crate) fn take_waiting(&mut self) -> Vec<Waiting> {
-        self.begun |= !self.waiting.is_empty();
-        std::mem::take(&mut self.waiting)
+    pub(crate) fn take_held_back(&mut self) -> Vec<HeldBack> {
+        self.begun |= !self.held_back.is_empty();
+        std::mem::take(&mut self.held_back)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        if self.waiting.is_empty() {
+        if self.held_back.is_empty() {
             return Ok(());
         }
-        let waiting = self.take_waiting();
-        self.wait(async |client| deliver(client, &waiting).await)
+        let waiting = self.take_held_back();
+        self.wait(async |client| send_held_back(client, &waiting).await.answers().await.map(drop))
     }
-}
-
-/// Sends everything at once and in order; the first failure is the one that counts, because it makes the
-/// rest of its transaction fail too.
-pub(crate) async fn deliver(client: &Client, waiting: &[Waiting]) -> Result<(), Error> {
-    let sent = waiting.iter().map(|statement| async move {
-        match statement {
-            Waiting::Plain(sql) => client.batch_execute(sql).await,
-            Waiting::Prepared(statement, params) => client.execute_raw(statement, params).await.map(drop),
-        }
-    });
-    for outcome in futures_util::future::join_all(sent).await {
-        outcome.map_err(failure)?;
-    }
-    Ok(())
 }
 
 fn tls_config() -> rustls::ClientConfig {

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use crate::conn::{Conn, Mode};
-use crate::group;
+use crate::executor::{Executor, Shared};
 use crate::job::{Erased, Job, Turn};
+use crate::lock_queue::{self, LockQueue};
 use crate::plan::Plan;
-use crate::planned::{Moment, Runner};
 use crate::queue::{Owner, Queue, Size};
-use crate::room::{self, Room};
+use crate::rounds::Moment;
 use crate::stats::Stats;
 use crate::{Effect, Error, Tx, migrate};
 
@@ -123,29 +123,28 @@ impl Store {
         let writes = Arc::new(Queue::new(options.queue_max, Arc::clone(&stats.waiting_writes)));
         let reads = Arc::new(Queue::new(options.queue_max, Arc::clone(&stats.waiting_reads)));
         let (mut write_threads, mut read_threads) = (Threads::new(), Threads::new());
-        let floor = Arc::new(group::Floor::default());
         let beside_others = Arc::new(AtomicBool::new(false));
         let mut shared = Shared {
-            floor,
+            writers: Arc::default(),
+            locked_rows: Arc::default(),
             stats: Arc::clone(&stats),
-            beside_others: Arc::clone(&beside_others),
             commit_hook,
-            room: None,
+            lock_queue: None,
         };
         if let Database::Postgres(_) = database {
-            let (conn, (room, waiting)) = (connect(Mode::Write)?, Room::new());
-            let Shared { floor, stats, commit_hook, .. } = shared.clone();
-            let serve = move || room::serve(conn, &waiting, &floor, &stats, &commit_hook);
-            write_threads.spawn("store-wait", serve)?;
-            shared.room = Some(room);
+            let (conn, (queue, waiting)) = (connect(Mode::Write)?, LockQueue::new());
+            let own = shared.clone();
+            write_threads.spawn("store-wait", move || lock_queue::serve(conn, &waiting, &own))?;
+            shared.lock_queue = Some(queue);
         }
         for conn in writers {
-            let (jobs, shared, group_max) = (Arc::clone(&writes), shared.clone(), options.group_max.max(1));
-            write_threads.spawn("store-write", move || shared.write(conn, &jobs, group_max))?;
+            let (jobs, shared, others) = (Arc::clone(&writes), shared.clone(), Arc::clone(&beside_others));
+            let group_max = options.group_max.max(1);
+            write_threads.spawn("store-write", move || write(conn, &jobs, group_max, &others, &shared))?;
         }
         for conn in readers? {
             let (jobs, shared) = (Arc::clone(&reads), shared.clone());
-            read_threads.spawn("store-read", move || shared.read(conn, &jobs))?;
+            read_threads.spawn("store-read", move || read(conn, &jobs, &shared))?;
         }
         let (writers, readers, wait_max) = (write_threads, read_threads, options.wait_max);
         let room = match database {
@@ -289,57 +288,28 @@ impl Drop for Store {
     }
 }
 
-#[derive(Clone)]
-struct Shared {
-    floor: Arc<group::Floor>,
-    stats: Arc<Stats>,
-    beside_others: Arc<AtomicBool>,
-    commit_hook: CommitHook,
-    room: Option<Room>,
+/// Runs jobs that write until the store is closed.
+fn write(mut conn: Conn, jobs: &Queue, group_max: usize, beside_others: &AtomicBool, shared: &Shared) {
+    let mut plan = Plan::new();
+    while let Some((mut group, next)) = jobs.take_next(group_max) {
+        group.retain(Job::start);
+        // SQLite's only writer takes its next group by itself.
+        let mut next = matches!(conn, Conn::Postgres(_)).then_some(next);
+        let alone = !beside_others.load(Relaxed);
+        let mut hand_over = |moment| drop(next.take_if(|_| alone || moment == Moment::Ended));
+        Executor { conn: &mut conn, plan: &mut plan, shared }.write(group, &mut hand_over);
+        conn.after_commit();
+    }
 }
 
-impl Shared {
-    /// Runs jobs that write until the store is closed.
-    fn write(&self, mut conn: Conn, jobs: &Queue, group_max: usize) {
-        let Self { floor, stats, commit_hook, .. } = self;
-        let room = self.room.as_ref();
-        let mut plan = Plan::new();
-        while let Some((mut group, next)) = jobs.take_next(group_max) {
-            group.retain(|job| job.start());
-            if let Conn::Postgres(conn) = &mut conn {
-                let mut next = Some(next);
-                let alone = !self.beside_others.load(Relaxed);
-                let mut runner = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room };
-                group =
-                    runner.write(group, |moment| drop(next.take_if(|_| alone || moment == Moment::Ended)));
-            } else {
-                drop(next);
-            }
-            group::run_writes(&mut conn, group, floor, stats, commit_hook, room);
-            conn.after_commit();
-        }
-    }
-
-    /// Runs jobs that read until the store is closed.
-    fn read(&self, mut conn: Conn, jobs: &Queue) {
-        let Self { floor, stats, commit_hook, .. } = self;
-        let room = self.room.as_ref();
-        let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
-        let mut plan = Plan::new();
-        while let Some(mut group) = jobs.take(group_max) {
-            stats.reads.fetch_add(group.len() as u64, Relaxed);
-            group.retain(|job| job.is_awaited() && job.start());
-            let is_page = group.first().is_some_and(|job| job.size == Size::Page);
-            if let Conn::Postgres(conn) = &mut conn
-                && !is_page
-                && !group.is_empty()
-            {
-                group = Runner { conn, plan: &mut plan, floor, stats, commit_hook, room }.read(group);
-            }
-            for job in group {
-                group::run_read(&mut conn, job);
-            }
-        }
+/// Runs jobs that read until the store is closed.
+fn read(mut conn: Conn, jobs: &Queue, shared: &Shared) {
+    let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
+    let mut plan = Plan::new();
+    while let Some(mut group) = jobs.take(group_max) {
+        shared.stats.reads.fetch_add(group.len() as u64, Relaxed);
+        group.retain(|job| job.is_awaited() && job.start());
+        Executor { conn: &mut conn, plan: &mut plan, shared }.read(group);
     }
 }
 

@@ -101,8 +101,15 @@ struct Meter {
 }
 
 impl<'c> Tx<'c> {
+    #[cfg(test)]
     pub(crate) fn new(conn: &'c mut Conn) -> Self {
-        Self::on(Work::Conn(conn), false)
+        Self::on_connection(conn, false, Vec::new())
+    }
+
+    /// The transaction of a job whose statements go to the database at once. It fails where it would lock an avoided row.
+    /// Earlier jobs of the same transaction may have ended a key.
+    pub(crate) fn on_connection(conn: &'c mut Conn, keys_ended: bool, avoided: Vec<LockedRow>) -> Self {
+        Self { avoided, ..Self::on(Work::Conn(conn), keys_ended) }
     }
 
     fn on(work: Work<'c>, keys_ended: bool) -> Self {
@@ -113,16 +120,6 @@ impl<'c> Tx<'c> {
     /// The transaction of a job that runs against what its group has read.
     pub(crate) fn planned(plan: &'c mut Plan, keys_ended: bool) -> Self {
         Self::on(Work::Plan(plan), keys_ended)
-    }
-
-    /// The same, after other jobs of the same transaction that may have ended a key.
-    pub(crate) fn after(conn: &'c mut Conn, keys_ended: bool) -> Self {
-        Self::on(Work::Conn(conn), keys_ended)
-    }
-
-    /// Has the job fail where it would lock one of these rows.
-    pub(crate) fn avoid(&mut self, rows: Vec<LockedRow>) {
-        self.avoided = rows;
     }
 
     /// The rows that the job has locked. If it has failed because of one, that is the last.

@@ -5,15 +5,84 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt as _;
-use futures_util::future::{join, join_all};
+use futures_util::future::{FutureExt as _, LocalBoxFuture, TryFutureExt as _, join, poll_immediate};
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use tokio_postgres::{Client, Statement};
 
 use crate::lock::{self, LockClass};
 use crate::plan::{Batch, Plan, Query, Rows};
-use crate::postgres::{PostgresConn, deliver, failure, values};
+use crate::postgres::{HeldBack, PostgresConn, failure, values};
 use crate::statement::{Locks, Read};
 use crate::{Error, Value};
+
+/// Requests to the server, sent in the order in which they are added, whoever waits for which answer.
+pub(crate) struct Pipeline<'a, T>(Vec<Request<'a, T>>);
+
+enum Request<'a, T> {
+    Sent(LocalBoxFuture<'a, Result<T, Error>>),
+    Answered(Result<T, Error>),
+}
+
+impl<'a, T> Pipeline<'a, T> {
+    pub(crate) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Sends a request. The driver sends it when it is first asked for the answer: here, and not when its turn comes.
+    pub(crate) async fn send(&mut self, request: impl Future<Output = Result<T, Error>> + 'a) {
+        let mut request = request.boxed_local();
+        self.0.push(match poll_immediate(&mut request).await {
+            Some(answer) => Request::Answered(answer),
+            None => Request::Sent(request),
+        });
+    }
+
+    /// Waits for all answers. The first failure is the one that counts, because it makes the rest of its transaction fail
+    /// too.
+    pub(crate) async fn answers(self) -> Result<Vec<T>, Error> {
+        let mut answers = Vec::with_capacity(self.0.len());
+        for request in self.0 {
+            answers.push(match request {
+                Request::Sent(request) => request.await,
+                Request::Answered(answer) => answer,
+            });
+        }
+        answers.into_iter().collect()
+    }
+}
+
+impl Pipeline<'_, ()> {
+    /// Sends one more request, and waits for its answer behind all others.
+    pub(crate) async fn with<T>(self, last: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let mut last = Box::pin(last);
+        let answered = poll_immediate(&mut last).await;
+        // In their order: the connection takes no answer before the one ahead of it was fetched.
+        let before = self.answers().await;
+        let answer = match answered {
+            Some(answer) => answer,
+            None => last.await,
+        };
+        before?;
+        answer
+    }
+}
+
+/// Sends everything that was held back.
+pub(crate) async fn send_held_back<'a>(client: &'a Client, waiting: &'a [HeldBack]) -> Pipeline<'a, ()> {
+    let mut pipeline = Pipeline::new();
+    for statement in waiting {
+        let request = async move {
+            match statement {
+                HeldBack::Plain(sql) => client.batch_execute(sql).await,
+                HeldBack::Prepared(statement, params) => {
+                    client.execute_raw(statement, params).await.map(drop)
+                }
+            }
+        };
+        pipeline.send(request.map_err(failure)).await;
+    }
+    pipeline
+}
 
 /// One parameter of many executions, as an array.
 #[derive(Debug)]
@@ -214,12 +283,15 @@ impl PostgresConn {
             queries.sort_by(|one, other| one.params.cmp(&other.params));
             asked.push(self.ask(&read, queries, locks)?);
         }
-        let waiting = self.take_waiting();
+        let waiting = self.take_held_back();
         let found = self.wait(async |client| {
-            let fetch = join_all(asked.iter().map(|asked| asked.fetch(client)));
-            let (sent, found) = join(deliver(client, &waiting), fetch).await;
-            sent?;
-            found.into_iter().collect::<Result<Vec<_>, Error>>()
+            let held_back = send_held_back(client, &waiting).await;
+            let mut reads = Pipeline::new();
+            for asked in &asked {
+                reads.send(asked.fetch(client)).await;
+            }
+            held_back.answers().await?;
+            reads.answers().await
         })?;
         let mut statements = 0;
         for (asked, (found, all)) in asked.into_iter().zip(found) {
@@ -259,28 +331,67 @@ impl PostgresConn {
             statements.push((statement, batch.rows, is_merged));
         }
         let count = statements.iter().map(|(_, rows, merged)| if *merged { 1 } else { rows.len() }).sum();
-        let waiting = self.take_waiting();
+        let waiting = self.take_held_back();
         let written = self.wait(async |client| {
-            let writes = join_all(statements.iter().map(|(statement, rows, merged)| async move {
+            let held_back = send_held_back(client, &waiting).await;
+            let mut writes = Pipeline::new();
+            for (statement, rows, merged) in &statements {
                 if *merged {
                     let rows: Vec<&[Value<'static>]> = rows.iter().map(Vec::as_slice).collect();
-                    return client.execute_raw(statement, columns(&rows, statement)).await.map(drop);
+                    let write = async move { client.execute_raw(statement, columns(&rows, statement)).await };
+                    writes.send(write.map_err(failure)).await;
+                } else {
+                    for row in rows {
+                        writes.send(client.execute_raw(statement, row).map_err(failure)).await;
+                    }
                 }
-                // All of them are sent before the first is answered.
-                for outcome in join_all(rows.iter().map(|row| client.execute_raw(statement, row))).await {
-                    outcome?;
-                }
-                Ok(())
-            }));
-            let write = async { (writes.await, Instant::now()) };
-            let (sent, ((written, written_at), committed)) =
-                join(deliver(client, &waiting), join(write, client.batch_execute("commit"))).await;
-            sent?;
-            for outcome in written {
-                outcome.map_err(failure)?;
             }
-            committed.map(|()| (count, written_at.elapsed())).map_err(failure)
+            let mut commit = Pipeline::new();
+            commit.send(client.batch_execute("commit").map_err(failure)).await;
+            let (held_back, written) = (held_back.answers().await, writes.answers().await);
+            let written_at = Instant::now();
+            let committed = commit.answers().await;
+            held_back?;
+            written?;
+            committed.map(|_| (count, written_at.elapsed()))
         });
         self.end_transaction(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn requests_are_sent_as_they_are_added_and_the_first_failure_counts() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let sent = RefCell::new(Vec::new());
+        let request = |number: usize, fails: bool| {
+            let sent = &sent;
+            async move {
+                sent.borrow_mut().push(number);
+                // The later one is answered first.
+                for _ in number..3 {
+                    tokio::task::yield_now().await;
+                }
+                if fails { Err(Error::failed(number.to_string())) } else { Ok(number) }
+            }
+        };
+        runtime.block_on(async {
+            let (mut writes, mut commit) = (Pipeline::new(), Pipeline::new());
+            writes.send(request(0, false)).await;
+            writes.send(request(1, false)).await;
+            commit.send(request(2, false)).await;
+            assert_eq!(*sent.borrow(), [0, 1, 2], "before anybody waits for an answer");
+            assert_eq!(commit.answers().await.unwrap(), [2]);
+            assert_eq!(writes.answers().await.unwrap(), [0, 1]);
+            let mut failing = Pipeline::new();
+            failing.send(request(0, true)).await;
+            failing.send(request(1, true)).await;
+            assert_eq!(failing.answers().await.unwrap_err().to_string(), "0");
+        });
     }
 }

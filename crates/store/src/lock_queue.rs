@@ -1,35 +1,35 @@
-//! The waiting room of PostgreSQL: jobs whose rows another transaction keeps locked wait here, with a connection of
-//! their own, so that nobody else waits for them. Such a lock is held by a node that hangs in the middle of a
-//! transaction, or by somebody at the database's own prompt.
+//! The jobs whose rows another transaction keeps locked. They wait with a connection of their own, so that nobody else waits
+//! for them. Such a lock is held by a node that hangs in the middle of a transaction, or by somebody at the database's own
+//! prompt.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Instant;
 
 use crate::Error;
+use crate::after_error::{Next, RETRY_FOR};
 use crate::conn::Conn;
-use crate::group::{self, Floor, Locked, RETRY_FOR};
+use crate::executor::{Batch, Executor, Shared};
 use crate::job::Job;
-use crate::stats::Stats;
-use crate::store::CommitHook;
+use crate::plan::Plan;
 
 /// How many jobs wait at most.
 const WAITING_MAX: usize = 256;
 
 type Waiting = (Instant, Job);
 
-/// The door of the waiting room.
+/// The way into the queue.
 #[derive(Debug, Clone)]
-pub(crate) struct Room(SyncSender<Waiting>);
+pub(crate) struct LockQueue(SyncSender<Waiting>);
 
-impl Room {
+impl LockQueue {
     pub(crate) fn new() -> (Self, Receiver<Waiting>) {
-        let (door, waiting) = sync_channel(WAITING_MAX);
-        (Self(door), waiting)
+        let (queue, waiting) = sync_channel(WAITING_MAX);
+        (Self(queue), waiting)
     }
 
     /// Lets a job wait. If there is no place, it is refused; nothing of it was saved.
-    pub(crate) fn take(&self, job: Job) {
+    pub(crate) fn push(&self, job: Job) {
         match self.0.try_send((Instant::now() + RETRY_FOR, job)) {
             Ok(()) => {}
             Err(TrySendError::Full((_, job)) | TrySendError::Disconnected((_, job))) => {
@@ -39,14 +39,9 @@ impl Room {
     }
 }
 
-/// Tries the jobs that wait in turn, each until its time is over. Ends when every door is closed.
-pub(crate) fn serve(
-    mut conn: Conn,
-    arriving: &Receiver<Waiting>,
-    floor: &Floor,
-    stats: &Stats,
-    commit_hook: &CommitHook,
-) {
+/// Tries the jobs that wait in turn, each until its time is over. Ends when nobody can add one any more.
+pub(crate) fn serve(mut conn: Conn, arriving: &Receiver<Waiting>, shared: &Shared) {
+    let mut plan = Plan::new();
     let mut waiting: VecDeque<Waiting> = VecDeque::new();
     loop {
         if waiting.is_empty() {
@@ -56,16 +51,18 @@ pub(crate) fn serve(
             }
         }
         waiting.extend(arriving.try_iter().take(WAITING_MAX.saturating_sub(waiting.len())));
-        let Some((deadline, mut job)) = waiting.pop_front() else { continue };
+        let Some((deadline, job)) = waiting.pop_front() else { continue };
         if Instant::now() > deadline {
             job.finish(Err(Error::Busy));
             continue;
         }
         // One that waits alone may wait for its rows; otherwise it is the next one's turn soon.
         conn.set_impatient(!waiting.is_empty());
-        match group::run_alone(&mut conn, &mut job, Locked::Tried, floor, stats, commit_hook) {
-            Err(Error::Locked) => waiting.push_back((deadline, job)),
-            committed => job.finish(committed),
+        let mut executor = Executor { conn: &mut conn, plan: &mut plan, shared };
+        let mut batch = Batch::waiting(job);
+        match executor.run(&mut batch, &mut |_| {}) {
+            (_, Next::WaitForRow) => waiting.extend(batch.into_jobs().map(|job| (deadline, job))),
+            (outcome, next) => executor.answer_alone(batch, outcome, &next),
         }
     }
 }
