@@ -129,7 +129,7 @@ fn every_unit_test_is_run() {
             .and_then(|lib| lib.get("test"))
             .is_some_and(|test| test.as_bool() == Some(false));
         let mut found = Vec::new();
-        sources(&folder.join("src"), &mut found);
+        sources(&folder.join("src"), "rs", &mut found);
         let tests = found.iter().find(|path| std::fs::read_to_string(path).unwrap().contains("#[cfg(test)]"));
         assert!(!(is_off && tests.is_some()), "{} is not run", tests.unwrap().display());
     }
