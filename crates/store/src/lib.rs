@@ -5,6 +5,7 @@
 //! that knows SQL. It must never know who is allowed to do what.
 
 mod after_error;
+mod arrays;
 mod checkpoint;
 mod conn;
 mod declare;

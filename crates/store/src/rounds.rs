@@ -56,11 +56,14 @@ impl Rounds<'_> {
         outcome
     }
 
-    /// The same of jobs that only read, on one picture of the database. The transaction stays open.
+    /// The same of jobs that only read, on one picture of the database. The transaction stays open until they are answered.
     pub(crate) fn read(&mut self, jobs: &mut [Job]) -> Outcome {
         let mut outcome = Outcome::new(Run::Missing, jobs.len());
         let read = self.begin(Mode::Read, &mut outcome);
         let read = read.and_then(|()| self.run(Locks::None, jobs, &mut outcome));
+        if read.is_err() {
+            let _ = self.conn.rollback();
+        }
         outcome.end(read);
         outcome
     }

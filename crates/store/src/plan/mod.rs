@@ -35,8 +35,8 @@ pub(crate) type Rows = Vec<Vec<Value<'static>>>;
 pub(crate) struct Query {
     pub(crate) read: Arc<Read>,
     pub(crate) params: Key,
-    /// Nobody asks for it before the group may lock rows of this class: its own, or that of a lock that protects what it
-    /// reads.
+    /// It is not asked for before the group may lock rows of this class: its own, or that of a lock that protects what it
+    /// reads. Of several jobs, the one counts that may have it first; the others read it again behind their locks.
     waits_for: Option<LockClass>,
 }
 
@@ -194,7 +194,7 @@ impl Plan {
         match known {
             Some(Place::Missing(place)) => {
                 if let Some(query) = self.missing.get_mut(place) {
-                    query.waits_for = query.waits_for.max(waits_for);
+                    query.waits_for = query.waits_for.min(waits_for);
                 }
             }
             Some(Place::Read(_)) | None => {

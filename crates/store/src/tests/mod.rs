@@ -1,6 +1,7 @@
 //! Tests that need the store's own SQL. What can be seen from outside is tested from outside.
 
 mod agents;
+mod groups;
 mod place;
 mod sql;
 mod tables;

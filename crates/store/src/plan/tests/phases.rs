@@ -116,6 +116,16 @@ fn what_was_read_before_a_lock_is_read_again_after_it() {
 }
 
 #[test]
+fn a_job_without_locks_does_not_wait_for_those_of_others() {
+    let mut plan = begun(Vec::new());
+    let jobs: [&[(Of, &str)]; 2] = [&[(Reach, "a")], &[(Pair, "A"), (Reach, "a")]];
+    assert_eq!(round(&mut plan, &jobs).1, [Reach]);
+    assert_eq!(round(&mut plan, &jobs), (vec![Run::Done, Run::Missing], vec![Pair]));
+    assert_eq!(round(&mut plan, &jobs).1, [Reach], "behind the lock");
+    assert_eq!(round(&mut plan, &jobs).0, [Run::Done, Run::Done]);
+}
+
+#[test]
 fn a_write_locks_its_row_in_its_phase() {
     let mut plan = begun(Vec::new());
     plan.begin_round();
