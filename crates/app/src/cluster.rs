@@ -163,6 +163,11 @@ pub fn count_online(tx: &mut Tx<'_>, called_since: Timestamp, now: Timestamp) ->
     Ok(presences::count_online(tx, called_since, now)?)
 }
 
+/// Removes all that a node has said about agents.
+pub fn forget_sightings(tx: &mut Tx<'_>, node: &NodeId) -> Result<(), Error> {
+    Ok(presences::remove_of(tx, node)?)
+}
+
 /// Removes what a node has said about agents and is no longer true.
 pub fn sweep_sightings(tx: &mut Tx<'_>, node: &NodeId, now: Timestamp) -> Result<(), Error> {
     Ok(presences::sweep(tx, node, now)?)

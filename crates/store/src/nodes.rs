@@ -5,7 +5,7 @@ use tandem_core::{AgentId, NodeId, Timestamp};
 use crate::declare::{delete, insert, update};
 use crate::query::Query;
 use crate::table::{columns, select_list, sql};
-use crate::{Error, Tx};
+use crate::{Error, Tx, presences};
 
 /// A process that shares this database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub fn list(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Node>, Er
 
 /// Removes a node and what it said about agents.
 pub fn remove(tx: &mut Tx<'_>, id: &NodeId) -> Result<(), Error> {
-    delete!(presences where { node_id: id }).send(tx)?;
+    presences::remove_of(tx, id)?;
     delete!(nodes where { id: id }).send(tx)
 }
 

@@ -71,6 +71,11 @@ pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     delete!(presences where { agent_id: agent }).send(tx)
 }
 
+/// Removes all that one node has said.
+pub fn remove_of(tx: &mut Tx<'_>, node: &NodeId) -> Result<(), Error> {
+    delete!(presences where { node_id: node }).send(tx)
+}
+
 /// Removes what one node has said and is no longer true.
 pub fn sweep(tx: &mut Tx<'_>, node: &NodeId, now: Timestamp) -> Result<(), Error> {
     delete!(presences where { node_id: node } and "until <= ?2" with now).send(tx)

@@ -91,11 +91,11 @@ fn merge(known: &mut HashMap<AgentId, Elsewhere>, sighting: Sighting) {
 
 /// Writes what changes on this node until the hub stops.
 pub(crate) async fn write(hub: Hub, mut pacing: Pacing) {
-    let Some(moved) = hub.liveness.bus.moved() else { return };
+    let Some(changes) = hub.liveness.bus.presence_changes() else { return };
     let mut sweep = tokio::time::interval(SWEEP_EVERY);
     loop {
         tokio::select! {
-            () = moved.added() => {}
+            () = changes.added() => {}
             _ = sweep.tick() => {
                 let (node, now) = (hub.cluster.id().clone(), hub.cluster.real_time());
                 if let Err(error) = hub.db.write(move |tx, _| cluster::sweep_sightings(tx, &node, now)).await {
@@ -105,13 +105,20 @@ pub(crate) async fn write(hub: Hub, mut pacing: Pacing) {
             () = pacing.stopped() => return,
         }
         loop {
-            let agents = moved.take(BATCH);
+            if changes.take_all()
+                && let Err(error) = write_all(&hub).await
+            {
+                tracing::warn!(%error, "could not tell other nodes again who is connected here");
+                changes.tell_all();
+                tokio::time::sleep(RETRY_AFTER).await;
+            }
+            let agents = changes.take(BATCH);
             if agents.is_empty() {
                 break;
             }
             if let Err(error) = write_some(&hub, &agents).await {
                 tracing::warn!(%error, "could not tell other nodes who is connected here");
-                agents.iter().for_each(|agent| moved.add(agent));
+                agents.iter().for_each(|agent| changes.add(agent));
                 tokio::time::sleep(RETRY_AFTER).await;
             }
             tokio::time::sleep(WRITE_PAUSE).await;
@@ -120,6 +127,16 @@ pub(crate) async fn write(hub: Hub, mut pacing: Pacing) {
             }
         }
     }
+}
+
+/// Replaces all that this node has said.
+async fn write_all(hub: &Hub) -> Result<(), tandem_app::Error> {
+    let node = hub.cluster.id().clone();
+    hub.db.write(move |tx, _| cluster::forget_sightings(tx, &node)).await?;
+    for agents in hub.liveness.bus.listening().chunks(BATCH) {
+        write_some(hub, agents).await?;
+    }
+    Ok(())
 }
 
 async fn write_some(hub: &Hub, agents: &[AgentId]) -> Result<(), tandem_app::Error> {

@@ -54,11 +54,11 @@ impl Liveness {
         if let Some(last) = requests.get_mut(agent) {
             (last.at, last.written) = (now, false);
             if now.ms_since(last.shared_at) >= SHARED_AGE_MS
-                && let Some(moved) = self.bus.moved()
+                && let Some(changes) = self.bus.presence_changes()
             {
                 last.shared_at = now;
                 drop(requests);
-                moved.add(agent);
+                changes.add(agent);
             }
             return;
         }
@@ -71,8 +71,8 @@ impl Liveness {
                 LastRequest { at: now, ended_at: None, written: false, shared_at: now },
             );
             drop(requests);
-            if let Some(moved) = self.bus.moved() {
-                moved.add(agent);
+            if let Some(changes) = self.bus.presence_changes() {
+                changes.add(agent);
             }
         }
     }

@@ -7,9 +7,10 @@ use std::time::Instant;
 use tandem_core::AgentId;
 use tandem_core::agents::Reach;
 use tandem_store::EventNotice;
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{broadcast, watch};
 
 use super::link::Link;
+use super::presence_changes::PresenceChanges;
 
 /// Sockets and streams per agent.
 pub const STREAMS_MAX: usize = 16;
@@ -105,50 +106,24 @@ pub struct LocalBus {
     /// The way to other nodes, which has to know for whom somebody listens here.
     link: Option<Arc<Link>>,
     /// Agents whose connections have changed, for the other nodes.
-    pub(crate) moved: Option<Moved>,
-}
-
-/// Agents about whom the other nodes have to be told something.
-#[derive(Debug, Default)]
-pub(crate) struct Moved {
-    agents: Mutex<HashSet<AgentId>>,
-    added: Notify,
-}
-
-impl Moved {
-    pub(crate) fn add(&self, agent: &AgentId) {
-        if self.agents.lock().unwrap_or_else(PoisonError::into_inner).insert(agent.clone()) {
-            self.added.notify_one();
-        }
-    }
-
-    /// Waits until there are some.
-    pub(crate) async fn added(&self) {
-        self.added.notified().await;
-    }
-
-    /// Takes up to so many of them.
-    pub(crate) fn take(&self, limit: usize) -> Vec<AgentId> {
-        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken: Vec<AgentId> = agents.iter().take(limit).cloned().collect();
-        for agent in &taken {
-            agents.remove(agent);
-        }
-        taken
-    }
+    pub(crate) presence_changes: Option<PresenceChanges>,
 }
 
 impl LocalBus {
     /// `is_alone` says that no other nodes have to know of anything.
     pub(super) fn new(link: Option<Arc<Link>>, is_alone: bool) -> Arc<Self> {
         let observers = Some(broadcast::Sender::new(OBSERVED_MAX));
-        let moved = (!is_alone).then(Moved::default);
-        Arc::new(Self { channels: Mutex::new(Channels { observers, ..Channels::default() }), link, moved })
+        let presence_changes = (!is_alone).then(PresenceChanges::default);
+        Arc::new(Self {
+            channels: Mutex::new(Channels { observers, ..Channels::default() }),
+            link,
+            presence_changes,
+        })
     }
 
-    fn moved(&self, agent: &AgentId) {
-        if let Some(moved) = &self.moved {
-            moved.add(agent);
+    fn presence_changed(&self, agent: &AgentId) {
+        if let Some(changes) = &self.presence_changes {
+            changes.add(agent);
         }
     }
 
@@ -237,7 +212,7 @@ impl LocalBus {
         if is_new && let Some(link) = &self.link {
             link.interest_changed(agent);
         }
-        self.moved(agent);
+        self.presence_changed(agent);
         Ok(Listener {
             local: Arc::clone(self),
             agent: agent.clone(),
@@ -390,6 +365,6 @@ impl Drop for Listener {
         if is_unused && let Some(link) = &self.local.link {
             link.interest_changed(&self.agent);
         }
-        self.local.moved(&self.agent);
+        self.local.presence_changed(&self.agent);
     }
 }

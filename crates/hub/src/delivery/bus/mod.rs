@@ -10,6 +10,7 @@ mod link;
 mod local;
 mod nats;
 mod poll;
+mod presence_changes;
 mod wire;
 
 use std::collections::HashSet;
@@ -26,10 +27,10 @@ use crate::config::BusKind;
 pub(crate) use inbox::Inbox;
 use link::Link;
 pub use link::{LinkFigures, LinkState};
-pub(crate) use local::Moved;
 pub use local::{EndReason, Listener, LocalBus, STREAMS_MAX, StreamLimit, Transport};
 pub(crate) use nats::run as run_nats;
 pub(crate) use poll::poll;
+use presence_changes::PresenceChanges;
 pub(crate) use wire::Control;
 
 /// In how many steps the listeners of a node that stops are ended.
@@ -94,8 +95,8 @@ impl Bus {
     }
 
     /// The agents about whom other nodes have to be told something; `None` for a node that is alone.
-    pub(crate) fn moved(&self) -> Option<&Moved> {
-        self.local().moved.as_ref()
+    pub(crate) fn presence_changes(&self) -> Option<&PresenceChanges> {
+        self.local().presence_changes.as_ref()
     }
 
     /// Listens for an agent, within the limits of sockets and streams.
