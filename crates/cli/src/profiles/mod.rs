@@ -29,7 +29,7 @@ pub(crate) use files::{create_private, read_secret, try_lock, write_secret};
 pub(crate) use pending::Pending;
 pub(crate) use state::State;
 pub(crate) use wake_limit::WakeLimit;
-pub(crate) use wake_lock::{WakeLock, Woken};
+pub(crate) use wake_lock::{TakenLock, WakeLock, Woken};
 
 /// More than any profile has.
 const PROFILE_BYTES: usize = 4_096;
@@ -135,8 +135,8 @@ impl Profiles {
         self.state.join(format!("{name}.d"))
     }
 
-    /// Takes the right to wake an agent's model; `None` if another program on this machine has it.
-    pub(crate) fn lock_wake(&self, name: &str) -> Option<WakeLock> {
+    /// Takes the right to wake an agent's model.
+    pub(crate) fn lock_wake(&self, name: &str) -> TakenLock {
         WakeLock::take(self.state_folder(name).join("wake.lock"))
     }
 

@@ -20,16 +20,18 @@ pub(crate) struct WakeLimit {
     /// None for an agent without a profile, which has no place for files.
     file: Option<PathBuf>,
     wakes: PeerWakes,
+    /// Whether the last wakes could not be written down, so that they are known here only.
+    is_unsaved: bool,
 }
 
 impl WakeLimit {
     pub(super) fn at(file: PathBuf) -> Self {
-        Self { file: Some(file), wakes: PeerWakes::default() }
+        Self { file: Some(file), ..Self::default() }
     }
 
     /// Reads what other programs have noted.
     pub(crate) fn refresh(&mut self, now: Timestamp) {
-        if let Some(file) = &self.file {
+        if let Some(file) = self.file.as_ref().filter(|_| !self.is_unsaved) {
             let stored = read_regular(file, BYTES_MAX).ok();
             // A file that cannot be read is one without wakes.
             self.wakes = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
@@ -48,8 +50,33 @@ impl WakeLimit {
             self.wakes.note(agent, now);
         }
         if let (Some(file), Ok(json)) = (&self.file, serde_json::to_string(&self.wakes)) {
-            // What cannot be written down is not counted.
-            let _ = write_secret(file, &json);
+            // On a full disk it is counted in this process only.
+            self.is_unsaved = write_secret(file, &json).is_err();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_does_not_lift_the_limit() {
+        let folder = std::env::temp_dir().join(format!("tandem-wake-limit-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        // A file where a folder is needed: nothing can be written there, whoever runs this.
+        std::fs::write(folder.join("full"), "").unwrap();
+        let (now, ada) = (Timestamp(1_800_000_000_000), "agent_ada".parse::<AgentId>().unwrap());
+        for file in [folder.join("full/wakes.json"), folder.join("wakes.json")] {
+            let mut limit = WakeLimit::at(file);
+            let mut wakes = 0;
+            while limit.wait_of(&ada, now).is_none() && wakes < 1_000 {
+                limit.note(std::iter::once(&ada), now);
+                limit.refresh(now);
+                wakes += 1;
+            }
+            assert_eq!(wakes, 60);
+        }
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

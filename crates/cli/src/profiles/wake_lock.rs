@@ -37,6 +37,16 @@ impl Woken {
     }
 }
 
+/// What became of an attempt to take the lock.
+#[derive(Debug)]
+pub(crate) enum TakenLock {
+    Held(WakeLock),
+    /// Another program has it.
+    Busy,
+    /// There can be none: the disk is full, or nothing may be written there.
+    Impossible,
+}
+
 /// The lock, held until it is dropped. Its file says what models were woken for, so that another program does not wake for
 /// it again.
 #[derive(Debug)]
@@ -46,10 +56,12 @@ pub(crate) struct WakeLock {
 }
 
 impl WakeLock {
-    /// Takes the lock; `None` if another program has it, or if there can be none.
-    pub(super) fn take(path: PathBuf) -> Option<Self> {
-        let file = try_lock(&path).ok()??;
-        Some(Self { file, path })
+    pub(super) fn take(path: PathBuf) -> TakenLock {
+        match try_lock(&path) {
+            Ok(Some(file)) => TakenLock::Held(Self { file, path }),
+            Ok(None) => TakenLock::Busy,
+            Err(_) => TakenLock::Impossible,
+        }
     }
 
     /// What models were woken for; `None` if no program has noted anything yet.
@@ -66,5 +78,22 @@ impl WakeLock {
             .rewind()
             .and_then(|()| file.write_all(text.as_bytes()))
             .and_then(|()| file.set_len(text.len() as u64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_another_has_is_told_from_one_that_cannot_be() {
+        let folder = std::env::temp_dir().join(format!("tandem-wake-lock-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("full"), "").unwrap();
+        let held = WakeLock::take(folder.join("wake.lock"));
+        assert!(matches!(held, TakenLock::Held(_)));
+        assert!(matches!(WakeLock::take(folder.join("wake.lock")), TakenLock::Busy));
+        assert!(matches!(WakeLock::take(folder.join("full/wake.lock")), TakenLock::Impossible));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

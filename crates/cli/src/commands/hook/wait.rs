@@ -17,7 +17,7 @@ use super::shown::{Items, Taken, is_new};
 use super::{ANSWER_MAX, Hook, News};
 use crate::commands::session::block_on_and_leave;
 use crate::exit::Outcome;
-use crate::profiles::{Profiles, WakeLock, Woken};
+use crate::profiles::{Profiles, TakenLock, WakeLock, Woken};
 use crate::signals::Signals;
 use crate::terminal::time;
 use crate::tool_process::SESSION_INBOX;
@@ -44,7 +44,7 @@ const LOOK_MAX: Duration = Duration::from_secs(30);
 /// waits: then this one takes over when that has ended.
 async fn lock(profiles: &Profiles, name: &str) -> WakeLock {
     for attempt in 1.. {
-        if let Some(lock) = profiles.lock_wake(name) {
+        if let TakenLock::Held(lock) = profiles.lock_wake(name) {
             return lock;
         }
         sleep(if attempt < LOCK_TRIES { LOCK_EVERY } else { TURN_EVERY }).await;

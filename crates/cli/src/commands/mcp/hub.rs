@@ -15,7 +15,7 @@ use tandem_seal::PublicKey;
 
 use crate::commands::Session;
 use crate::commands::session::with_stored_key;
-use crate::profiles::{Profile, Profiles, WakeLimit, WakeLock, Woken};
+use crate::profiles::{Profile, Profiles, TakenLock, WakeLimit, WakeLock, Woken};
 
 /// Connections whose keys are pinned while a pairing code is open.
 const OFFERED_MAX: usize = 10;
@@ -83,12 +83,14 @@ impl Hub {
         self.profile.as_ref().is_some_and(|named| self.profiles.key_file(&named.name).exists())
     }
 
-    /// Takes the right to wake this agent's model. `None` if another program has it; an agent without a profile has no lock
-    /// that programs could share.
+    /// Takes the right to wake this agent's model. `None` if another program has it. An agent without a profile has no lock
+    /// that programs could share, nor has one on a full disk; its model is woken all the same.
     pub(super) fn lock_wake(&self) -> Option<Option<WakeLock>> {
-        match &self.profile {
-            Some(named) => self.profiles.lock_wake(&named.name).map(Some),
-            None => Some(None),
+        let Some(named) = &self.profile else { return Some(None) };
+        match self.profiles.lock_wake(&named.name) {
+            TakenLock::Held(lock) => Some(Some(lock)),
+            TakenLock::Busy => None,
+            TakenLock::Impossible => Some(None),
         }
     }
 
