@@ -23,6 +23,8 @@ use crate::terminal::{Terminal, text};
 /// How long a code is valid at most.
 const LIFETIME: Duration = Duration::from_secs(CODE_LIFETIME_SECONDS.unsigned_abs());
 
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// Arguments of `tandem pair`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -183,6 +185,8 @@ async fn wait_for_connection(
         let wait = i64::try_from(left.min(5)).ok();
         let query = EventsQuery { after: Some(cursor), wait, epoch: None };
         let page = session.client.events(&query).await?;
+        // A hub that does not wait is not asked without a pause.
+        tokio::time::sleep(PAUSE).await;
         cursor = page.cursor;
         let ours = |event: EventView| {
             let data = event.typed().data;

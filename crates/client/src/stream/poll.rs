@@ -16,6 +16,9 @@ const WAIT: Duration = Duration::from_secs(25);
 /// After this time the other transports are tried again.
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
 
+/// The pause after an answer without events.
+const EMPTY_PAUSE: Duration = Duration::from_millis(250);
+
 /// Reads the log page by page, and waits at its end. Every page tells the log's epoch, so a hub that was restored between
 /// two requests is noticed, also behind a proxy.
 #[derive(Debug)]
@@ -77,6 +80,10 @@ impl Poll {
         let page: EventsPage = page.ok_or(Interruption::Renew)?;
         if epoch_of(&page) != self.position.epoch || page.cursor < self.position.cursor {
             return Err(Interruption::Renew);
+        }
+        if page.events.is_empty() {
+            // A hub that does not wait is not asked without a pause.
+            tokio::time::sleep(EMPTY_PAUSE).await;
         }
         for event in page.events {
             let event = from_log(event).map_err(|cause| client.not_a_hub(cause.to_string()))?;

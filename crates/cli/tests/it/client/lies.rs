@@ -154,6 +154,21 @@ async fn a_log_that_does_not_advance_is_no_log() {
     assert!(cause.contains("does not advance"), "{cause}");
 }
 
+/// A hub that answers at once instead of waiting for events.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_that_does_not_wait_is_not_asked_without_a_pause() {
+    let server = Server::answering(|_, _| {
+        json_answer("200 OK", "", json!({ "events": [], "cursor": 5, "hasMore": false }))
+    })
+    .await;
+    let mut stream = server.client().follow(Some(5)).only(Transport::LongPoll);
+    let for_a_second =
+        tokio::time::timeout(Duration::from_secs(1), async { while stream.next().await.is_ok() {} });
+    assert!(for_a_second.await.is_err(), "the stream goes on");
+    let asked = server.count();
+    assert!((2..10).contains(&asked), "{asked} requests");
+}
+
 #[rstest]
 #[case::longer("0-9/10", 100_000, "more than the 10 bytes")]
 #[case::another_part("5-9/10", 5, "another part")]
