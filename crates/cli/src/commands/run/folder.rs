@@ -9,6 +9,7 @@ use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
 use tandem_client::{Client, DownloadOptions, Error};
 use tandem_core::{AgentId, FileId};
+use tandem_disk::{USUAL, write_new};
 
 use super::super::autoloaded_files::is_autoloaded;
 use super::super::file::plain_name;
@@ -79,7 +80,10 @@ impl Folder {
         take(left, info.size_bytes)?;
         let name = self.free_name(info.filename.as_deref(), id);
         let to = self.0.join("in").join(&name);
-        client.download(id, &to, DownloadOptions::default(), |_, _| {}).await?;
+        let got = client.download(id, &to, DownloadOptions::default(), |_, _| {}).await?;
+        // The hub may send more than it has said before.
+        take(left, got.size_bytes.saturating_sub(info.size_bytes))
+            .inspect_err(|_| drop(fs::remove_file(&to)))?;
         Ok(name)
     }
 
@@ -96,7 +100,8 @@ impl Folder {
         let name = self.free_name(Some(&opened.filename), id);
         let to = self.0.join("in").join(&name);
         let failed = |cause| Error::File { what: format!("cannot write {}", to.display()), cause };
-        fs::write(&to, &opened.bytes).map_err(failed)?;
+        // Never through a link, and in the place of no other file: a sender can name one like the id of another.
+        write_new(&to, &opened.bytes, USUAL).map_err(failed)?;
         Ok(name)
     }
 
