@@ -28,13 +28,14 @@ const REMOVE: &str = "`tandem connections` shows the agent Tandem doctor: remove
 fn advice(has_hooks: bool) -> &'static str {
     match has_hooks {
         true => {
-            "the hooks are set up: is a session of the tool open, and has it been told to use them (`/hooks` in Codex)? A session \
-             of Codex with --no-daemon is woken only after its model has used a tool of Tandem once. \
+            "the hooks are set up: is a session of the tool open, and has it been told to use them (`/hooks` in Codex)? \
+             A session of Codex with --no-daemon is woken only after its model has used a tool of Tandem once. \
              `tandem setup status` compares the files; `tandem run` starts a worker without a tool"
         }
         false => {
             "`tandem setup --hooks` installs what wakes a coding tool, and `--allow-tools` what lets its model answer; a session \
-             of Codex with --no-daemon is woken only after its model has used a tool of Tandem once; `tandem run` starts a worker"
+             of Codex with --no-daemon is woken only after its model has used a tool of Tandem once; `tandem run` starts a \
+             worker"
         }
     }
 }

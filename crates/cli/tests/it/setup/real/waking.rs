@@ -64,6 +64,20 @@ impl Offline {
         self.ok(&["task", "show", "@", "--agent", "bob", "--json"]).await.json()
     }
 
+    /// Waits until a bridge follows the events of an agent. What is sent before starts no turn.
+    async fn followed(&self, agent: &str) {
+        let key = self.ok(&["context", "key", agent]).await.stdout;
+        let key = format!("Authorization: Bearer {}", key.trim());
+        let url = "http://127.0.0.1:3000/api/v1/agents/me/reach";
+        eventually(async || {
+            let reach = self.run(Path::new("curl"), &["-s", "-H", &key, url]).await.stdout;
+            let reach: Value = serde_json::from_slice(&reach).unwrap();
+            let follows = |rung: &Value| rung["rung"] == "pull" && rung["providedUntil"].is_string();
+            reach["rungs"].as_array().unwrap().iter().any(follows).then_some(())
+        })
+        .await;
+    }
+
     /// How bob sees the agent.
     async fn seen(&self) -> Value {
         self.ok(&["agents", "--agent", "bob", "--json"]).await.json()
@@ -165,7 +179,7 @@ async fn a_codex_in_which_nobody_types_is_woken_and_answers(
     if !is_fresh {
         said(&mut turns, "The inbox is empty.").await;
     }
-    eventually(async || (offline.seen().await["online"] == true).then_some(())).await;
+    offline.followed("ada-codex").await;
 
     let shown = offline.answered("ada-codex").await;
     assert_eq!(shown["status"], "completed", "{shown}");
