@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +134,12 @@ async def distrust(suite: Suite, ada: Driver, bob: Driver) -> None:
         first, second = await ada.do("messages", task=task)
         assert (first["text"], first["trust"]) == ("once", "verified")
         assert (second["text"], second["trust"]) == ("", "unreadable")
+    # It is recorded, also for other programs of the agent and in other languages.
+    twin = await suite.twin(ada, bob.language)
+    with suite.changing(rf"GET (/api/v1)?/tasks/{task}/messages", lambda messages: [{**messages[0], "id": "msg_later"}]):
+        for one in (ada, twin):
+            assert [(m["text"], m["trust"]) for m in await one.do("messages", task=task)] == [("", "unreadable")]
+    await twin.end()
 
     def forged(messages: Any) -> Any:
         return [{**messages[0], "id": "msg_forged", "content": "forged", "contentType": "text"}]
@@ -178,15 +184,16 @@ async def restarts(suite: Suite, ada: Driver, bob: Driver) -> None:
 async def restored(suite: Suite) -> None:
     """The hub is restored from an older backup: streams notice it and miss nothing that happens afterwards."""
     pairs = [(suite.agents[at - 1], bob) for at, bob in enumerate(suite.agents)]
-    kept = [(await ada.do("send", to=bob.id, title="In the backup"))["taskId"] for ada, bob in pairs]
     ends = [(await bob.call("events_read", after=2**53))["cursor"] for _, bob in pairs]
     for (_, bob), end in zip(pairs, ends, strict=True):
         await bob.call("events_acknowledge", body={"cursor": end})
-    await suite.backup()
     for (_, bob), end in zip(pairs, ends, strict=True):
         await bob.do("follow", stream="stored", after=end)
         await bob.do("follow", stream="live")
         await suite.connected(bob, "live")
+    kept = [(await ada.do("send", to=bob.id, title="In the backup"))["taskId"] for ada, bob in pairs]
+    await given(pairs, kept)
+    await suite.backup()
     lost = [(await ada.do("send", to=bob.id, title="After the backup"))["taskId"] for ada, bob in pairs]
     await given(pairs, lost)
     await suite.restore()
@@ -194,13 +201,17 @@ async def restored(suite: Suite) -> None:
         await ada.fails("refused", "not_found", "view", task=after)
         assert (await bob.do("view", task=before))["title"] == "In the backup"
     again = [(await ada.do("send", to=bob.id, title="After the restore"))["taskId"] for ada, bob in pairs]
+    # A stream with a cursor goes on after the acknowledged event, and may give again what came before the backup.
+    await given(pairs, kept, "rewound", ["stored"])
     await given(pairs, again, "rewound")
 
 
-async def given(pairs: list[tuple[Driver, Driver]], tasks: list[str], notice: str = "connected") -> None:
+async def given(
+    pairs: list[tuple[Driver, Driver]], tasks: list[str], notice: str = "connected", streams: Sequence[str] = ("stored", "live")
+) -> None:
     """Each stream gives the creation of its task, and nothing else."""
     for (_, bob), task in zip(pairs, tasks, strict=True):
-        for stream in ("stored", "live"):
+        for stream in streams:
             got = await bob.do("read", stream=stream, count=1, timeout=40)
             assert [one["taskId"] for one in got["events"]] == [task], (bob.language, stream, got)
             assert notice in got["notices"], (bob.language, stream, got)
@@ -370,29 +381,48 @@ async def worker_outages(suite: Suite, ada: Driver, bob: Driver) -> None:
     """Hub and worker are killed at work, and answers are lost: a task has one result, and a stop finishes what was begun."""
     await bob.do("work", worker="hold", script="hold", acceptFrom=[ada.id], concurrency=2)
     tasks = [(await ada.do("send", to=bob.id, title=f"Held {n}"))["taskId"] for n in range(3)]
-    for task in tasks[:2]:
-        await until("taken", lambda task=task: working(ada, task))  # type: ignore[misc]
+
+    async def two_taken() -> list[str]:
+        taken = [task for task in tasks if await working(ada, task)]
+        return taken if len(taken) == 2 else []
+
+    taken = await until("two taken", two_taken)
+    left = next(task for task in tasks if task not in taken)
     await suite.kill()
     await suite.start()
     stopping = bob.begin("unwork", worker="hold")
     suite.relay.lose_answer(r"^POST (/api/v1)?/tasks/[^/]+/reply")
     await bob.do("release", worker="hold")
     runs = (await asyncio.wait_for(stopping, 60))["runs"]
-    assert runs == dict.fromkeys(tasks[:2], 1) and not suite.relay.lost, runs
-    for task in tasks[:2]:
+    assert runs == dict.fromkeys(taken, 1) and not suite.relay.lost, runs
+    for task in taken:
         assert (await ada.do("view", task=task))["result"] == "released"
-    assert (await ada.do("view", task=tasks[2]))["status"] == "submitted"
+    assert (await ada.do("view", task=left))["status"] == "submitted"
 
     await bob.do("work", worker="again", script="hold", acceptFrom=[ada.id])
-    await until("taken", lambda: working(ada, tasks[2]))
+    await until("taken", lambda: working(ada, left))
     await bob.kill()
     await suite.again(bob)
     await bob.do("work", worker="after", script="echo", acceptFrom=[ada.id])
-    assert (await ada.do("result", task=tasks[2], timeout=30))["text"] == "done: Held 2"
-    assert (await bob.do("unwork", worker="after"))["runs"] == {tasks[2]: 1}
+    title = (await ada.do("view", task=left))["title"]
+    assert (await ada.do("result", task=left, timeout=30))["text"] == f"done: {title}"
+    assert (await bob.do("unwork", worker="after"))["runs"] == {left: 1}
     for task in tasks:
         replies = [one for one in await ada.call("messages_list", task) if one["kind"] == "reply"]
         assert len(replies) == 1, (task, replies)
+
+    # Killed while it waits for an answer, which comes before it is back: it does not ask again.
+    await bob.do("work", worker="asking", script="ask", acceptFrom=[ada.id])
+    task = (await ada.do("send", to=bob.id, title="Ask me", encrypt=True))["taskId"]
+    await ada.fails("input_required", None, "result", task=task, timeout=30)
+    await bob.kill()
+    await ada.do("say", task=task, text="the red one")
+    await suite.again(bob)
+    await bob.do("work", worker="asking again", script="ask", acceptFrom=[ada.id])
+    await until("answered", lambda: completed(ada, task))
+    texts = [one["text"] for one in await ada.do("messages", task=task)]
+    assert texts == ["Which one?", "the red one", "you said the red one"], texts
+    await bob.do("unwork", worker="asking again")
 
 
 async def webhooks(suite: Suite, ada: Driver, bob: Driver) -> None:

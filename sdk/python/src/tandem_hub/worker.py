@@ -144,8 +144,9 @@ class Worker:
             await events.aclose()
 
     async def _scan(self) -> None:
-        for status in ("working", "submitted"):
-            for view in await each(self.hub.calls.tasks_list, status=status, role="target"):
+        for status in ("working", "input-required", "submitted"):
+            # The list has the newest first; the oldest has waited the longest.
+            for view in reversed(await each(self.hub.calls.tasks_list, status=status, role="target")):
                 self._look_at(view["id"])
 
     def _look_at(self, task: str) -> None:
@@ -196,7 +197,8 @@ class Worker:
         if view["targetAgentId"] != self.me or view["approvalStatus"] == "pending":
             return False
         if view["status"] != "submitted":
-            return view["status"] == "working" and self._is_ours(view)
+            is_at_work = view["status"] == "working" or await self._is_answered(view)
+            return is_at_work and self._is_ours(view)
         if not await self._is_accepted(view["initiatorAgentId"]):
             return False
         try:
@@ -207,6 +209,13 @@ class Worker:
                 raise
             return False
         return True
+
+    async def _is_answered(self, view: TaskView) -> bool:
+        """Whether there is an answer to a question that an earlier run of this worker has asked."""
+        if view["status"] != "input-required" or not self._is_ours(view) or (view["requiresReview"] and view["result"]):
+            return False
+        senders = [message.sender for message in await (await Task.opened(self.hub, view)).messages()]
+        return self.me in senders and view["initiatorAgentId"] in senders[len(senders) - senders[::-1].index(self.me) :]
 
     async def _is_accepted(self, agent: str) -> bool:
         if "*" in self.accept_from or agent in self.accept_from:
