@@ -21,6 +21,7 @@ T = TypeVar("T")
 VERSION = "0.1.0"
 ANSWER_SECONDS = 60.0
 RETRY_AFTER_MAX = 86_400.0
+PAGES_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -181,12 +182,19 @@ class Http:
             raise NotAHub(f"it does not answer like a hub: {cause}") from cause
 
 
+async def pages(read: Callable[..., Awaitable[Page[T]]], *path: str, **query: object) -> list[list[T]]:
+    """All pages of a list."""
+    found: list[list[T]] = []
+    cursor: str | None = None
+    for _ in range(PAGES_MAX):
+        page = await read(*path, **query, cursor=cursor)
+        found.append(page.items)
+        if page.next is None:
+            return found
+        cursor = page.next
+    raise NotAHub("the hub sends a list without an end")
+
+
 async def each(read: Callable[..., Awaitable[Page[T]]], *path: str, **query: object) -> list[T]:
     """All items of a list."""
-    items: list[T] = []
-    page = await read(*path, **query)
-    while True:
-        items += page.items
-        if page.next is None:
-            return items
-        page = await read(*path, **query, cursor=page.next)
+    return [item for items in await pages(read, *path, **query) for item in items]

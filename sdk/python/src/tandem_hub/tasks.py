@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from urllib.parse import unquote
 
-from ._http import quoted
+from ._http import pages, quoted
 from ._plain import CLEAR_NAME, Trust
 from ._tables import TERMINAL
 from ._wire import MessageView, Status, TaskView
@@ -136,14 +136,9 @@ class Task:
 
     async def messages(self) -> list[Message]:
         """The whole thread, oldest first."""
-        pages: list[list[MessageView]] = []
-        page = await self.hub.calls.messages_list(self.id, limit=1000)
-        while True:
-            pages.insert(0, page.items)
-            if page.next is None:
-                break
-            page = await self.hub.calls.messages_list(self.id, limit=1000, cursor=page.next)
-        opened = await self.hub.encryption.open_messages(self._raw, [one for items in pages for one in items])
+        # The first page has the newest ones.
+        found = reversed(await pages(self.hub.calls.messages_list, self.id, limit=1000))
+        opened = await self.hub.encryption.open_messages(self._raw, [one for items in found for one in items])
         return [
             Message(view["id"], view["senderAgentId"], view["senderAgentName"], view["content"], trust, why, view)
             for view, trust, why in opened
