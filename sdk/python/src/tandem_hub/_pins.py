@@ -19,6 +19,7 @@ from .errors import ProfileError, TrustCode, Untrusted
 
 T = TypeVar("T")
 NAMES_MAX, AGENTS_MAX, TASKS_MAX, UNSIGNED_MAX, CONTENTS_MAX, SLACK = 16, 10_000, 10_000, 1_000, 16_384, 1_000
+FILE_BYTES_MAX = 64 * 1024 * 1024
 
 
 class PeerKey(NamedTuple):
@@ -47,19 +48,22 @@ class Pins:
 
     def known(self) -> dict[str, Any]:
         if self.path:
-            try:
-                found = os.stat(self.path)
-            except FileNotFoundError:
-                return self._known
-            version = (found.st_ino, found.st_mtime_ns, found.st_size)
-            if version != self._version:
+            version = self._version_now()
+            if version and version != self._version:
                 self._known, self._version = self._read(), version
         return self._known
+
+    def _version_now(self) -> tuple[int, int, int] | None:
+        try:
+            found = os.stat(self.path) if self.path else None
+        except FileNotFoundError:
+            found = None
+        return (found.st_ino, found.st_mtime_ns, found.st_size) if found else None
 
     def _read(self) -> dict[str, Any]:
         """A file that cannot be read is an error: an empty one would trust every key again."""
         try:
-            text = read_secret(self.path, 64 * 1024 * 1024) if self.path else None
+            text = read_secret(self.path, FILE_BYTES_MAX) if self.path else None
             known = {"tasks": [], **json.loads(text)} if text is not None else {"agents": {}, "tasks": []}
             if set(known) != {"agents", "tasks"}:
                 raise ValueError("unknown fields")
@@ -73,12 +77,18 @@ class Pins:
         if not self.path:
             return change(self._known)
         with locked(self.path.with_name(self.path.name + ".lock")):
+            if self._version and not self.path.exists():
+                # Without it every key would be the first one.
+                raise Untrusted("pins", f"the pinned keys in {self.path} were there and are gone")
             before = self._read()
             after = copy.deepcopy(before)
             done = change(after)
             if after != before:
-                replace(self.path, json.dumps(after, indent=2, ensure_ascii=False))
-            self._known, self._version = after, None
+                text = json.dumps(after, indent=2, ensure_ascii=False)
+                if len(text.encode()) >= FILE_BYTES_MAX:
+                    raise Untrusted("too_many_pins", "the file of the pins would be too long to be read again")
+                replace(self.path, text)
+            self._known, self._version = after, self._version_now()
         return done
 
     def key_of(self, agent: str, pin: dict[str, Any]) -> PublicKey:
@@ -147,6 +157,8 @@ class Pins:
             earlier = [folded(name) for name in (old["name"], *old["names"]) if name]
             new = [name for name in earlier if not is_called(found.agent, pin, name)]
             agents[found.agent] = {**pin, "names": pin["names"] + new[:NAMES_MAX]}
+            if old.get("chosen"):
+                agents[found.agent]["chosen"] = True
 
         self.change(pin)
 
@@ -154,6 +166,12 @@ class Pins:
         """Whether a task is known as encrypted, and its other party."""
         found = next((peer for known, peer in reversed(self.known()["tasks"]) if known == task), "")
         return found != "", found or None
+
+    def choose(self, task: str, peer: str) -> None:
+        """Notes that the owner sends an encrypted task to an agent, and with whom it is."""
+        self.remember(task, peer)
+        if not self.known()["agents"].get(peer, {"chosen": True}).get("chosen"):
+            self.change(lambda known: known["agents"][peer].update(chosen=True))
 
     def remember(self, task: str, peer: str | None) -> None:
         is_known, known_peer = self.task(task)
@@ -168,19 +186,20 @@ class Pins:
                 raise other_party(task, entry[1], peer)
             elif peer:
                 entry[1] = peer
-            forget(known["tasks"])
+            forget(known["tasks"], known["agents"])
 
         self.change(add)
 
 
-def forget(tasks: list[list[str | None]]) -> None:
-    """Removes the oldest of the agent with the most, if there are too many; the unsigned ones have room of their own."""
+def forget(tasks: list[list[str | None]], agents: dict[str, Any]) -> None:
+    """Removes the oldest of the agent with the most, if there are too many; of one to which the owner has sent a task only if
+    there is no other. The unsigned ones have room of their own."""
     counts = Counter(peer for _, peer in tasks)
     unsigned = counts.pop(None, 0)
     if unsigned > UNSIGNED_MAX:
         tasks.remove(next(one for one in tasks if one[1] is None))
     elif len(tasks) - unsigned > TASKS_MAX:
-        most = max(sorted(counts, key=str), key=lambda peer: counts[peer])
+        most = max(counts, key=lambda peer: (not agents.get(str(peer), {}).get("chosen"), counts[peer]))
         tasks.remove(next(one for one in tasks if one[1] == most))
 
 

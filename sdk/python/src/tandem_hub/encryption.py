@@ -140,7 +140,7 @@ class Encryption(Plain):
         task = SEALED_ID + secrets.token_hex(8)
         sealed = await self.seal(task, peer, {"title": title, "description": description})
         # Before the call: the task may exist although the answer is lost.
-        self.keyring.pins.remember(task, peer)
+        self.keyring.pins.choose(task, peer)
         keys = {"descriptionKeys": sealed["keys"], "senderSignature": sealed["signature"]}
         return {"id": task, "title": CLEAR_TITLE, "description": sealed["content"], "encrypted": True, **keys}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from urllib.parse import unquote
 
 from ._http import pages, quoted
-from ._plain import CLEAR_NAME, Trust
+from ._plain import CLEAR_NAME, DELETED, Trust
 from ._tables import TERMINAL
 from ._wire import MessageView, Status, TaskView
 from .client import File, checked_id
@@ -144,6 +144,11 @@ class Task:
             for view, trust, why in opened
         ]
 
+    def _is_said(self, message: Message) -> bool:
+        """Whether it is a text of its sender: no file, nothing deleted, and nothing that the hub could have written."""
+        is_trusted = message.trust == ("verified" if self._raw["encrypted"] else "plain")
+        return is_trusted and message.view["contentType"] != "file" and message.text != DELETED
+
     async def files(self, sender: str | None = None) -> list[ReceivedFile]:
         """The files of the task, read. Those of an encrypted task that cannot be verified raise `Untrusted`."""
         messages = [one for one in await self.messages() if one.view["contentType"] == "file"]
@@ -273,7 +278,7 @@ class Task:
                     again_soon(error, signal)
 
     async def _answer(self, on_question: Callable[[str], Awaitable[str]] | None) -> None:
-        asked = [one for one in await self.messages() if one.sender == self._raw["targetAgentId"]]
+        asked = [one for one in await self.messages() if one.sender == self._raw["targetAgentId"] and self._is_said(one)]
         question = asked[-1] if asked else None
         if question and question.id in self._asked:
             return
@@ -289,7 +294,8 @@ class Task:
 
     async def _ask(self, question: str) -> str:
         me, peer = self._raw["targetAgentId"], self._raw["initiatorAgentId"]
-        earlier = [one for one in await self.messages() if one.sender == me and one.text.strip() == question.strip()]
+        said = [one for one in await self.messages() if one.sender == me and self._is_said(one)]
+        earlier = [one for one in said if one.text.strip() == question.strip()]
         asked = next((one.id for one in earlier if one.id not in self._asked), None)
         asked = asked or (await self.say(question))["id"]
         self._asked.add(asked)
@@ -299,8 +305,7 @@ class Task:
                 try:
                     thread = await self.messages()
                     at = next((number for number, one in enumerate(thread) if one.id == asked), len(thread))
-                    answers = [one for one in thread[at + 1 :] if one.sender == peer and one.trust in ("plain", "verified")]
-                    answer = next((one for one in answers if one.view["contentType"] != "file"), None)
+                    answer = next((one for one in thread[at + 1 :] if one.sender == peer and self._is_said(one)), None)
                     await self.refresh()
                     if answer is not None:
                         if self.status != "working":

@@ -214,7 +214,8 @@ class Worker:
         """Whether there is an answer to a question that an earlier run of this worker has asked."""
         if view["status"] != "input-required" or not self._is_ours(view) or (view["requiresReview"] and view["result"]):
             return False
-        senders = [message.sender for message in await (await Task.opened(self.hub, view)).messages()]
+        task = await Task.opened(self.hub, view)
+        senders = [message.sender for message in await task.messages() if task._is_said(message)]
         return self.me in senders and view["initiatorAgentId"] in senders[len(senders) - senders[::-1].index(self.me) :]
 
     async def _is_accepted(self, agent: str) -> bool:

@@ -40,7 +40,7 @@ fn the_package_has_no_more_lines_than_were_agreed() {
 }
 
 /// Lines of code, without blank lines, comments and documentation.
-const LINES_MAX: usize = 2_040;
+const LINES_MAX: usize = 2_060;
 
 #[test]
 fn types_and_style_are_clean() {
