@@ -59,7 +59,7 @@ async def many_events(suite: Suite, count: int) -> None:
     await asyncio.gather(*[send() for _ in range(SENDERS)])
     for one in suite.agents:
         for transport in TRANSPORTS:
-            found = await one.do("summary", stream=f"many {transport}", count=count, timeout=50)
+            found = await one.do("summary", stream=f"many {transport}", count=count, timeout=100)
             wanted = {"count": count, "gaps": 0, "doubles": 0}
             assert {name: found[name] for name in wanted} == wanted, (one.language, transport, found)
             assert found["last"] - found["first"] == count - 1, found

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-ANSWER_SECONDS = 60.0
+ANSWER_SECONDS = 120.0
 SNAPSHOT = Path(__file__).parents[2] / "crates/cli/tests/it/snapshots/it__pages__openapi.snap"
 
 

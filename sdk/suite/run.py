@@ -28,6 +28,9 @@ from drivers import Driver
 from hub import Hub
 from relay import Relay
 
+# Far more than any scenario takes on a machine with other work.
+SCENARIO_SECONDS = 300
+
 
 class Suite:
     """The hub, the network and the agents that all scenarios use."""
@@ -158,7 +161,7 @@ def is_wanted(scenario: Callable[..., Any], ada: Driver, bob: Driver, at: int, c
 async def one(suite: Suite, name: str, work: Any) -> bool:
     begun = time.monotonic()
     try:
-        await asyncio.wait_for(work, 120)
+        await asyncio.wait_for(work, SCENARIO_SECONDS)
         await suite.clean()
     except Exception:
         print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)

@@ -23,14 +23,13 @@ fn drivers() -> String {
     let (sdk, python) = (folder(), installed().join("venv/bin/python"));
     let rust = PathBuf::from(env!("CARGO_BIN_EXE_tandem")).with_file_name("examples").join("driver");
     assert!(rust.exists(), "cargo builds the examples with the tests: {}", rust.display());
-    let mut drivers = vec![
+    let typescript = sdk.join("typescript");
+    assert!(typescript.join("dist").exists(), "run scripts/foreign-clients first; ./check does");
+    let drivers = [
         format!("rust={}", rust.display()),
         format!("python={} -B {}", python.display(), sdk.join("python/tests/driver.py").display()),
+        format!("typescript=node {}", typescript.join("suite/driver.mjs").display()),
     ];
-    let typescript = sdk.join("typescript/suite/driver.mjs");
-    if typescript.exists() {
-        drivers.push(format!("typescript=node {}", typescript.display()));
-    }
     drivers.join(",")
 }
 
