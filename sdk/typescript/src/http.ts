@@ -2,7 +2,7 @@
 import { AnswerLost, NotAHub, Refused, type TandemError, TimedOut, Unreachable } from "./errors.js";
 import { type Calls, OPERATIONS } from "./generated/calls.js";
 import { REFUSALS } from "./generated/refusals.js";
-import { toHex } from "./seal.js";
+import { INSPECT, toHex } from "./seal.js";
 import type { ErrorBody } from "./types.js";
 
 export const VERSION = "0.1.0";
@@ -111,6 +111,14 @@ export class Http {
     readonly fetch: typeof globalThis.fetch,
   ) {
     this.url = hubUrl(url);
+  }
+
+  /** Without the key, for logs. */
+  toJSON(): string {
+    return this.url;
+  }
+  [INSPECT](): string {
+    return this.url;
   }
 
   /** Takes over the key of the source. False if there is none, or if it is the refused one. */

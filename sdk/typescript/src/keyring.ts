@@ -64,6 +64,15 @@ const refuse = (code: TrustCode, message: string) => new Untrusted(code, message
 const namesOf = ({ name, alias }: PeerKey) => [
   ...new Set([name, alias].filter((one) => one != null).map((one) => foldedName(oneLine(one)))),
 ];
+/** The hub says which ids there are, so an id may be any word. */
+const pinOf = ({ agents }: Known, agent: string) => (Object.hasOwn(agents, agent) ? agents[agent] : undefined);
+const pinFor = ({ name, alias, key }: PeerKey): Pin => {
+  return { name: oneLine(name), names: namesOf({ name, alias, key }), fingerprint: key.fingerprint, publicKey: key.pem };
+};
+function setPin(known: Known, agent: string, pin: Pin): true {
+  Object.defineProperty(known.agents, agent, { value: pin, enumerable: true, configurable: true, writable: true });
+  return true;
+}
 const isCalled = (id: string, pin: Pin, name: string) => [id, pin.name, ...pin.names].some((one) => foldedName(one) === name);
 
 /** Adds entries to those of a task, and says of each what it is. */
@@ -119,25 +128,24 @@ export class Keyring {
   }
   /** The pinned key of an agent. */
   async pinned(agent: string): Promise<PublicKey | null> {
-    const { agents } = await this.store.known();
-    const pin = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
+    const pin = pinOf(await this.store.known(), agent);
     return pin ? this.#keyOf(agent, pin) : null;
   }
   /** The name under which an agent was pinned; null if another one has it too. */
   async nameOf(agent: string): Promise<string | null> {
-    const { agents } = await this.store.known();
-    const name = oneLine(agents[agent]?.name ?? "");
-    const isShared = Object.entries(agents).some(([id, pin]) => id !== agent && isCalled(id, pin, foldedName(name)));
+    const known = await this.store.known();
+    const name = oneLine(pinOf(known, agent)?.name ?? "");
+    const isShared = Object.entries(known.agents).some(([id, pin]) => id !== agent && isCalled(id, pin, foldedName(name)));
     return name === "" || isShared || foldedName(name) === foldedName(this.name) ? null : name;
   }
 
   /** Compares a key with the pinned one, and pins the first one, unless another agent is pinned under the same name. */
   async check(agent: string, found: PeerKey): Promise<void> {
-    const before = (await this.store.known()).agents[agent];
+    const before = pinOf(await this.store.known(), agent);
     const isKnown = before?.fingerprint === found.key.fingerprint && (await this.pinned(agent)) !== null;
     if (before && isKnown && namesOf(found).every((name) => isCalled(agent, before, name))) return;
     await this.store.change(async (known) => {
-      const pin = known.agents[agent];
+      const pin = pinOf(known, agent);
       let names = namesOf(found);
       if (pin) {
         const pinned = await this.#keyOf(agent, pin);
@@ -152,9 +160,7 @@ export class Keyring {
       for (const name of names) this.#refuseOther(known, agent, name);
       if (!pin) {
         if (Object.keys(known.agents).length >= AGENTS_MAX) throw refuse("too_many_pins", "too many agents are pinned");
-        const { fingerprint, pem } = found.key;
-        known.agents[agent] = { name: oneLine(found.name), names, fingerprint, publicKey: pem };
-        return true;
+        return setPin(known, agent, pinFor(found));
       }
       pin.names.push(...names.slice(0, Math.max(0, NAMES_MAX - pin.names.length)));
       return names.length > 0;
@@ -176,13 +182,10 @@ export class Keyring {
   /** Pins a key in place of any other. Only for a person who has compared the fingerprints. */
   async accept(agent: string, found: PeerKey): Promise<void> {
     await this.store.change((known) => {
-      const { fingerprint, pem } = found.key;
-      const old = known.agents[agent];
-      const pin: Pin = { name: oneLine(found.name), names: namesOf(found), fingerprint, publicKey: pem };
+      const [old, pin] = [pinOf(known, agent), pinFor(found)];
       const before = old ? [old.name, ...old.names].map(foldedName).filter((name) => !isCalled(agent, pin, name)) : [];
       pin.names.push(...[...new Set(before)].slice(0, NAMES_MAX));
-      known.agents[agent] = pin;
-      return true;
+      return setPin(known, agent, pin);
     });
   }
 
@@ -236,14 +239,8 @@ function forget({ tasks }: Known): void {
   const counts = new Map<string | null, number>();
   for (const [, peer] of tasks) if (peer !== null) counts.set(peer, (counts.get(peer) ?? 0) + 1);
   const [most] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [null];
-  if (unsigned > UNSIGNED_MAX)
-    tasks.splice(
-      tasks.findIndex(([, peer]) => peer === null),
-      1,
-    );
-  else if (tasks.length - unsigned > TASKS_MAX)
-    tasks.splice(
-      tasks.findIndex(([, peer]) => peer === most),
-      1,
-    );
+  const isFull = unsigned > UNSIGNED_MAX || tasks.length - unsigned > TASKS_MAX;
+  const forgotten = unsigned > UNSIGNED_MAX ? null : most;
+  const oldest = tasks.findIndex(([, peer]) => peer === forgotten);
+  if (isFull) tasks.splice(oldest, 1);
 }

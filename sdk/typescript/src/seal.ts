@@ -15,6 +15,8 @@ const PSS = { name: "RSA-PSS", hash: "SHA-256", saltLength: 32 };
 const CONTENT_BYTES_MIN = 12 + 1 + 16;
 const utf8 = new TextEncoder();
 const { subtle } = globalThis.crypto;
+/** How Node and Deno show an object in a log, where no secret belongs. */
+export const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 export function toBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
@@ -112,6 +114,9 @@ export class PrivateKey {
 
   toJSON(): string {
     return "[private key]";
+  }
+  [INSPECT](): string {
+    return this.toJSON();
   }
 }
 

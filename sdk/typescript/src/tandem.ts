@@ -4,7 +4,7 @@ import { type Event, type EventOptions, EventStream } from "./events.js";
 import type { Calls } from "./generated/calls.js";
 import { Backoff, everyPage, Http, randomKey, sleep } from "./http.js";
 import { foldedName, Keyring, oneLine } from "./keyring.js";
-import { type Bytes, PrivateKey, PublicKey, sha256, toBase64 } from "./seal.js";
+import { type Bytes, INSPECT, PrivateKey, PublicKey, sha256, toBase64 } from "./seal.js";
 import { type FileContent, Sealer } from "./sealed.js";
 import { Task } from "./task.js";
 import type { ConnectionView, CreateTask, Profile, Schemas } from "./types.js";
@@ -115,6 +115,13 @@ export class Tandem {
     return new Tandem(url, { key, patience, keyring: secret ? new Keyring(id, name, secret) : undefined });
   }
 
+  /** Without the key, for logs. */
+  toJSON(): string {
+    return `[hub ${this.http.url}]`;
+  }
+  [INSPECT](): string {
+    return this.toJSON();
+  }
   get keyring(): Keyring | null {
     return this.sealer.ring;
   }

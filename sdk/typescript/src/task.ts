@@ -109,6 +109,12 @@ export class Task {
     for await (const page of everyPage((query) => this.hub.calls.messagesList(this.id, query), 1000)) all.unshift(...page);
     return this.hub.sealer.openMessages(this.raw, all);
   }
+  /** What the parties have said: no files, nothing that was deleted, and nothing that could not be verified. */
+  #words(thread: Opened<MessageView>[]): Opened<MessageView>[] {
+    const trust = this.raw.encrypted ? "verified" : "plain";
+    const isWord = ({ contentType, content }: MessageView) => contentType !== "file" && content !== "[deleted]";
+    return thread.filter((one) => one.trust === trust && isWord(one.view));
+  }
   async files(): Promise<ReceivedFile[]> {
     const files = (await this.messages()).filter(({ view, trust }) => view.contentType === "file" && trust !== "unreadable");
     const read = (view: MessageView) => () => this.hub.sealer.readFile(this.raw, view);
@@ -177,9 +183,7 @@ export class Task {
       asked ??= await this.say(question);
       this.#known.add(asked);
       const later = thread.slice(thread.findIndex(({ view }) => view.id === asked) + 1 || thread.length);
-      const found = later.find(
-        ({ view, trust }) => view.senderAgentId === this.raw.initiatorAgentId && trust !== "unreadable" && trust !== "unopened",
-      );
+      const found = this.#words(later).find(({ view }) => view.senderAgentId === this.raw.initiatorAgentId);
       await this.refresh();
       if (TERMINAL.includes(this.status)) throw new TaskFailed(this.view);
       if (found) return found.view.content;
@@ -207,13 +211,12 @@ export class Task {
   }
   async #result(): Promise<Result> {
     const thread = await this.messages();
-    const last = thread.findLast(({ view }) => view.senderAgentId === this.raw.targetAgentId && view.contentType !== "file");
+    const last = this.#words(thread).findLast(({ view }) => view.senderAgentId === this.raw.targetAgentId);
     const files = (await this.files()).filter(({ from }) => from === this.raw.targetAgentId);
     return { text: this.view.result ?? last?.view.content ?? "", status: this.status, files, task: this };
   }
   async #question(answer: ResultOptions["onQuestion"]): Promise<void> {
-    const thread = (await this.messages()).filter(({ view, trust }) => view.contentType !== "file" && trust !== "unreadable");
-    const last = thread.at(-1);
+    const last = this.#words(await this.messages()).at(-1);
     const isTheirs = last?.view.senderAgentId === this.raw.targetAgentId;
     if (last && !isTheirs && last.view.senderAgentId === this.raw.initiatorAgentId) return; // It has an answer.
     const question = isTheirs ? (last as Opened<MessageView>).view.content : (this.view.statusReason ?? "");

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { FileStore, Keyring, MemoryStore, PrivateKey, Tandem, Untrusted } from "tandem-hub/node";
 import { Hub, lying } from "./hub.mjs";
 
@@ -167,6 +168,27 @@ test("an agent without a key says so", async (t) => {
   await assert.rejects(plain.send("ana", "T", "", { encrypt: true }), refused("no_key"));
   await assert.rejects(ana.send("nobody", "T"), refused("unknown_peer"));
   assert.equal((await plain.send("ana", "T")).trust, "plain");
+});
+
+test("an id of the hub is a word like any other", async (t) => {
+  const hub = await Hub.start(t);
+  const [ana, bob] = await pair(hub);
+  const [key, other] = [bob.keyring.key.publicKey, (await PrivateKey.fromPem(KEYS.cyd.private)).publicKey];
+  for (const id of ["__proto__", "constructor", "toString"]) {
+    assert.deepEqual([await ana.keyring.pinned(id), await ana.keyring.nameOf(id)], [null, null]);
+    await ana.keyring.check(id, { name: id, key });
+    assert.equal((await ana.keyring.pinned(id)).fingerprint, key.fingerprint);
+    await assert.rejects(ana.keyring.check(id, { name: id, key: other }), refused("key_changed"));
+  }
+});
+
+test("no secret is shown", async (t) => {
+  const hub = await Hub.start(t);
+  const [ana] = await pair(hub);
+  const task = await ana.send("bob", "T", "D", { encrypt: true });
+  const failure = await task.setStatus("completed").catch((failure) => failure);
+  const shown = [ana, ana.http, ana.keyring, task, failure].map((one) => inspect(one, { depth: 9 }) + JSON.stringify(one)).join();
+  assert(shown.includes(hub.url) && !shown.includes(ana.http.key) && !shown.includes("PRIVATE KEY"), shown);
 });
 
 test("pins that others can write, or that are damaged, are refused", async (t) => {
