@@ -38,6 +38,8 @@ export interface Pin {
   names: string[];
   fingerprint: string;
   publicKey: string;
+  /** Whether the owner has sent it an encrypted task. */
+  chosen?: true;
 }
 export interface Known {
   agents: Record<string, Pin>;
@@ -185,6 +187,7 @@ export class Keyring {
       const [old, pin] = [pinOf(known, agent), pinFor(found)];
       const before = old ? [old.name, ...old.names].map(foldedName).filter((name) => !isCalled(agent, pin, name)) : [];
       pin.names.push(...[...new Set(before)].slice(0, NAMES_MAX));
+      if (old?.chosen) pin.chosen = true;
       return setPin(known, agent, pin);
     });
   }
@@ -214,6 +217,17 @@ export class Keyring {
       return true;
     });
   }
+  /** Notes that the owner sends an encrypted task to an agent, and with whom it is. */
+  async choosePeer(task: string, peer: string): Promise<void> {
+    await this.remember(task, peer);
+    const before = pinOf(await this.store.known(), peer);
+    if (!before || before.chosen) return;
+    await this.store.change((known) => {
+      const pin = pinOf(known, peer);
+      if (pin) pin.chosen = true;
+      return pin !== undefined;
+    });
+  }
   /** Records contents that were opened now. Says of each why it must not be shown, or null. */
   async record(task: string, read: { text: string; message: string }[]): Promise<(string | null)[]> {
     const half = async (text: string) => (await sha256(text)).slice(0, 32);
@@ -233,14 +247,16 @@ export class Keyring {
 export const otherParty = (task: string, known: string, found: string | null): Untrusted =>
   refuse("other_party", `the hub names ${found} as the other party of ${task}, which is ${known}`);
 
-/** An agent that floods this one with tasks makes it forget its own. */
-function forget({ tasks }: Known): void {
+/** An agent that floods this one with tasks makes it forget its own. Agents to which the owner has sent a task come last. */
+function forget(known: Known): void {
+  const { tasks } = known;
   const unsigned = tasks.filter(([, peer]) => peer === null).length;
-  const counts = new Map<string | null, number>();
+  if (unsigned <= UNSIGNED_MAX && tasks.length - unsigned <= TASKS_MAX) return;
+  const counts = new Map<string, number>();
   for (const [, peer] of tasks) if (peer !== null) counts.set(peer, (counts.get(peer) ?? 0) + 1);
-  const [most] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [null];
-  const isFull = unsigned > UNSIGNED_MAX || tasks.length - unsigned > TASKS_MAX;
+  const rank = ([peer, count]: [string, number]) => count + (pinOf(known, peer)?.chosen ? 0 : TASKS_MAX * 2);
+  const [most] = [...counts].sort((a, b) => rank(b) - rank(a))[0] ?? [];
   const forgotten = unsigned > UNSIGNED_MAX ? null : most;
   const oldest = tasks.findIndex(([, peer]) => peer === forgotten);
-  if (isFull) tasks.splice(oldest, 1);
+  tasks.splice(oldest, 1);
 }

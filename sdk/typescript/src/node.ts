@@ -1,6 +1,6 @@
 // The package for programs on a machine with the command line: its profiles, with the same files, modes and locks.
 import { spawn } from "node:child_process";
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -23,6 +23,7 @@ interface Stored {
   next_api_key?: string;
 }
 type Release = () => Promise<void>;
+const PINS_BYTES_MAX = 64 * 1024 * 1024;
 
 const place = (variable: string, usual: string) => {
   const set = process.env[variable];
@@ -174,7 +175,7 @@ export class FileStore implements KeyStore {
     // A file that is gone takes nothing away from what is known.
     if (!found || version === this.#version) return this.#known;
     try {
-      this.#known = JSON.parse((await readSecret(this.pins, 64 * 1024 * 1024)) ?? '{"agents":{},"tasks":[]}');
+      this.#known = JSON.parse((await readSecret(this.pins, PINS_BYTES_MAX)) ?? '{"agents":{},"tasks":[]}');
       this.#known.tasks ??= [];
     } catch (cause) {
       throw new Untrusted("pins", `${this.pins}: ${(cause as Error).message}`);
@@ -184,10 +185,15 @@ export class FileStore implements KeyStore {
   }
   change(change: (known: Known) => boolean | Promise<boolean>): Promise<void> {
     return locked(`${this.pins}.lock`, async () => {
+      // Without it every key would be the first one.
+      if (this.#version && !existsSync(this.pins)) throw new Untrusted("pins", `${this.pins} was there and is gone`);
       const known = structuredClone(await this.known());
       if (!(await change(known))) return;
       const agents = Object.fromEntries(Object.entries(known.agents).sort(([a], [b]) => (a < b ? -1 : 1)));
-      await writeSecret(this.pins, JSON.stringify({ agents, tasks: known.tasks }, null, 2));
+      const json = JSON.stringify({ agents, tasks: known.tasks }, null, 2);
+      // A longer one could not be read again.
+      if (Buffer.byteLength(json) >= PINS_BYTES_MAX) throw new Untrusted("too_many_pins", `${this.pins} is full`);
+      await writeSecret(this.pins, json);
     });
   }
   async record(task: string, read: [string, string][], remembered: () => Promise<string[]>): Promise<Recorded[]> {

@@ -298,7 +298,7 @@ export class Sealer {
   ): Promise<Pick<CreateTask, "id" | "targetAgentId" | "title" | "encrypted">> {
     const task = id ?? SEALED_ID + randomKey().slice(0, 16);
     const { content, keys, signature } = await this.#seal(task, peer, { title, description });
-    await this.keyring().remember(task, peer);
+    await this.keyring().choosePeer(task, peer);
     const fields = { description: content, descriptionKeys: keys, senderSignature: signature };
     return { id: task, targetAgentId: peer, title: CLEAR_TITLE, encrypted: true, ...fields };
   }

@@ -13,6 +13,8 @@ import { eventually, Hub, PATIENCE, TANDEM } from "./hub.mjs";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = readFileSync(new URL("../../../docs/typescript.md", import.meta.url), "utf8");
 const BLOCKS = [...PAGE.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text }));
+/** Lines of code, without blank lines and comments. */
+const LINES_MAX = 2_400;
 const ended = [];
 const clean = { after: (work) => ended.push(work) };
 let [hub, home, env] = [];
@@ -177,6 +179,14 @@ test("the examples work", async () => {
   worker.child.kill("SIGTERM");
   assert.deepEqual(await once(worker.child, "exit"), [0, null]);
   await ada.close();
+});
+
+test("what is written by hand stays small enough to read", () => {
+  const folder = new URL("../src/", import.meta.url);
+  const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+  const lines = files.flatMap((name) => readFileSync(new URL(name, folder), "utf8").split("\n"));
+  const code = lines.filter((line) => !/^\s*(\/\/.*|\/\*\*.*|\*.*)?$/.test(line));
+  assert(code.length <= LINES_MAX, `${code.length} lines of code`);
 });
 
 test("what is generated is up to date", async () => {

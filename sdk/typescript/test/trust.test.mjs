@@ -182,6 +182,24 @@ test("an id of the hub is a word like any other", async (t) => {
   }
 });
 
+test("agents that a hub makes up do not make the tasks of others forgotten", async () => {
+  const store = new MemoryStore();
+  const ring = new Keyring("agent_me", "me", await PrivateKey.fromPem(KEYS.ana.private), store);
+  const { publicKey } = await PrivateKey.fromPem(KEYS.bob.private);
+  await ring.check("agent_bob", { name: "bob", key: publicKey });
+  for (let number = 0; number < 50; number++) await ring.choosePeer(`bob_${number}`, "agent_bob");
+  const { tasks, agents } = await store.known();
+  assert.equal(agents.agent_bob.chosen, true);
+  for (let number = tasks.length; number < 10_000; number++) tasks.push([`task_${number}`, `agent_${Math.floor(number / 2)}`]);
+  for (let number = 0; number < 20; number++) await ring.remember(`more_${number}`, `agent_more_${number}`);
+  for (let number = 0; number < 1010; number++) await ring.remember(`unsigned_${number}`, null);
+  assert.equal(tasks.length, 11_000);
+  for (let number = 0; number < 50; number++) assert.equal(await ring.peer(`bob_${number}`), "agent_bob");
+  assert.deepEqual([await ring.peer("task_50"), await ring.isSealed("unsigned_0")], [null, false]);
+  await ring.accept("agent_bob", { name: "bob", key: publicKey });
+  assert.equal((await store.known()).agents.agent_bob.chosen, true);
+});
+
 test("no secret is shown", async (t) => {
   const hub = await Hub.start(t);
   const [ana] = await pair(hub);
@@ -206,4 +224,12 @@ test("pins that others can write, or that are damaged, are refused", async (t) =
   const add = (number) => store().change((known) => Boolean(known.tasks.push([`task_${number}`, null])));
   await Promise.all(Array.from({ length: count }, (_, number) => add(number)));
   assert.equal((await store().known()).tasks.length, count);
+  const running = store();
+  await running.known();
+  rmSync(file);
+  await assert.rejects(
+    running.change(() => true),
+    refused("pins"),
+  );
+  assert.equal((await running.known()).tasks.length, count);
 });

@@ -67,3 +67,10 @@ fn what_the_python_package_sealed_opens() {
         command.args(["-B", "-m", "tests.seals"]).env("PYTHONPATH", "src").current_dir(sdk().join("python")),
     );
 }
+
+#[test]
+fn what_the_typescript_package_sealed_opens() {
+    let package = sdk().join("typescript");
+    assert!(package.join("dist").exists(), "run scripts/foreign-clients first; ./check does");
+    check(Command::new("node").arg("suite/seals.mjs").current_dir(package));
+}
