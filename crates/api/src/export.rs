@@ -6,6 +6,7 @@ use tandem_core::{AgentId, FileId, MessageId, TaskId, Timestamp};
 
 use crate::agents::{BlockEntry, Profile};
 use crate::connections::ConnectionView;
+use crate::decisions::DecisionView;
 use crate::events::TypedEvent;
 use crate::fence_fields;
 use crate::messages::MessageView;
@@ -81,6 +82,9 @@ pub struct ExportView {
     pub messages: Vec<MessageView>,
     /// The files of all tasks.
     pub files: Vec<ExportedFile>,
+    /// What was decided at the agent's gate.
+    #[serde(default)]
+    pub decisions: Vec<DecisionView>,
     /// The blocked agents.
     pub blocks: Vec<BlockEntry>,
     /// The event log.
@@ -100,6 +104,7 @@ impl ExportView {
             tasks: Vec::new(),
             messages: Vec::new(),
             files: Vec::new(),
+            decisions: Vec::new(),
             blocks: Vec::new(),
             events: Vec::new(),
             complete: false,
@@ -119,4 +124,4 @@ fence_fields!(ExportedFile {
     base64_content,
     content_omitted
 });
-fence_fields!(ExportView { agent, connections, tasks, messages, files, blocks, events, complete });
+fence_fields!(ExportView { agent, connections, tasks, messages, files, decisions, blocks, events, complete });

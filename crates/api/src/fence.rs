@@ -15,7 +15,7 @@ use tandem_core::messages::{ContentType, Kind};
 use tandem_core::tasks::{OnStall, Priority};
 use tandem_core::wake::Rung;
 use tandem_core::webhooks::{SecretFormat, State};
-use tandem_core::{Approval, Rule, Status, Timestamp};
+use tandem_core::{Approval, Rule, Status, Timestamp, Verdict, Way};
 
 /// How a peer's text is shown to a model. Each method returns harmless text unchanged.
 pub trait Fencer {
@@ -91,7 +91,21 @@ macro_rules! no_text {
 pub(crate) use no_text;
 
 no_text!(bool, u32, u64, i64, f64, Timestamp, Usd);
-no_text!(Approval, ContentType, Kind, OnStall, Priority, Reach, Rule, Rung, SecretFormat, State, Status);
+no_text!(
+    Approval,
+    ContentType,
+    Kind,
+    OnStall,
+    Priority,
+    Reach,
+    Rule,
+    Rung,
+    SecretFormat,
+    State,
+    Status,
+    Verdict,
+    Way
+);
 
 impl<T> Fence for Id<T> {
     fn fence(&mut self, with: &dyn Fencer) {

@@ -9,6 +9,7 @@ pub mod actor;
 pub mod admin;
 pub mod agents;
 pub mod connections;
+pub mod decisions;
 pub mod error;
 pub mod events;
 pub mod export;

@@ -3,9 +3,10 @@
 use tandem_core::agents::{Agent, Connection};
 use tandem_core::events::EventKind;
 use tandem_core::text::Reason;
-use tandem_core::{AgentId, Approval, Now, Role, Status, Task, TaskId, Timestamp};
+use tandem_core::{AgentId, Approval, Now, Role, Status, Task, TaskId, Timestamp, Verdict};
 use tandem_store::{Tx, agents, connections, tasks as rows};
 
+use crate::decisions::{self, Origin};
 use crate::events::{Event, append_event};
 use crate::messages::{add_rejection, announce, pause_if_budget_spent};
 use crate::tasks::{Cause, Expected, change_status, check_not_overdue, on_task, set_check_in};
@@ -87,12 +88,16 @@ pub fn approve(
     id: &TaskId,
     note: Option<&Reason>,
     expected: &Expected,
+    origin: &Origin,
     now: &Now,
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         check_held(&task, role, expected)?;
+        let note = note.map(Reason::as_str);
+        let decision = decisions::about(tx, &task, Verdict::Approved, note, Some(origin), now)?;
+        decisions::note(tx, &decision)?;
         task.approval = Some(Approval::Approved);
-        task.approval_note = note.map(Reason::as_str).filter(|note| !note.trim().is_empty()).map(Into::into);
+        task.approval_note = decision.note;
         task.version += 1;
         task.updated_at = now.at;
         let updated = Event::on_task(EventKind::TaskUpdated, &task, task.party(role))
@@ -116,10 +121,14 @@ pub fn reject(
     id: &TaskId,
     reason: Option<&Reason>,
     expected: &Expected,
+    origin: &Origin,
     now: &Now,
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         check_held(&task, role, expected)?;
+        let words = reason.map(Reason::as_str);
+        let decision = decisions::about(tx, &task, Verdict::Rejected, words, Some(origin), now)?;
+        decisions::note(tx, &decision)?;
         task.approval = Some(Approval::Rejected);
         let given = reason.map(Reason::as_str).filter(|reason| !reason.trim().is_empty());
         if let Some(reason) = given.filter(|_| !task.encrypted) {

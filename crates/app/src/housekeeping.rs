@@ -2,7 +2,7 @@
 
 use tandem_core::{AgentId, Timestamp};
 use tandem_store::retention::{self, Deliveries, Logs};
-use tandem_store::{Tx, idempotency, limits, networks, pairing, sign_ins};
+use tandem_store::{Tx, decisions, idempotency, limits, networks, pairing, sign_ins};
 
 use crate::Error;
 use crate::idempotency::RETENTION_SECONDS;
@@ -71,4 +71,9 @@ pub fn trim_log(tx: &mut Tx<'_>, agent: &AgentId, until: Timestamp) -> Result<u6
 /// Removes finished webhook deliveries that are older than `until`, starting after a given one.
 pub fn trim_deliveries(tx: &mut Tx<'_>, after: &str, until: Timestamp) -> Result<Deliveries, Error> {
     Ok(retention::remove_deliveries(tx, after, until, ROWS_MAX)?)
+}
+
+/// Removes decisions that are older than `until`, one pass.
+pub fn trim_decisions(tx: &mut Tx<'_>, until: Timestamp) -> Result<u64, Error> {
+    Ok(decisions::sweep(tx, until, ROWS_MAX)?)
 }

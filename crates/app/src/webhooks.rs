@@ -213,6 +213,28 @@ pub fn replay(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId, now: &Now) -> Resu
     Ok(again)
 }
 
+/// Deliveries among which the failed ones are sent again at once.
+pub const REPLAYED_MAX: i64 = 50;
+
+/// Sends those of the newest deliveries again that have failed for good; tells how many.
+pub fn replay_failed(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<usize, Error> {
+    let url = active_url(tx, by)?;
+    let (newest, _) = rows::list(tx, by, None, REPLAYED_MAX)?;
+    let failed: Vec<Delivery> = newest.into_iter().filter(|one| one.state == State::Failed).collect();
+    let count = failed.len();
+    for mut again in failed {
+        again.url.clone_from(&url);
+        (again.state, again.attempts, again.next_at) = (State::Pending, 0, Some(now.at));
+        rows::update_delivery(tx, &again)?;
+        rows::count_replay(tx, &again.id)?;
+    }
+    if count > 0 {
+        rows::wake(tx, by, now.at)?;
+        tx.after_commit(Effect::WebhookDue(by.clone()));
+    }
+    Ok(count)
+}
+
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId) -> Result<Delivery, Error> {
     rows::find_delivery(tx, by, id)?.ok_or(Error::NotFound("delivery"))
 }

@@ -1,5 +1,6 @@
 //! The approval gate: whether a published task goes directly to its target or waits for approval.
 
+use crate::messages::words;
 use crate::text::Unfit;
 
 /// An agent's rule for incoming tasks.
@@ -44,6 +45,28 @@ impl<'de> serde::Deserialize<'de> for Rule {
         String::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
     }
 }
+
+words!(
+    /// What became of a task that was held at a gate.
+    Verdict, "must be approved, rejected or expired", {
+        Approved = "approved",
+        Rejected = "rejected",
+        /// Nobody decided in time.
+        Expired = "expired",
+    }
+);
+
+words!(
+    /// By which way somebody acts.
+    Way, "must be page, rest or mcp", {
+        /// A person, on a page of the dashboard.
+        Page = "page",
+        /// The HTTP API.
+        Rest = "rest",
+        /// A tool of MCP.
+        Mcp = "mcp",
+    }
+);
 
 /// The decision about one task. A task that was never held has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

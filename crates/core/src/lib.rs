@@ -20,10 +20,11 @@ pub mod peer_wakes;
 pub mod tasks;
 pub mod text;
 pub mod time;
+pub mod turns;
 pub mod wake;
 pub mod webhooks;
 
-pub use approval::{Approval, Rule};
+pub use approval::{Approval, Rule, Verdict, Way};
 pub use ids::{
     AgentId, ConnectionId, DeliveryId, FileId, Id, IdSource, MessageId, NetworkId, NodeId, Now, PairingId,
     TaskId,
@@ -31,3 +32,4 @@ pub use ids::{
 pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
 pub use tasks::Task;
 pub use time::Timestamp;
+pub use turns::Waits;

@@ -189,6 +189,10 @@ pub struct Task {
     pub expires_at: Option<Timestamp>,
     /// End of the current lease; `None` while no lease runs.
     pub lease_until: Option<Timestamp>,
+    /// When its lease ran out, while its target works and has given no sign of life since.
+    pub stalled_at: Option<Timestamp>,
+    /// How many messages it had when it last began to wait for its initiator.
+    pub asked_after: Option<i64>,
     pub parent: Option<TaskId>,
     /// Whether the target is also a party of the parent task, and so may see its id.
     pub parent_shared: bool,
@@ -346,6 +350,7 @@ impl Task {
         self.progress = None;
         self.progress_note = None;
         self.lease_until = None;
+        self.stalled_at = None;
         self.pushed_at = None;
         self.fetched_at = None;
         self.surfaced_at = None;

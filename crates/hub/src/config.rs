@@ -135,6 +135,8 @@ pub struct Config {
     pub event_retention_days: u32,
     /// Days until finished webhook deliveries are removed; 0 keeps them.
     pub delivery_retention_days: u32,
+    /// Days until decisions at approval gates are removed; 0 keeps them.
+    pub decision_retention_days: u32,
 }
 
 impl Default for Config {
@@ -182,6 +184,7 @@ impl Default for Config {
             files_endpoint: String::new(),
             event_retention_days: 0,
             delivery_retention_days: 30,
+            decision_retention_days: 730,
         }
     }
 }

@@ -66,6 +66,8 @@ pub fn remove_some(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<bool,
              (select key from idempotency where agent_id = ?1 limit ?2)",
         "delete from deliveries where id in (select id from deliveries where agent_id = ?1 limit ?2)",
         "delete from network_messages where id in (select id from network_messages where sender_id = ?1 limit ?2)",
+        "delete from decisions where agent_id = ?1 and task_id in
+             (select task_id from decisions where agent_id = ?1 limit ?2)",
         "delete from blocks where agent_id = ?1 and blocked_id in
              (select blocked_id from blocks where agent_id = ?1 limit ?2)",
         "delete from blocks where blocked_id = ?1 and agent_id in

@@ -43,6 +43,7 @@ pub const TABLES: &[Table] = &[
     table("removed_tasks", &["id"]),
     table("former_targets", &["agent_id", "task_id"]),
     table("task_log", &["task_id", "number"]),
+    table("decisions", &["task_id", "attempt"]),
     table("messages", &["id"]),
     table("idempotency", &["agent_id", "key"]),
     table("deliveries", &["id"]),

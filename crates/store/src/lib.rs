@@ -38,6 +38,7 @@ pub mod agents;
 pub mod blocks;
 pub mod connections;
 pub mod deadlines;
+pub mod decisions;
 pub mod directory;
 pub mod dump;
 pub mod events;

@@ -29,6 +29,36 @@ columns! {
     }
 }
 
+/// The beginning of a text that somebody wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub id: MessageId,
+    pub sender: AgentId,
+    pub sender_name: String,
+    pub text: String,
+    pub at: Timestamp,
+}
+
+columns! {
+    "m", said: Said {
+        id,
+        sender: sender_id,
+        sender_name: "a.name",
+        text: "substr(m.content, 1, 2000)",
+        at: created_at,
+    }
+}
+
+/// The newest texts of a task that agents wrote and did not take back.
+pub fn newest_texts(tx: &mut Tx<'_>, task: &TaskId, limit: i64) -> Result<Vec<Said>, Error> {
+    let sql = sql!(
+        "select {} from messages m join agents a on a.id = m.sender_id
+         where m.task_id = ?1 and m.content_type = 'text' and m.deleted = 0 order by m.number desc limit ?2",
+        Said
+    );
+    tx.list(sql, &[task.into(), limit.into()])
+}
+
 const TABLES: &str = "messages m left join agents a on a.id = m.sender_id";
 
 /// Adds a message; `event_seq` is the number of its event in its recipient's log.

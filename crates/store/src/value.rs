@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tandem_core::text::json_bytes;
 use tandem_core::wake::Ladder;
-use tandem_core::{Approval, Id, Rule, Status, Timestamp, messages, tasks};
+use tandem_core::{Approval, Id, Rule, Status, Timestamp, Verdict, Way, messages, tasks};
 
 use crate::Error;
 
@@ -98,6 +98,8 @@ macro_rules! stored_as_word {
 stored_as_word!(
     Status,
     Approval,
+    Verdict,
+    Way,
     Rule,
     messages::Kind,
     messages::ContentType,

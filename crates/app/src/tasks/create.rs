@@ -142,6 +142,8 @@ impl NewTask {
             acknowledged_at: None,
             expires_at: None,
             lease_until: None,
+            stalled_at: None,
+            asked_after: None,
             parent: self.parent.clone(),
             parent_shared,
             network: route.network.clone(),

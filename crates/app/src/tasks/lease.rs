@@ -60,6 +60,7 @@ pub(super) fn renew(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
     };
     let was_awaited = task.lease_until.is_some();
     task.lease_until = Some(now.at.plus_seconds(seconds));
+    task.stalled_at = None;
     if was_awaited { Ok(()) } else { set_lease_deadline(tx, task) }
 }
 
@@ -91,6 +92,7 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
         OnStall::Notify => {
             // No new deadline until the next heartbeat, so that a silent target causes one notification.
             task.lease_until = None;
+            task.stalled_at = Some(now.at);
             Ok(rows::update_thread(tx, task)?)
         }
         OnStall::Retry if task.attempt < task.terms.max_attempts => {

@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
 use tandem_core::wake::Rung;
-use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp, Verdict};
 use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Count, Filter, LogLine};
 use tandem_store::{Tx, agents, deadlines};
 
 use crate::messages::pause_if_budget_spent;
 use crate::sealed::Sealed;
-use crate::{Error, Invalid, Page, wake};
+use crate::{Error, Invalid, Page, decisions, wake};
 
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
 pub use lease::{HeartbeatInput, heartbeat};
@@ -79,6 +79,10 @@ pub fn expire(tx: &mut Tx<'_>, ids: &[TaskId], now: &Now) -> Result<(), Error> {
         if task.is_overdue(now.at) {
             let cause =
                 Cause { by: Role::Hub, reason: Some("the target did not take it in time"), verb: None };
+            if task.position().held {
+                let decision = decisions::about(tx, &task, Verdict::Expired, None, None, now)?;
+                decisions::note(tx, &decision)?;
+            }
             change_status(tx, &mut task, Status::Expired, &cause, now)?;
         }
     }

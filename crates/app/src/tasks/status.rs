@@ -117,6 +117,10 @@ fn apply_status(
     task.version += 1;
     task.updated_at = now.at;
     task.lease_until = None;
+    task.stalled_at = None;
+    if matches!(to, Status::InputRequired | Status::AuthRequired) {
+        task.asked_after = Some(task.message_count);
+    }
     if to == Status::Working {
         task.started_at.get_or_insert(now.at);
         lease::renew(tx, task, now)?;

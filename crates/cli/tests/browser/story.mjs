@@ -159,13 +159,67 @@ step('it is reassigned to another agent', async () => {
 step('two people decide at once: the second is told', async () => {
   const { bob } = story;
   const task = await send('Both decide');
-  await bob.at('/approvals');
+  await bob.at(`/approvals?task=${task}`);
   await bob.page.getByText('Both decide').first().waitFor();
   await api('POST', `/tasks/${task}/approve`, story.keys.bob);
   bob.allowed = [/status of 4(09|12)/];
   await bob.page.locator(`#approval-${task}`).getByRole('button', { name: /^Approve/ }).click();
   await bob.page.locator('#late').waitFor();
   bob.allowed = [];
+});
+
+step('on a phone one request fills the screen, and its buttons stay where they are', async () => {
+  const { bob } = story;
+  const [first, second] = [await send('First of two'), await send('Second of two', { description: 'word '.repeat(600) })];
+  await bob.at(`/approvals?task=${second}`);
+  const { page } = bob;
+  const card = page.locator('.approval:visible');
+  assert.equal(await card.count(), 1);
+  assert.equal(await card.getAttribute('id'), `approval-${second}`);
+  const approve = card.getByRole('button', { name: /^Approve/ });
+  const place = async () => JSON.stringify(await approve.boundingBox());
+  const before = await place();
+  const { y, height } = await approve.boundingBox();
+  const bar = await page.locator('.bottom').boundingBox();
+  assert.ok(y + height <= bar.y, 'above the bottom bar');
+  // The words end above the buttons when the page is scrolled to its end.
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  const words = await card.locator('.foreign').boundingBox();
+  const decide = await card.locator('.decide').boundingBox();
+  assert.ok(words.y + words.height <= decide.y, 'nothing lies under the buttons');
+  assert.equal(await place(), before);
+  await card.locator('.fact-line > summary').click();
+  await card.locator('.facts').waitFor();
+  assert.equal(await place(), before);
+  await card.locator('.fact-line > summary').click();
+  await card.locator('.reject > summary').click();
+  await card.getByLabel('Reason').fill('Which clients?');
+  await card.locator('.reject form').getByRole('button', { name: 'Reject this task' }).click();
+  await page.waitForURL(/task=/);
+  const next = page.locator('.approval:visible');
+  await next.waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.id), await next.getAttribute('id'), 'the next card has the focus');
+  assert.equal((await api('GET', `/tasks/${second}`, story.keys.bob)).statusReason, 'Which clients?');
+  await bob.at('/approvals/decided');
+  await page.getByText('Which clients?').waitFor();
+  await bob.at(`/approvals?task=${first}`);
+  await page.locator(`#note-${first} > summary`).click();
+  await page.getByLabel(/Your words for/).fill('Only staging');
+  await page.getByRole('button', { name: 'Approve with this note' }).click();
+  await page.getByText(/Approved/).first().waitFor();
+  assert.equal((await api('GET', `/tasks/${first}`, story.keys.bob)).approvalNote, 'Only staging');
+});
+
+step('the palette opens what was looked for', async () => {
+  const { ada } = story;
+  await ada.at();
+  const { page } = ada;
+  await page.locator('#live[data-state=live]').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.locator('dialog.palette input').fill('both decide');
+  await page.locator('dialog.palette').getByRole('link', { name: 'Both decide', exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('dialog.palette').count(), 0);
 });
 
 step('a network gets a broadcast', async () => {
@@ -234,7 +288,7 @@ step('without JavaScript, everything can still be done', async () => {
   const plain = await Person.open(story.browser, hub, 'no script', { ...PHONE, javaScriptEnabled: false });
   await plain.signIn(story.keys.bob);
   const task = await send('Without a script');
-  await plain.at('/approvals');
+  await plain.at(`/approvals?task=${task}`);
   await plain.page.locator(`#approval-${task}`).getByRole('button', { name: /^Approve/ }).click();
   await plain.page.getByText(/Approved/).first().waitFor();
   assert.equal((await api('GET', `/tasks/${task}`, story.keys.bob)).approvalStatus, 'approved');
@@ -243,7 +297,7 @@ step('without JavaScript, everything can still be done', async () => {
 });
 
 const SCREENS = {
-  bob: ['', '/approvals', '/tasks', '/tasks?view=board', '/new-task', '/tasks/HOSTILE', '/agents', '/agents/pair',
+  bob: ['', '/approvals', '/approvals/decided', '/search?q=both', '/tasks', '/tasks?view=board', '/new-task', '/tasks/HOSTILE', '/agents', '/agents/pair',
     '/agents/add', '/agents/discover', '/networks', '/events', '/webhooks', '/profile'],
   operator: ['', '/agents', '/tasks', '/events', '/deliveries', '/settings', '/storage'],
 };

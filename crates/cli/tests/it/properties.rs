@@ -5,9 +5,10 @@ use std::sync::Arc;
 use proptest::prelude::{Just, Strategy, any};
 use proptest::test_runner::{Config as Runs, TestRunner};
 use rstest::rstest;
+use tandem_app::decisions::Origin;
 use tandem_app::tasks::Expected;
 use tandem_app::{Error, agents, approvals, connections, messages, pairing, tasks};
-use tandem_core::{AgentId, IdSource, Now, Refusal, Role, Rule, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, IdSource, Now, Refusal, Role, Rule, Status, TaskId, Timestamp, Way};
 use tandem_store::{Database, Options, Store, Tx};
 
 use crate::harness::{Db, Place};
@@ -316,13 +317,31 @@ impl Real<'_> {
             Act::Approve { task, by } => {
                 let task = self.task(task);
                 self.write(move |tx, now| {
-                    approvals::approve(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
+                    approvals::approve(
+                        tx,
+                        &agents[by],
+                        &task,
+                        None,
+                        &Expected::default(),
+                        &Origin::of(Way::Rest),
+                        now,
+                    )
+                    .map(drop)
                 })
             }
             Act::Reject { task, by } => {
                 let task = self.task(task);
                 self.write(move |tx, now| {
-                    approvals::reject(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
+                    approvals::reject(
+                        tx,
+                        &agents[by],
+                        &task,
+                        None,
+                        &Expected::default(),
+                        &Origin::of(Way::Rest),
+                        now,
+                    )
+                    .map(drop)
                 })
             }
             Act::Delete { task, by } => {

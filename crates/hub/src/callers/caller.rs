@@ -4,9 +4,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use tandem_app::decisions::Origin;
 use tandem_app::idempotency::Key;
 use tandem_app::keys::KeyHash;
-use tandem_core::AgentId;
+use tandem_core::{AgentId, Way};
 use tandem_store::Owner;
 
 use crate::callers::budget::{Held, RequestMemory};
@@ -40,6 +41,8 @@ pub struct Caller {
     /// Whether a person looks at the agent's things in the dashboard. Delivery marks and presence are about the agent, so
     /// such a request leaves none.
     pub is_person: bool,
+    /// By which way the request came, for the log of decisions.
+    pub origin: Origin,
     /// The memory of the request's body. It is held as long as the caller, because the body becomes the operation's
     /// input.
     pub held: Option<Arc<Held>>,
@@ -65,7 +68,8 @@ impl Caller {
     #[must_use]
     pub fn new(agent: AgentId, key_hash: KeyHash, address: Address) -> Self {
         let (idempotency, if_match, is_person) = (None, None, false);
-        Self { agent, key_hash, address, idempotency, if_match, is_person, held: None, memory: None }
+        let origin = Origin::of(Way::Rest);
+        Self { agent, key_hash, address, idempotency, if_match, is_person, origin, held: None, memory: None }
     }
 
     /// The same for a request with memory for what it reads.
@@ -77,7 +81,19 @@ impl Caller {
     /// The same agent, for a person who looks at a page.
     #[must_use]
     pub fn as_person(self) -> Self {
-        Self { is_person: true, ..self }
+        Self { is_person: true, origin: Origin::of(Way::Page), ..self }
+    }
+
+    /// The same for a request that came by another way than the API.
+    #[must_use]
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Where a decision comes from, for the log.
+    #[must_use]
+    pub(crate) fn deciding(&self) -> Origin {
+        Origin { address: Some(self.address.ip.to_string()), ..self.origin.clone() }
     }
 
     #[must_use]

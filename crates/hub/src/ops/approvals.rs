@@ -99,8 +99,9 @@ pub async fn approve(
     body: ApproveTask,
 ) -> Result<TaskView, Error> {
     let (by, id, expected) = (caller.agent.clone(), task.clone(), expected(caller, body.expected_status));
+    let from = caller.deciding();
     hub.write_once(caller, move |tx, now| {
-        Ok(TaskView::new(approvals::approve(tx, &by, &id, body.note.as_ref(), &expected, now)?, &by))
+        Ok(TaskView::new(approvals::approve(tx, &by, &id, body.note.as_ref(), &expected, &from, now)?, &by))
     })
     .await
 }
@@ -112,8 +113,9 @@ pub async fn reject(
     body: WithReason,
 ) -> Result<TaskView, Error> {
     let (by, id, expected) = (caller.agent.clone(), task.clone(), expected(caller, body.expected_status));
+    let from = caller.deciding();
     hub.write_once(caller, move |tx, now| {
-        Ok(TaskView::new(approvals::reject(tx, &by, &id, body.reason.as_ref(), &expected, now)?, &by))
+        Ok(TaskView::new(approvals::reject(tx, &by, &id, body.reason.as_ref(), &expected, &from, now)?, &by))
     })
     .await
 }

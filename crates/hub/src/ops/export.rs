@@ -6,13 +6,15 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::TryStreamExt as _;
 use tandem_api::agents::{BlockEntry, Profile};
 use tandem_api::connections::ConnectionView;
+use tandem_api::decisions::DecisionView;
 use tandem_api::error::Code;
 use tandem_api::events::EventView;
 use tandem_api::export::ExportedFile;
 use tandem_api::messages::MessageView;
 use tandem_api::tasks::TaskView;
+use tandem_app::decisions::Search;
 use tandem_app::limits::{Kind, Limit};
-use tandem_app::{agents, blocks, connections, events, files, messages, tasks, webhooks};
+use tandem_app::{agents, blocks, connections, decisions, events, files, messages, tasks, webhooks};
 use tandem_core::files::File;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 use tandem_store::tasks::Filter;
@@ -21,7 +23,9 @@ use tracing::Instrument as _;
 
 use super::files::{PIECES_PER_CHECK, find};
 use super::give_back;
-use super::{blocks::entry, connections::view as connection_view, events::view};
+use super::{
+    blocks::entry, connections::view as connection_view, decisions::view as decision_view, events::view,
+};
 use crate::files as stored;
 use crate::{Caller, Error, Hub, HubParts, UseCase};
 
@@ -53,6 +57,7 @@ pub enum Section {
         /// Whether all its bytes are there.
         complete: bool,
     },
+    Decisions(Vec<DecisionView>),
     Blocks(Vec<BlockEntry>),
     Events(Vec<EventView>),
     /// The end: nothing is missing.
@@ -134,6 +139,7 @@ impl Export {
         self.tasks().await?;
         self.messages().await?;
         self.files().await?;
+        self.decisions().await?;
         self.blocks().await?;
         self.events().await?;
         self.put(Section::Complete).await
@@ -282,6 +288,19 @@ impl Export {
         }
         self.put(Section::FileBytes(STANDARD.encode(&rest))).await?;
         self.put(Section::FileEnds { complete: true }).await
+    }
+
+    async fn decisions(&self) -> Result<(), ExportError> {
+        let mut before = None;
+        loop {
+            let (by, search) = (self.caller.agent.clone(), Search { before, ..Search::default() });
+            let page = self.read(move |tx, _| decisions::list(tx, &by, &search, PAGE)).await?;
+            self.put(Section::Decisions(page.items.into_iter().map(decision_view).collect())).await?;
+            before = page.next;
+            if before.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     async fn blocks(&self) -> Result<(), ExportError> {

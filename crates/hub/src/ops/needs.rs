@@ -5,10 +5,10 @@ use tandem_api::tasks::{PageQuery, PartyRole, TaskView};
 use tandem_api::webhooks::DeliveryView;
 use tandem_app::webhooks;
 use tandem_core::text::SearchText;
-use tandem_core::{AgentId, Role, Status, Timestamp};
+use tandem_core::{AgentId, Role, Status, Task, Timestamp, Waits};
 use tandem_store::tasks::Filter;
 
-use super::tasks::select;
+use super::tasks::select_with;
 use super::webhooks as deliveries;
 use crate::ops::paging;
 use crate::{Caller, Error, HubParts, Listed};
@@ -25,6 +25,8 @@ pub struct Selection {
     pub statuses: Vec<Status>,
     /// Only those that are held at the caller's gate.
     pub held: bool,
+    /// Only those whose target has given no sign of life in time.
+    pub stalled: bool,
     /// Only where the caller has this role.
     pub role: Option<PartyRole>,
     /// Only with this other party.
@@ -34,16 +36,42 @@ pub struct Selection {
     pub cursor: Option<String>,
 }
 
+/// A task as people follow it.
+#[derive(Debug, Clone)]
+pub struct Followed {
+    pub task: TaskView,
+    /// What the caller is in it.
+    pub role: Role,
+    pub waits: Waits,
+    /// Since when its target has given no sign of life, if it is silent.
+    pub silent_since: Option<Timestamp>,
+}
+
+impl Followed {
+    pub(super) fn new(task: Task, caller: &AgentId) -> Self {
+        let role = task.role_of(caller).unwrap_or(Role::Target);
+        let (waits, silent_since) = (task.waits(), task.silent_since());
+        Self { task: TaskView::new(task, caller), role, waits, silent_since }
+    }
+
+    /// Whether the owner of the caller has to act.
+    #[must_use]
+    pub fn needs_owner(&self) -> bool {
+        self.waits.needs(self.role)
+    }
+}
+
 /// The caller's tasks, newest first, without descriptions and results.
 pub async fn tasks(
     hub: &HubParts,
     caller: &Caller,
     selection: Selection,
     limit: i64,
-) -> Result<Listed<TaskView>, Error> {
+) -> Result<Listed<Followed>, Error> {
     let filter = Filter {
         statuses: selection.statuses,
         held: selection.held,
+        stalled: selection.stalled,
         brief: true,
         role: selection.role.map(Role::from),
         with: selection.with,
@@ -51,7 +79,7 @@ pub async fn tasks(
         before: paging::place(selection.cursor.as_deref())?,
         limit: paging::LIST.of(Some(limit))?,
     };
-    select(hub, caller, filter).await
+    select_with(hub, caller, filter, Followed::new).await
 }
 
 /// One thing that needs the owner.
@@ -70,8 +98,12 @@ pub enum NeedKind {
     /// Answer a question of the target.
     Answer,
     Authorise,
+    /// Wake a target that gives no sign of life, or give its task to another.
+    Wake,
     /// Accept the result of a reviewed task, or send it back.
     Accept,
+    /// Raise the budget of messages.
+    Raise,
     /// Retry a task that failed or expired.
     Retry,
 }
@@ -96,12 +128,13 @@ pub async fn list(hub: &HubParts, caller: &Caller, limit: usize) -> Result<Needs
     let selections = [
         Selection { held: true, ..Selection::default() },
         own(&[Status::InputRequired, Status::AuthRequired]),
+        Selection { stalled: true, ..own(&[Status::Working]) },
         own(&[Status::Failed, Status::Expired]),
     ];
     let mut items = Vec::new();
     for selection in selections {
         let found = tasks(hub, caller, selection, rows).await?.items;
-        items.extend(found.into_iter().filter_map(|task| need(task, now)));
+        items.extend(found.into_iter().filter_map(|followed| need(followed, now)));
     }
     items.sort_by_key(urgency);
     let has_more = items.len() > limit;
@@ -109,16 +142,22 @@ pub async fn list(hub: &HubParts, caller: &Caller, limit: usize) -> Result<Needs
     Ok(Needs { items, has_more })
 }
 
-fn need(task: TaskView, now: Timestamp) -> Option<Need> {
-    let kind = match task.status {
-        Status::Submitted => NeedKind::Approve,
-        Status::AuthRequired => NeedKind::Authorise,
-        Status::InputRequired if task.requires_review && task.result.is_some() => NeedKind::Accept,
-        Status::InputRequired => NeedKind::Answer,
-        _ => NeedKind::Retry,
+fn need(followed: Followed, now: Timestamp) -> Option<Need> {
+    let Followed { task, waits, silent_since, .. } = followed;
+    let kind = match waits {
+        Waits::Approval => NeedKind::Approve,
+        Waits::Authorisation => NeedKind::Authorise,
+        Waits::Acceptance => NeedKind::Accept,
+        Waits::Answer => NeedKind::Answer,
+        Waits::Budget => NeedKind::Raise,
+        Waits::Sign => NeedKind::Wake,
+        Waits::End => NeedKind::Retry,
+        // It goes on by itself.
+        Waits::Publication | Waits::Taking | Waits::Work | Waits::Resumption => return None,
     };
     let since = match kind {
-        NeedKind::Approve => task.created_at,
+        NeedKind::Approve => task.delivery.queued_at.unwrap_or(task.created_at),
+        NeedKind::Wake => silent_since.unwrap_or(task.updated_at),
         NeedKind::Retry => task.completed_at.unwrap_or(task.updated_at),
         _ => task.updated_at,
     };

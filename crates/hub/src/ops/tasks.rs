@@ -100,13 +100,23 @@ pub(super) async fn select(
     caller: &Caller,
     filter: Filter,
 ) -> Result<Listed<TaskView>, Error> {
+    select_with(hub, caller, filter, TaskView::new).await
+}
+
+/// The same, each task in a form of the caller's choice.
+pub(super) async fn select_with<T>(
+    hub: &HubParts,
+    caller: &Caller,
+    filter: Filter,
+    view: fn(Task, &AgentId) -> T,
+) -> Result<Listed<T>, Error> {
     let by = caller.agent.clone();
     let unwritten = hub.marks.unwritten();
     let mut page = hub.read_page(caller, move |tx, now| tasks::list(tx, &by, &filter, now)).await?;
     page.items.iter_mut().for_each(|task| unwritten.apply(task));
     let unfetched = page.items.iter().filter(|task| task.is_unfetched_by(&caller.agent));
     hub.mark_fetched(caller, unfetched.map(|task| task.id.clone()));
-    Ok(Listed::new(page, |task| TaskView::new(task, &caller.agent), paging::cursor))
+    Ok(Listed::new(page, |task| view(task, &caller.agent), paging::cursor))
 }
 
 pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Versioned, Error> {

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use tandem_api::messages::{MessageFile, MessageView};
 use tandem_api::tasks::{TaskLogView, TaskView};
-use tandem_app::{Error as AppError, agents, files, messages, tasks};
+use tandem_app::{Error as AppError, agents, decisions, files, messages, tasks};
 use tandem_core::messages::{ContentType, Message};
 use tandem_core::moves::Position;
 use tandem_core::text::json_bytes;
-use tandem_core::{AgentId, FileId, MessageId, Refusal, Role, Task, TaskId, Timestamp};
+use tandem_core::{AgentId, FileId, MessageId, Refusal, Role, Task, TaskId, Timestamp, Verdict, Waits};
 use tandem_store::Tx;
 
 use super::models::PAGE_BYTES_MAX;
@@ -36,6 +36,13 @@ pub struct PartyKey {
     pub pem: Option<String>,
 }
 
+/// What was decided at a gate, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate {
+    pub at: Timestamp,
+    pub verdict: Verdict,
+}
+
 /// A task with a page of its thread and its history, and the facts that decide what is possible.
 #[derive(Debug)]
 pub struct ThreadPage {
@@ -49,6 +56,11 @@ pub struct ThreadPage {
     pub closed: Option<Refusal>,
     /// Why no file can be attached now, if so.
     pub no_file: Option<Refusal>,
+    pub waits: Waits,
+    /// Since when its target has given no sign of life, if it is silent.
+    pub silent_since: Option<Timestamp>,
+    /// What was decided at gates, the first attempt first.
+    pub gates: Vec<Gate>,
     /// Whether it was ever submitted.
     pub was_published: bool,
     /// How many messages count against the budget.
@@ -102,6 +114,9 @@ pub async fn page(
                 keys.push(PartyKey { agent: agent.clone(), pem });
             }
         }
+        let decided = decisions::of_task(tx, &id)?.into_iter();
+        let gates = decided.map(|one| Gate { at: one.at, verdict: one.verdict }).collect();
+        let (waits, silent_since) = (task.waits(), task.silent_since());
         let (position, closed, no_file) =
             (task.position(), task.check_open().err(), task.check_file(role).err());
         let (was_published, messages_used) = (task.queued_at.is_some(), task.spoken_count);
@@ -117,6 +132,9 @@ pub async fn page(
             position,
             closed,
             no_file,
+            waits,
+            silent_since,
+            gates,
             was_published,
             messages_used,
             lease_until,

@@ -29,6 +29,12 @@ pub async fn replay(hub: &HubParts, caller: &Caller, delivery: &DeliveryId) -> R
     hub.write_once(caller, move |tx, now| Ok(view(webhooks::replay(tx, &by, &id, now)?))).await
 }
 
+/// Sends the failed ones of the caller's newest deliveries again; tells how many.
+pub async fn replay_failed(hub: &HubParts, caller: &Caller) -> Result<usize, Error> {
+    let by = caller.agent.clone();
+    hub.write(caller, move |tx, now| webhooks::replay_failed(tx, &by, now)).await
+}
+
 /// Sends a test event to the caller's webhook.
 pub async fn ping(hub: &HubParts, caller: &Caller) -> Result<DeliveryView, Error> {
     let by = caller.agent.clone();

@@ -97,7 +97,7 @@ pub(crate) async fn apply_retention(db: Db, config: Config, mut pacing: Pacing) 
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     while pacing.tick(&mut tick).await {
         match remove_old(db.store(), db.time(), &config, &mut pacing).await {
-            Ok(removed) if removed.events + removed.deliveries > 0 => {
+            Ok(removed) if removed.events + removed.deliveries + removed.decisions > 0 => {
                 tracing::info!(?removed, "removed old rows");
             }
             Ok(_) => {}
@@ -130,6 +130,7 @@ pub(crate) async fn remove_expired(
 pub(crate) struct Removed {
     pub(crate) events: u64,
     pub(crate) deliveries: u64,
+    pub(crate) decisions: u64,
 }
 
 /// Removes the rows that are older than the settings allow.
@@ -146,6 +147,9 @@ pub(crate) async fn remove_old(
     }
     if let Some(until) = until(config.delivery_retention_days) {
         removed.deliveries = old_deliveries(store, until, pacing).await?;
+    }
+    if let Some(until) = until(config.decision_retention_days) {
+        removed.decisions = old_decisions(store, until, pacing).await?;
     }
     Ok(removed)
 }
@@ -176,6 +180,17 @@ async fn old_events(store: &Store, until: Timestamp, pacing: &mut Pacing) -> Res
             None => return Ok(removed),
         }
         if !pacing.pause().await {
+            return Ok(removed);
+        }
+    }
+}
+
+async fn old_decisions(store: &Store, until: Timestamp, pacing: &mut Pacing) -> Result<u64, Error> {
+    let mut removed = 0;
+    loop {
+        let rows = store.write(move |tx| passes::trim_decisions(tx, until)).await?;
+        removed += rows;
+        if !passes::is_full(rows) || !pacing.pause().await {
             return Ok(removed);
         }
     }

@@ -20,6 +20,8 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use tandem_core::Way;
+use tandem_hub::ops::decisions::Origin;
 use tandem_hub::{Error, Hub, RunToCompletion};
 use tracing::{Instrument as _, Span};
 
@@ -87,9 +89,11 @@ impl Handler {
     fn call(&self, extensions: &Extensions) -> Result<Call, ErrorData> {
         let parts = parts(extensions)?;
         let caller = Visitor::of(parts).ok().and_then(Visitor::caller);
+        let caller =
+            caller.ok_or_else(|| ErrorData::invalid_request("a valid API key is needed", None))?;
         Ok(Call {
             hub: Arc::clone(&self.hub),
-            caller: caller.ok_or_else(|| ErrorData::invalid_request("a valid API key is needed", None))?,
+            caller: caller.with_origin(Origin::of(Way::Mcp)),
             sessions: Arc::clone(&self.sessions),
             session: session(extensions).map(SessionId::from),
             disconnect: parts.extensions.get::<ClientDisconnect>().cloned().unwrap_or_default(),

@@ -16,7 +16,7 @@ use crate::http::{ApiError, json};
 /// Export all your data.
 ///
 /// One JSON object: your profile, connections, tasks with their messages, files (up to 45 MB of bytes in total),
-/// blocks and events; no secrets. It is complete if `__exportComplete` is present. Once in ten minutes.
+/// decisions, blocks and events; no secrets. It is complete if `__exportComplete` is present. Once in ten minutes.
 #[utoipa::path(get, path = "/agents/me/export", tag = "agents",
     responses((status = 200, description = "The export", content_type = "application/json")))]
 pub(crate) async fn export(
@@ -52,7 +52,7 @@ fn document(body: Body) -> Response {
 }
 
 /// The arrays of the document, in their order.
-const ARRAYS: [&str; 6] = ["connections", "tasks", "messages", "files", "blocks", "events"];
+const ARRAYS: [&str; 7] = ["connections", "tasks", "messages", "files", "decisions", "blocks", "events"];
 
 /// How much of the document has been written.
 #[derive(Debug, Default)]
@@ -78,6 +78,7 @@ impl Document {
             }
             Section::FileBytes(base64) => base64,
             Section::FileEnds { complete } => format!("\",\"contentOmitted\":{}}}", !complete),
+            Section::Decisions(items) => self.items("decisions", &items),
             Section::Blocks(items) => self.items("blocks", &items),
             Section::Events(items) => self.items("events", &items),
             Section::Complete => {

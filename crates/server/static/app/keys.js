@@ -4,6 +4,7 @@
 //   [data-key="a"|"r"]     in a row: what the key brings the person to, a button or a <details>
 //   [data-keys-show]       a button that shows the list
 import { all, button, byId, element, onPress, setting, store } from './dom.js';
+import { togglePalette } from './palette.js';
 
 const SEQUENCE_MS = 1500;
 const ROWS = 'main :is([data-row], .table tbody tr, .tail tbody tr)';
@@ -12,7 +13,7 @@ const ROWS = 'main :is([data-row], .table tbody tr, .tail tbody tr)';
 const PLACES = { h: '.brand', a: 'a[href$="/approvals"]', t: 'a[href$="/tasks"]', e: 'a[href$="/events"]', w: 'a[href$="/webhooks"]' };
 
 const LIST = {
-  'g h': 'Home', 'g a': 'Approvals', 'g t': 'Tasks', 'g e': 'Events', 'g w': 'Webhooks', '/': 'Search', j: 'Next row',
+  'g h': 'Home', 'g a': 'Approvals', 'g t': 'Tasks', 'g e': 'Events', 'g w': 'Webhooks', '/': 'Search', 'Ctrl+K': 'Search everything', j: 'Next row',
   k: 'Row before', Enter: 'Open the row', a: 'Go to the Approve button', r: 'Open Reject', '?': 'This list',
 };
 
@@ -29,7 +30,7 @@ function press(event) {
   const isField = target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
   /** @type {(() => void) | null | undefined} */
   let act = null;
-  if (isModified) act = key === '/' ? toggleList : null;
+  if (isModified) act = key === '/' ? toggleList : key === 'k' ? togglePalette : null;
   else if (!isField && isOn()) act = Date.now() - sequenceAt < SEQUENCE_MS ? placeFor(key) : actionFor(key);
   sequenceAt = 0;
   if (!act) return;

@@ -99,6 +99,8 @@ const ids = (root) => regions(root).map((region) => region.id).join(' ');
 
 /** @param {Element} old @param {Element} next */
 function isInUse(old, next) {
+  // What was typed into a refused form stands there as the server sent it.
+  if (byId('main')?.dataset.refused !== undefined && all(old, '[role="alert"], form :is(input:not([type="hidden"]), select, textarea)').length) return true;
   if (document.activeElement !== document.body && old.contains(document.activeElement)) return true;
   if (all(old, 'input, textarea, select').some(isChanged)) return true;
   if (all(old, 'details[open]').some((details) => !sameId(next, details))) return true;
@@ -106,8 +108,9 @@ function isInUse(old, next) {
   return selection?.type === 'Range' && selection.getRangeAt(0).intersectsNode(old);
 }
 
-/** @param {Element} field */
+/** Also what was typed into a form that was refused. @param {Element} field */
 function isChanged(field) {
+  if (field instanceof HTMLElement && field.dataset.typed !== undefined) return true;
   if (field instanceof HTMLSelectElement) {
     const options = [...field.options];
     const hasDefault = options.some((option) => option.defaultSelected);

@@ -13,6 +13,8 @@ use crate::{Error, Tx};
 
 /// How many of an agent's tasks one search by title goes through. Each of their rows is read.
 const SEARCH_SCAN_MAX: i64 = 5_000;
+/// How many a search for silent ones goes through. Each of their rows is read, for every view of Home.
+const SILENT_SCAN_MAX: i64 = 500;
 /// How many one search by party alone goes through. Only entries of indexes are read, and merged.
 const PARTY_SCAN_MAX: i64 = 2_000;
 
@@ -48,6 +50,8 @@ pub struct Filter {
     /// Without description, and with an empty text in place of a result, for lists that show neither: they may be
     /// large.
     pub brief: bool,
+    /// Only those whose target has given no sign of life in time.
+    pub stalled: bool,
     /// Only where the caller has this role.
     pub role: Option<Role>,
     /// Only with this other party.
@@ -140,6 +144,7 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         return Ok(Found { tasks: Vec::new(), stopped_at: None });
     }
     let scanned = match (&filter.text, &filter.with) {
+        _ if filter.stalled => Some(SILENT_SCAN_MAX),
         (Some(_), _) => Some(SEARCH_SCAN_MAX),
         (None, Some(_)) => Some(PARTY_SCAN_MAX),
         (None, None) => None,
@@ -153,7 +158,7 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
     query.push(" limit ").bind(scanned.unwrap_or(filter.limit));
     if let Some(with) = &filter.with {
         query.push(") scanned where party = ").bind(with);
-        if filter.text.is_none() {
+        if filter.text.is_none() && !filter.stalled {
             query.push(NEWEST_FIRST).push(" limit ").bind(filter.limit);
         }
     }
@@ -161,6 +166,9 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
     if let Some(text) = &filter.text {
         query.push(" and t.search_title like ").bind(contains_pattern(&searchable(text.as_str().trim())));
         query.push(" escape '!'");
+    }
+    if filter.stalled {
+        query.push(" and t.stalled_at is not null");
     }
     query.push(" order by t.created_at desc, t.id desc limit ").bind(filter.limit);
     let (tasks, cut) = tx.list_page::<Task>(&query.sql, &query.params)?;

@@ -67,6 +67,8 @@ columns! {
         acknowledged_at [THREAD | LATER],
         expires_at [STATE],
         lease_until [THREAD | LATER],
+        stalled_at [THREAD | LATER],
+        asked_after [STATE | LATER],
         parent: parent_id,
         parent_shared,
         network: network_id,

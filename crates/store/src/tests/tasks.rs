@@ -56,6 +56,8 @@ pub(super) fn new_task() -> Task {
         acknowledged_at: None,
         expires_at: Some(Timestamp(65)),
         lease_until: None,
+        stalled_at: None,
+        asked_after: None,
         parent: Some(id("parent")),
         parent_shared: false,
         network: Some(id("network")),
@@ -110,6 +112,7 @@ fn changed_task() -> Task {
     (task.surfaced_at, task.surfaced_by) = (Some(Timestamp(167)), Some(Rung::Channel));
     (task.acknowledged_at, task.expires_at) = (Some(Timestamp(164)), Some(Timestamp(165)));
     task.lease_until = Some(Timestamp(166));
+    (task.stalled_at, task.asked_after) = (Some(Timestamp(173)), Some(174));
     (task.parent, task.parent_shared, task.network) = (Some(id("parent2")), true, Some(id("network2")));
     (task.result, task.progress, task.progress_note) = (text("result"), Some(171), text("note"));
     task.usage_micro = 172;
@@ -185,6 +188,8 @@ fn expect_task(place: &mut Place, first: &Task, now: &Task, search_title: &str, 
             ("acknowledged_at", now.acknowledged_at.into()),
             ("expires_at", now.expires_at.into()),
             ("lease_until", now.lease_until.into()),
+            ("stalled_at", now.stalled_at.into()),
+            ("asked_after", now.asked_after.into()),
             ("parent_id", first.parent.as_ref().into()),
             ("parent_shared", now.parent_shared.into()),
             ("network_id", now.network.as_ref().into()),
@@ -253,6 +258,7 @@ fn a_change_of_the_thread_writes_nothing_else(#[values(Db::Sqlite, Db::Postgres)
         spoken_count: changed.spoken_count,
         acknowledged_at: changed.acknowledged_at,
         lease_until: changed.lease_until,
+        stalled_at: changed.stalled_at,
         progress: changed.progress,
         progress_note: changed.progress_note,
         updated_at: changed.updated_at,

@@ -13,7 +13,7 @@ use super::{Person, hidden, text};
 use crate::harness::{ADMIN_TOKEN, Agent, Db, Harness, Held, PATIENCE, Place, Reply, eventually};
 
 /// All scripts together.
-const SCRIPT_BYTES_MAX: usize = 60_000;
+const SCRIPT_BYTES_MAX: usize = 64_000;
 
 fn location(reply: &crate::harness::Reply) -> String {
     reply.header("location").unwrap_or_default().to_owned()

@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::{Strategy, any};
 use proptest::test_runner::{Config as Runs, TestRunner};
 use rstest::rstest;
+use tandem_app::decisions::Origin;
 use tandem_app::messages::NewMessage;
 use tandem_app::tasks::{self, Change, Defaults, Expected, HeartbeatInput, NewReply, NewTask, Outcome};
 use tandem_app::{Error, agents, approvals, deadlines, messages, pairing, updates};
 use tandem_core::messages::{DELETED, Message};
 use tandem_core::tasks::{OnStall, Task};
-use tandem_core::{AgentId, IdSource, Now, Rule, Status, TaskId, Timestamp};
+use tandem_core::{AgentId, IdSource, Now, Rule, Status, TaskId, Timestamp, Way};
 use tandem_store::events::Logged;
 use tandem_store::tasks::LogLine;
 use tandem_store::{Database, Effect, Options, Store, Tx};
@@ -289,13 +290,31 @@ impl World<'_> {
             Act::Approve { task, by } => {
                 let task = id(task);
                 self.run(move |tx, now| {
-                    approvals::approve(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
+                    approvals::approve(
+                        tx,
+                        &agents[by],
+                        &task,
+                        None,
+                        &Expected::default(),
+                        &Origin::of(Way::Rest),
+                        now,
+                    )
+                    .map(drop)
                 })
             }
             Act::Reject { task, by } => {
                 let task = id(task);
                 self.run(move |tx, now| {
-                    approvals::reject(tx, &agents[by], &task, None, &Expected::default(), now).map(drop)
+                    approvals::reject(
+                        tx,
+                        &agents[by],
+                        &task,
+                        None,
+                        &Expected::default(),
+                        &Origin::of(Way::Rest),
+                        now,
+                    )
+                    .map(drop)
                 })
             }
             Act::Delete { task, by } => {

@@ -10,7 +10,7 @@ use super::{Operation, Prepared};
 use crate::harness::Harness;
 
 /// What the hub writes by itself, at a time of its own choosing.
-const BY_THE_HUB: [&str; 12] = [
+const BY_THE_HUB: [&str; 13] = [
     "last_seen_at",
     "pushed_at",
     "fetched_at",
@@ -23,6 +23,7 @@ const BY_THE_HUB: [&str; 12] = [
     "webhook_interrupted",
     "webhook_failing_since",
     "lease_until",
+    "stalled_at",
 ];
 
 /// What the hub writes after a tool has shown news to a model, unless the client has hung up meanwhile.

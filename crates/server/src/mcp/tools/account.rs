@@ -187,6 +187,7 @@ async fn exported(call: &Call, mut sections: mpsc::Receiver<Section>) -> Result<
                 }
                 0
             }
+            Section::Decisions(items) => extend(&mut export.decisions, items),
             Section::Blocks(items) => extend(&mut export.blocks, items),
             Section::Events(items) => {
                 let initiators: HashMap<_, _> =

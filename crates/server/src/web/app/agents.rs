@@ -50,7 +50,7 @@ impl Row {
         let name = alias.clone().unwrap_or_else(|| peer.agent_name.as_str().to_owned());
         Self {
             href: format!("{base}/agents/{}", peer.id),
-            initial: words::initial(&name),
+            initial: words::initials(&name),
             real_name: alias.map(|_| peer.agent_name.as_str().to_owned()).filter(|real| *real != name),
             name,
             reach: ReachMark::new(
@@ -69,7 +69,7 @@ impl Row {
             href: format!("{}/profile", shell.base),
             name: profile.name.as_str().to_owned(),
             real_name: None,
-            initial: words::initial(profile.name.as_str()),
+            initial: words::initials(profile.name.as_str()),
             reach: ReachMark::new(profile.reach, profile.reach_confirmed_at, profile.last_seen_at, shell.now),
             rule: rule_word(profile.default_approval_rule, None),
             words: profile.public_key.as_ref().and_then(|key| key_words(key.as_str())),
@@ -97,7 +97,7 @@ impl BlockedRow {
     fn new(entry: &BlockEntry, shell: &Shell) -> Self {
         let name = entry.agent_name.as_str().to_owned();
         let since = shell.when(&entry.created_at);
-        Self { id: entry.agent_id.clone(), initial: words::initial(&name), name, since }
+        Self { id: entry.agent_id.clone(), initial: words::initials(&name), name, since }
     }
 }
 

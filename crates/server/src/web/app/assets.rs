@@ -23,7 +23,7 @@ macro_rules! files {
 }
 
 /// By name.
-static FILES: [(&str, Constant); 17] = files! {
+static FILES: [(&str, Constant); 18] = files! {
     "app.css": CSS,
     "icons.svg": SVG,
     "app.js": JS,
@@ -34,6 +34,7 @@ static FILES: [(&str, Constant); 17] = files! {
     "theme.js": JS,
     "theme-boot.js": JS,
     "keys.js": JS,
+    "palette.js": JS,
     "codes.js": JS,
     "sealed.js": JS,
     "dom.js": JS,

@@ -48,7 +48,7 @@ impl Found {
         let name = entry.name.as_str().to_owned();
         Self {
             id: entry.id.to_string(),
-            initial: words::initial(&name),
+            initial: words::initials(&name),
             name,
             description: entry.description.as_ref().map(|text| text.as_str().to_owned()),
             capabilities: entry.capabilities.as_slice().to_vec(),

@@ -19,6 +19,8 @@ pub(crate) enum PageError {
         next: Option<String>,
         /// Whether the browser follows a redirect to another page; a script or a form must be told instead.
         redirects: bool,
+        /// What was typed into the form that was sent, by field.
+        typed: Vec<(&'static str, String)>,
     },
 }
 
@@ -34,6 +36,9 @@ struct ErrorPage {
     status: u16,
     sentence: String,
     is_sign_in: bool,
+    /// The query of the way back.
+    back: String,
+    typed: Vec<(&'static str, String)>,
 }
 
 impl IntoResponse for PageError {
@@ -46,22 +51,33 @@ impl IntoResponse for PageError {
                 }
                 response
             }
-            Self::SignIn { next, redirects: true } => {
-                let next = next.map_or_else(String::new, |next| {
-                    let query: String =
-                        form_urlencoded::Serializer::new(String::new()).append_pair("next", &next).finish();
-                    format!("?{query}")
-                });
-                super::redirect(&format!("/app/sign-in{next}"))
+            Self::SignIn { next, redirects: true, .. } => {
+                super::redirect(&format!("/app/sign-in{}", back_to(next.as_deref())))
             }
-            Self::SignIn { redirects: false, .. } => page(
-                401,
-                "You are not signed in any more. Sign in again and look whether it has taken effect."
-                    .to_owned(),
-                true,
-            ),
+            Self::SignIn { next, redirects: false, typed } => {
+                let what = match typed.as_slice() {
+                    [] => "Sign in again and look whether it has taken effect.",
+                    _ => "Nothing was sent. What you typed stands below: sign in again, then send it.",
+                };
+                show(ErrorPage {
+                    status: 401,
+                    sentence: format!("You are not signed in any more. {what}"),
+                    is_sign_in: true,
+                    back: back_to(next.as_deref()),
+                    typed,
+                })
+            }
         }
     }
+}
+
+/// The query that leads from the sign-in back to a page.
+fn back_to(next: Option<&str>) -> String {
+    next.map_or_else(String::new, |next| {
+        let query: String =
+            form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
+        format!("?{query}")
+    })
 }
 
 /// A refusal of what comes before the pages, such as a limit, as a page of its own.
@@ -80,8 +96,12 @@ pub(crate) fn as_page(mut refusal: Response) -> Response {
 }
 
 fn page(status: u16, sentence: String, is_sign_in: bool) -> Response {
-    let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    match html(code, &ErrorPage { status, sentence, is_sign_in }) {
+    show(ErrorPage { status, sentence, is_sign_in, back: String::new(), typed: Vec::new() })
+}
+
+fn show(page: ErrorPage) -> Response {
+    let code = StatusCode::from_u16(page.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    match html(code, &page) {
         Ok(response) => response,
         Err(_) => code.into_response(),
     }

@@ -22,9 +22,11 @@ mod network;
 mod networks;
 mod pair;
 mod pair_link;
+mod people;
 mod plot;
 mod profile;
 mod reach;
+mod search;
 mod session;
 mod shell;
 mod sign_in;
@@ -72,6 +74,7 @@ pub(crate) fn routes() -> Router<Hub> {
         .merge(pair::routes())
         .merge(pair_link::routes())
         .merge(profile::routes())
+        .merge(search::routes())
         .merge(webhooks::routes())
         .merge(approvals::routes())
         .merge(thread::routes())

@@ -54,7 +54,7 @@ impl Member {
         Self {
             id: member.agent_id.to_string(),
             name: member.agent_name.as_str().to_owned(),
-            initial: words::initial(member.agent_name.as_str()),
+            initial: words::initials(member.agent_name.as_str()),
             is_own: member.agent_name.author() == Author::Reader,
             is_owner: member.role == NetworkRole::Owner,
             is_online: member.online,
@@ -78,7 +78,7 @@ impl Message {
     fn new(message: &BroadcastView, shell: &Shell) -> Self {
         Self {
             name: message.sender_agent_name.as_str().to_owned(),
-            initial: words::initial(message.sender_agent_name.as_str()),
+            initial: words::initials(message.sender_agent_name.as_str()),
             is_own: message.sender_agent_name.author() == Author::Reader,
             when: shell.when(&message.created_at),
             recipients: message.recipients,

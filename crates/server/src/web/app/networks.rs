@@ -40,7 +40,7 @@ impl Row {
             href: format!("{}/networks/{}", shell.base, network.id),
             name: network.name.as_str().to_owned(),
             owner: network.owner_agent_name.as_str().to_owned(),
-            owner_initial: words::initial(network.owner_agent_name.as_str()),
+            owner_initial: words::initials(network.owner_agent_name.as_str()),
             is_own: network.role == NetworkRole::Owner && network.owner_agent_name.author() == Author::Reader,
             members: words::thousands(network.member_count),
             since: shell.when(&network.created_at),

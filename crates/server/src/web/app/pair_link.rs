@@ -72,9 +72,13 @@ struct Asked {
 
 fn browser_of(identity: Identity, address: &Address) -> Option<Browser> {
     match identity {
-        Identity::Browser(session) => {
-            Some(Browser { session, address: address.clone(), target: PATH.to_owned(), memory: None })
-        }
+        Identity::Browser(session) => Some(Browser {
+            session,
+            address: address.clone(),
+            target: PATH.to_owned(),
+            form_page: None,
+            memory: None,
+        }),
         _ => None,
     }
 }
@@ -132,6 +136,7 @@ async fn sign_in_first(
                 session: Arc::new(session),
                 address: address.clone(),
                 target: PATH.to_owned(),
+                form_page: None,
                 memory: None,
             };
             let page = show(hub, Some(&browser), asked).await?;

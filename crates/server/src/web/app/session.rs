@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{Method, header};
+use axum::http::{Method, Uri, header};
 use futures_util::FutureExt as _;
 use serde::de::DeserializeOwned;
 use tandem_app::idempotency::Key;
 use tandem_app::keys;
-use tandem_core::AgentId;
+use tandem_core::{AgentId, Way};
+use tandem_hub::ops::decisions::Origin;
 use tandem_hub::ops::sign_ins::{self, Session};
 use tandem_hub::{Address, Caller, Error, Holder, Hub, RequestMemory};
 
 use super::error::PageError;
 use crate::http::visitor::{Identity, Visitor};
 use crate::http::{error, explain, input};
+
+/// Characters of a session's id in the log of decisions.
+const SESSION_SHOWN: usize = 8;
 
 /// Header of a request by which a script refreshes a page.
 pub(crate) const LIVE_HEADER: &str = "x-live";
@@ -27,6 +32,8 @@ pub(crate) struct Browser {
     pub(crate) address: Address,
     /// The path and query that were asked for.
     pub(crate) target: String,
+    /// The page that the form was on, if this is a form and the browser says so.
+    pub(crate) form_page: Option<String>,
     /// The memory of what the request reads.
     pub(crate) memory: Option<RequestMemory>,
 }
@@ -73,6 +80,7 @@ impl Browser {
                 session: Arc::clone(session),
                 address: address.clone(),
                 target,
+                form_page: if parts.method == Method::POST { page_of_form(parts) } else { None },
                 memory: memory.clone(),
             }),
             _ => Err(sign_in(parts)),
@@ -84,7 +92,38 @@ impl Browser {
 fn sign_in(parts: &Parts) -> PageError {
     let is_page = parts.method == Method::GET && !parts.headers.contains_key(LIVE_HEADER);
     let target = parts.uri.path_and_query().map(|target| target.as_str().to_owned());
-    PageError::SignIn { next: target, redirects: is_page }
+    let next = if is_page { target } else { page_of_form(parts) };
+    PageError::SignIn { next, redirects: is_page, typed: Vec::new() }
+}
+
+/// The page that a form was on, if the browser says so.
+fn page_of_form(parts: &Parts) -> Option<String> {
+    let referrer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+    let page = referrer.path_and_query()?.as_str();
+    page.starts_with("/app/").then(|| page.to_owned())
+}
+
+/// Fields whose text is worth keeping when the session has ended, with their labels.
+const KEPT: [(&str, &str); 5] = [
+    ("title", "Title"),
+    ("description", "Description"),
+    ("content", "Text"),
+    ("reason", "Reason"),
+    ("note", "Note"),
+];
+
+/// The same refusal with what was typed, so that it can be sent after the sign-in.
+async fn keeping(refusal: PageError, parts: &Parts, body: Body, hub: &Hub) -> PageError {
+    let PageError::SignIn { next, redirects: false, .. } = refusal else { return refusal };
+    let gone = |next| PageError::SignIn { next, redirects: false, typed: Vec::new() };
+    let Some(address) = parts.extensions.get::<Address>() else { return gone(next) };
+    let Ok((_, bytes, _held)) = input::read_bytes(hub, Holder::from(address), &parts.headers, body).await
+    else {
+        return gone(next);
+    };
+    let sent = Sent::parse(&bytes);
+    let kept = KEPT.iter().filter_map(|(name, label)| Some((*label, sent.given(name)?)));
+    PageError::SignIn { next, redirects: false, typed: kept.collect() }
 }
 
 impl FromRequestParts<Hub> for Browser {
@@ -109,8 +148,10 @@ impl FromRequestParts<Hub> for Viewer {
         let agent: Option<AgentId> = parts.uri.path().split('/').nth(2).and_then(|id| id.parse().ok());
         let signed_in = agent.and_then(|agent| Some((browser.session.key_of(&agent)?, agent)));
         let Some((key_hash, agent)) = signed_in else { return Err(sign_in(parts)) };
+        let origin = origin(parts, &browser.session);
         let caller = Caller::new(agent, key_hash, browser.address.clone())
             .as_person()
+            .with_origin(origin)
             .with_memory(browser.memory.as_ref());
         // A key that was rotated or suspended ends the sign-in with it.
         match hub.access.check(&caller).await {
@@ -119,6 +160,40 @@ impl FromRequestParts<Hub> for Viewer {
             Ok(()) => Ok(Self { browser, caller }),
         }
     }
+}
+
+/// From where a person decides. The browser is told in words of ours, and of the session's id only as much as tells
+/// sessions apart.
+fn origin(parts: &Parts, session: &Session) -> Origin {
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let session = session.id.get(..SESSION_SHOWN).unwrap_or(&session.id).to_owned();
+    Origin { device: agent.map(device), session: Some(session), ..Origin::of(Way::Page) }
+}
+
+/// A browser as people know it: "Firefox, Android".
+fn device(agent: &str) -> String {
+    let of = |known: &[(&str, &'static str)], unknown| {
+        known.iter().find(|(mark, _)| agent.contains(mark)).map_or(unknown, |(_, word)| *word)
+    };
+    // Each names those before it, too.
+    let browsers = [
+        ("Edg", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("FxiOS/", "Firefox"),
+        ("Chrome/", "Chromium"),
+        ("CriOS/", "Chrome"),
+        ("Safari/", "Safari"),
+    ];
+    let systems = [
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Android", "Android"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "macOS"),
+        ("Linux", "Linux"),
+    ];
+    format!("{}, {}", of(&browsers, "a browser"), of(&systems, "unknown system"))
 }
 
 /// The operator, who looks at `/app/admin/…`.
@@ -222,7 +297,10 @@ impl<V: Sender, T: DeserializeOwned> FromRequest<Hub> for Form<V, T> {
 /// Who sent a form, and its fields.
 async fn receive<V: Sender>(request: Request, hub: &Hub) -> Result<(V, Sent), PageError> {
     let (mut parts, body) = request.into_parts();
-    let by = V::from_request_parts(&mut parts, hub).await?;
+    let by = match V::from_request_parts(&mut parts, hub).await {
+        Ok(by) => by,
+        Err(refusal) => return Err(keeping(refusal, &parts, body, hub).await),
+    };
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_form = content_type.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
     if !is_form {
@@ -246,4 +324,19 @@ async fn receive<V: Sender>(request: Request, hub: &Hub) -> Result<(V, Sent), Pa
         None => by,
     };
     Ok((by, sent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::device;
+
+    #[test]
+    fn a_browser_is_told_in_our_words() {
+        let phone = "Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0";
+        assert_eq!(device(phone), "Firefox, Android");
+        let desk = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+        assert_eq!(device(desk), "Chromium, Linux");
+        assert_eq!(device(&format!("{desk} Edg/156")), "Edge, Linux");
+        assert_eq!(device("<script>alert(1)</script>"), "a browser, unknown system");
+    }
 }

@@ -18,11 +18,12 @@ pub(crate) enum Section {
     Networks,
     Events,
     Webhooks,
+    Search,
     Profile,
 }
 
 impl Section {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Home,
         Self::Approvals,
         Self::Tasks,
@@ -30,6 +31,7 @@ impl Section {
         Self::Networks,
         Self::Events,
         Self::Webhooks,
+        Self::Search,
         Self::Profile,
     ];
 
@@ -43,6 +45,7 @@ impl Section {
             Self::Networks => ("Networks", "net", "/networks"),
             Self::Events => ("Events", "pulse", "/events"),
             Self::Webhooks => ("Webhooks", "hook", "/webhooks"),
+            Self::Search => ("Search", "search", "/search"),
             Self::Profile => ("Settings", "gear", "/profile"),
         }
     }
@@ -104,6 +107,8 @@ pub(crate) struct Shell {
     pub(crate) switches: Vec<Switch>,
     pub(crate) is_operator: bool,
     pub(crate) live: Option<Live>,
+    /// The page that a refused form was on: it is fetched in place of the address of the form.
+    pub(crate) refused_at: Option<String>,
     pub(crate) csrf: String,
     /// A new value for a form that must not take effect twice.
     pub(crate) once: String,
@@ -113,6 +118,8 @@ pub(crate) struct Shell {
     pub(crate) now: Timestamp,
     /// How many things wait for a decision of this agent's owner.
     pub(crate) waiting: i64,
+    /// The agents that are signed in in this browser.
+    pub(crate) own: Vec<AgentId>,
     /// The agent with its counts; none on the operator's pages.
     pub(crate) me: Option<SignedIn>,
 }
@@ -127,7 +134,7 @@ impl Shell {
         let links = Section::ALL.into_iter().map(|link| agent_link(link, &base, section, &me)).collect();
         Ok(Self {
             name: me.name.clone(),
-            initial: words::initial(&me.name),
+            initial: words::initials(&me.name),
             links,
             live: Some(Live { stream: format!("{base}/live"), cursor: me.cursor }),
             has_search: true,
@@ -155,15 +162,17 @@ impl Shell {
     }
 
     fn new(hub: &Hub, browser: &Browser, base: String, signed_in: &[SignedIn]) -> Self {
-        let switch = |one: &SignedIn| Switch {
+        let letters = words::initials_of_all(signed_in.iter().map(|one| one.name.as_str()));
+        let switch = |(one, initial): (&SignedIn, String)| Switch {
             href: path_of(&one.agent),
             name: one.name.clone(),
-            initial: words::initial(&one.name),
+            initial,
             is_current: path_of(&one.agent) == base,
             waiting: (one.waiting() > 0).then(|| words::count(one.waiting(), COUNTED_MAX)),
         };
         Self {
-            switches: signed_in.iter().map(switch).collect(),
+            switches: signed_in.iter().zip(letters).map(switch).collect(),
+            own: signed_in.iter().map(|one| one.agent.clone()).collect(),
             name: "Operator".to_owned(),
             initial: "O".to_owned(),
             host: host(hub),
@@ -171,6 +180,7 @@ impl Shell {
             links: Vec::new(),
             is_operator: browser.is_operator(hub),
             live: None,
+            refused_at: None,
             csrf: browser.csrf(),
             once: tandem_app::keys::random_hex::<12>(),
             flash: flash(&browser.target),
@@ -180,6 +190,16 @@ impl Shell {
             me: None,
             base,
         }
+    }
+
+    /// Whether an agent belongs to the person: it is signed in in this browser.
+    pub(crate) fn owns(&self, agent: &AgentId) -> bool {
+        self.own.contains(agent)
+    }
+
+    /// Whether these are the pages of this agent.
+    pub(crate) fn is_me(&self, agent: &AgentId) -> bool {
+        self.me.as_ref().is_some_and(|me| me.agent == *agent)
     }
 
     /// A moment, in relation to now.
@@ -251,6 +271,7 @@ const DONE: &[(&str, &str)] = &[
     ("rejected", "Rejected. The sender is told why."),
     ("rule", "The rule for this sender is changed."),
     ("sent", "Sent."),
+    ("asked", "Asked for a sign of life."),
     ("created", "The task is sent."),
     ("draft", "The draft is saved."),
     ("cancelled", "Cancelled. The other side is told."),
@@ -269,6 +290,7 @@ const DONE: &[(&str, &str)] = &[
     ("broadcast", "Sent to all members."),
     ("pinged", "A test event is on its way to the webhook."),
     ("replayed", "The delivery is sent again."),
+    ("replayed-all", "What had failed is sent again."),
     ("read", "Marked as read."),
     ("acknowledged", "Acknowledged. The other side is told."),
     ("replied", "The result is delivered."),

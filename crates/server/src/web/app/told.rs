@@ -75,11 +75,16 @@ impl Told {
     }
 }
 
-/// The frame of a page that may show a refused form. Such a page has the address of the form and cannot be fetched again, so
-/// it is not live.
+/// The frame of a page that may show a refused form. Such a page has the address of the form, which cannot be fetched again:
+/// it stays live by the page that the form was on, or not at all if the browser does not tell.
 pub(crate) async fn frame(hub: &Hub, viewer: &Viewer, section: Section, told: &Told) -> Result<Shell, Error> {
     let shell = Shell::of(hub, viewer, section).await?;
-    Ok(if told.why.is_some() { Shell { live: None, ..shell } } else { shell })
+    if told.why.is_none() {
+        return Ok(shell);
+    }
+    let refused_at = viewer.browser.form_page.clone();
+    let live = shell.live.clone().filter(|_| refused_at.is_some());
+    Ok(Shell { live, refused_at, ..shell })
 }
 
 /// An error as a sentence. Fields have names that people know.

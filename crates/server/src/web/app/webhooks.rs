@@ -23,8 +23,8 @@ use super::told::{Told, frame};
 use super::words::{self, StatusMark, When};
 use super::{Form, Page, Section, Shell, Viewer, html, redirect};
 
-/// Deliveries on one page.
-const PAGE: i64 = 50;
+/// Deliveries on one page: those that are sent again at once are all seen.
+const PAGE: i64 = tandem_app::webhooks::REPLAYED_MAX;
 
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
@@ -32,6 +32,7 @@ pub(crate) fn routes() -> Router<Hub> {
         .route("/app/{agent}/webhooks/change", post(change))
         .route("/app/{agent}/webhooks/remove", post(remove))
         .route("/app/{agent}/webhooks/ping", post(ping))
+        .route("/app/{agent}/webhooks/replay-failed", post(replay_failed))
         .route("/app/{agent}/webhooks/{delivery}/replay", post(replay))
 }
 
@@ -89,6 +90,8 @@ struct WebhooksPage {
     receiver: Option<Receiver>,
     kinds: Vec<Kind>,
     rows: Vec<Row>,
+    /// How many of the newest deliveries have failed for good.
+    failed: usize,
     next: Option<String>,
     is_first: bool,
     listen: Copied,
@@ -124,6 +127,10 @@ async fn show(hub: &Hub, viewer: &Viewer, told: Told, chosen: Option<Vec<String>
     };
     let page = WebhooksPage {
         kinds: EventKind::ALL.iter().map(kind).collect(),
+        failed: match cursor {
+            None => listed.items.iter().filter(|one| one.status == Delivered::Failed).count(),
+            Some(_) => 0,
+        },
         rows: listed.items.into_iter().map(|one| row(one, &asked, &shell)).collect(),
         next: listed.next,
         is_first: cursor.is_none(),
@@ -258,6 +265,14 @@ async fn replay(
 ) -> Page {
     let again = webhooks::replay(&hub, &form.by.caller, &parse_id(&delivery, "delivery")?).await;
     done(&hub, &form.by, again, "replayed", form.sent).await
+}
+
+/// `POST /app/{agent}/webhooks/replay-failed`
+async fn replay_failed(State(hub): State<Hub>, form: Form<Viewer, Nothing>) -> Page {
+    match webhooks::replay_failed(&hub, &form.by.caller).await {
+        Ok(_) => Ok(saved(&form.by, "replayed-all")),
+        Err(error) => show(&hub, &form.by, Told::refused("send", error, form.sent)?, None).await,
+    }
 }
 
 async fn done(

@@ -1,6 +1,6 @@
 //! How pages say things: statuses, times, numbers. One place, so that every screen says them alike.
 
-use tandem_core::{Approval, Status, Timestamp};
+use tandem_core::{Approval, Status, Timestamp, Waits};
 
 /// A status as people see it: a word, an icon and a tone of colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,18 @@ pub(crate) fn status(status: Status, approval: Option<Approval>) -> StatusMark {
         Status::Expired => ("Expired", "status-expired", "bad"),
     };
     StatusMark { word, icon, tone }
+}
+
+/// The mark of a task: its status, or what matters more than that.
+pub(crate) fn mark(of: Status, waits: Waits) -> StatusMark {
+    let held = (waits == Waits::Approval).then_some(Approval::Pending);
+    let usual = status(of, held);
+    match waits {
+        Waits::Sign => StatusMark { word: "Stalled", icon: "warn", tone: "wait" },
+        Waits::Acceptance => StatusMark { word: "Result to accept", icon: "shield", tone: "wait" },
+        Waits::Resumption => StatusMark { word: "Answered", icon: "check", tone: "plain" },
+        _ => usual,
+    }
 }
 
 /// A moment: exact for machines and on hover, relative for people.
@@ -107,11 +119,68 @@ pub(crate) fn size(bytes: i64) -> String {
     }
 }
 
-/// The letter of an avatar.
-pub(crate) fn initial(name: &str) -> String {
-    name.chars()
-        .find(|c| c.is_alphanumeric())
-        .map_or_else(|| "?".to_owned(), |c| c.to_uppercase().to_string())
+/// The two letters of an avatar: the first of two words, or the first two of one.
+pub(crate) fn initials(name: &str) -> String {
+    let mut parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let (first, second) = (parts.next().unwrap_or("?"), parts.next());
+    let letters = first.chars().take(1).chain(match second {
+        Some(second) => second.chars().next(),
+        None => first.chars().nth(1),
+    });
+    letters.flat_map(char::to_uppercase).collect()
+}
+
+/// The avatars of several agents of one owner: where two would be alike, the second letter of the later one becomes the
+/// first in its name that tells it apart.
+pub(crate) fn initials_of_all<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+    let mut taken: Vec<String> = Vec::new();
+    for name in names {
+        let usual = initials(name);
+        let first: String = usual.chars().take(1).collect();
+        let mut others = name.chars().skip(1).filter(|c| c.is_alphanumeric()).map(|second| {
+            let second: String = second.to_uppercase().collect();
+            format!("{first}{second}")
+        });
+        let is_free = |letters: &String| !taken.contains(letters);
+        let chosen = if is_free(&usual) { usual } else { others.find(is_free).unwrap_or(usual) };
+        taken.push(chosen);
+    }
+    taken
+}
+
+/// The type of a file in a word: what people call it, or the ending of its name.
+pub(crate) fn file_type(name: &str, mime_type: &str) -> String {
+    const KNOWN: [(&str, &str); 8] = [
+        ("md", "Markdown"),
+        ("txt", "Text"),
+        ("log", "Text"),
+        ("rs", "Rust"),
+        ("py", "Python"),
+        ("js", "JavaScript"),
+        ("ts", "TypeScript"),
+        ("yml", "YAML"),
+    ];
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let is_usual = |ending: &&String| ending.len() <= 5 && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    match ending.as_ref().filter(is_usual) {
+        Some(ending) if !ending.is_empty() => KNOWN
+            .iter()
+            .find(|known| known.0 == ending)
+            .map_or_else(|| ending.to_ascii_uppercase(), |known| known.1.to_owned()),
+        _ => mime_type.to_owned(),
+    }
+}
+
+/// A length of time for people who compare: "2.0 s", "4 min", "1 h 20 min".
+pub(crate) fn length(ms: i64) -> String {
+    let minutes = ms / 60_000;
+    match ms {
+        ..60_000 => format!("{}.{} s", ms.max(0) / 1_000, ms.max(0) % 1_000 / 100),
+        60_000..3_600_000 => format!("{minutes} min"),
+        3_600_000..172_800_000 if minutes % 60 == 0 => format!("{} h", minutes / 60),
+        3_600_000..172_800_000 => format!("{} h {} min", minutes / 60, minutes % 60),
+        _ => format!("{} days", minutes / 1_440),
+    }
 }
 
 /// A name of an agent within a sentence of ours.
@@ -136,6 +205,26 @@ mod tests {
         assert_eq!(When::new(now.plus_seconds(-130), now).relative, "2 min ago");
         assert_eq!(When::new(now.plus_seconds(130), now).relative, "in 2 min");
         assert_eq!(When::new(now, now).relative, "now");
-        assert_eq!(initial("<ada>"), "A");
+        assert_eq!(length(2_040), "2.0 s");
+        assert_eq!(length(4 * 60_000 + 59_999), "4 min");
+        assert_eq!((length(3_600_000), length(4_800_000)), ("1 h".to_owned(), "1 h 20 min".to_owned()));
+    }
+
+    #[test]
+    fn two_letters_tell_agents_apart() {
+        assert_eq!(initials("spec-reviewer"), "SR");
+        assert_eq!(initials("bob"), "BO");
+        assert_eq!(initials("<a>"), "A");
+        assert_eq!(initials("—"), "?");
+        assert_eq!(initials_of_all(["spec-reviewer", "sales-robot", "bob"]), ["SR", "SA", "BO"]);
+        assert_eq!(initials_of_all(["aa", "aa"]), ["AA", "AA"], "nothing tells them apart");
+    }
+
+    #[test]
+    fn files_have_a_type_that_people_know() {
+        assert_eq!(file_type("openapi-v3.yaml", "text/plain"), "YAML");
+        assert_eq!(file_type("changes.md", "text/markdown"), "Markdown");
+        assert_eq!(file_type("README", "text/plain"), "text/plain");
+        assert_eq!(file_type("x.<b>", "text/plain"), "text/plain");
     }
 }

@@ -1,7 +1,9 @@
 //! The pages of tasks and approvals, without a browser.
 
 mod actions;
+mod decided;
 mod gate;
 mod person;
 mod safety;
 mod truth;
+mod turns;

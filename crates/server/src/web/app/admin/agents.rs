@@ -69,7 +69,7 @@ async fn agents_page(
 
 fn agent_row(agent: AdminAgent, shell: &Shell) -> AgentRow {
     AgentRow {
-        initial: words::initial(agent.name.as_str()),
+        initial: words::initials(agent.name.as_str()),
         id: agent.id.to_string(),
         is_suspended: agent.suspended,
         is_online: agent.online,

@@ -292,6 +292,7 @@ async fn storage(State(hub): State<Hub>, operator: Operator) -> Page {
         Fact::new("Events in all logs", thousands(found.events)),
         Fact::new("Acknowledged events are kept", retention(config.event_retention_days)),
         Fact::new("Finished deliveries are kept", retention(config.delivery_retention_days)),
+        Fact::new("Decisions are kept", retention(config.decision_retention_days)),
     ];
     let trouble = admin::check_ready(&hub).await.err().map(|error| error.to_string());
     html(StatusCode::OK, &StoragePage { shell, facts, trouble })

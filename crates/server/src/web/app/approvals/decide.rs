@@ -13,7 +13,7 @@ use tandem_hub::{Caller, Error, Hub};
 
 use super::super::{Form, Page, Viewer, redirect};
 use super::super::{told, words};
-use super::Show;
+use super::{Show, Typed};
 
 /// A decision that came too late.
 #[derive(Debug)]
@@ -85,7 +85,14 @@ async fn decide(hub: &Hub, task: &str, form: Form<Viewer, Decision>, is_approval
         Err(error) => Err(error),
     };
     let error = match decided {
-        Ok(done) => return Ok(redirect(&format!("/app/{}/approvals?done={done}", viewer.caller.agent))),
+        Ok(done) => {
+            let place = format!("/app/{}/approvals?done={done}", viewer.caller.agent);
+            // The next request gets the focus.
+            return Ok(redirect(&match sent.get("next").parse::<TaskId>() {
+                Ok(next) => format!("{place}&task={next}#approval-{next}"),
+                Err(_) => place,
+            }));
+        }
         Err(error) => error,
     };
     if matches!(error.code(), Code::Unauthorized | Code::Suspended) {
@@ -96,7 +103,8 @@ async fn decide(hub: &Hub, task: &str, form: Form<Viewer, Decision>, is_approval
         matches!(error.code(), Code::InvalidState | Code::Conflict | Code::NotFound | Code::TaskTerminal);
     let late = if is_late { Some(late(hub, viewer, &task).await?) } else { None };
     let error = late.is_none().then(|| told::sentence(&error));
-    let typed = (!is_approval).then(|| (task.to_string(), sent.get("reason").to_owned()));
+    let text = |name: &str| sent.get(name).to_owned();
+    let typed = Some(Typed { task: task.to_string(), reason: text("reason"), note: text("note") });
     Show { late, error, typed, ..Show::new(hub, viewer) }.render(status).await
 }
 

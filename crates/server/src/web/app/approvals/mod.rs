@@ -1,6 +1,7 @@
 //! Approvals: who asks, do I know the key, what do they want, how long have I got?
 
 mod decide;
+mod decided;
 
 use askama::Template;
 use axum::Router;
@@ -16,7 +17,9 @@ use tandem_hub::{Hub, paging};
 use self::decide::Late;
 use super::copy::Copied;
 use super::markdown::{self, Budget, Excerpt};
-use super::thread::facts::{self, Key, Party};
+use super::people::Party;
+use super::session::Sent;
+use super::thread::facts::{self, Key};
 use super::thread::items::{FileLink, SealedBox, sealed_description};
 use super::words::{self, When};
 use super::{Page, Section, Shell, Viewer, html, html_aside};
@@ -29,6 +32,8 @@ const SOON_MS: i64 = 15 * 60 * 1_000;
 pub(crate) fn routes() -> Router<Hub> {
     Router::new()
         .route("/app/{agent}/approvals", get(page))
+        .route("/app/{agent}/approvals/decided", get(decided::page))
+        .route("/app/{agent}/approvals/decided/{file}", get(decided::export))
         .route("/app/{agent}/approvals/{task}/approve", post(decide::approve))
         .route("/app/{agent}/approvals/{task}/reject", post(decide::reject))
         .route("/app/{agent}/approvals/{task}/rule", post(decide::rule))
@@ -65,13 +70,30 @@ struct Card {
     wish: Wish,
     files: Vec<FileLink>,
     has_more_files: bool,
+    /// What was typed into a form that was refused.
     reason: String,
+    note: String,
     is_open: bool,
+    /// Whether it is the one request that a phone shows.
+    is_current: bool,
+    /// Its place among those that wait.
+    number: usize,
+    here: String,
+    before: Option<String>,
+    after: Option<String>,
+    /// The task that comes next when this one is decided; empty if there is none.
+    next: String,
     more: String,
     approve_id: String,
     approve_command: String,
     reject_id: String,
     reject_command: String,
+}
+
+impl Card {
+    fn is_rule(&self, rule: Rule) -> bool {
+        self.rule == Some(rule)
+    }
 }
 
 #[derive(Debug)]
@@ -98,6 +120,10 @@ struct ApprovalsTemplate {
     late: Option<Late>,
     error: Option<String>,
     waiting: String,
+    /// Where to go on, if the request that was asked for does not wait any more.
+    gone: Option<String>,
+    /// Where the page is fetched again, with the same request in front.
+    address: String,
     agent: String,
     me: String,
 }
@@ -122,8 +148,16 @@ struct Show<'a> {
     viewer: &'a Viewer,
     late: Option<Late>,
     error: Option<String>,
-    /// The task whose reason was typed.
-    typed: Option<(String, String)>,
+    /// What was typed into a form that was refused.
+    typed: Option<Typed>,
+}
+
+/// What a person typed about a task.
+#[derive(Debug)]
+struct Typed {
+    task: String,
+    reason: String,
+    note: String,
 }
 
 impl<'a> Show<'a> {
@@ -133,29 +167,37 @@ impl<'a> Show<'a> {
 
     async fn render(self, status: StatusCode) -> Page {
         let shell = Shell::of(self.hub, self.viewer, Section::Approvals).await?;
-        // After a refused form the page has the address of the form, which cannot be fetched again.
-        let is_refused = self.late.is_some() || self.error.is_some();
-        let live = shell.live.clone().filter(|_| !is_refused);
-        let shell = Shell { live, ..shell };
-        let target = self.viewer.browser.target.as_str();
-        let query = target.split_once('?').map_or("", |(_, query)| query);
-        let cursor = form_urlencoded::parse(query.as_bytes()).find(|pair| pair.0 == "cursor");
-        let cursor = cursor.map(|(_, cursor)| cursor.into_owned());
+        let sent = self.viewer.browser.query();
+        let cursor = sent.given("cursor");
         let is_first_page = cursor.is_none();
         let query = PageQuery { limit: Some(CARDS_MAX), cursor };
         let queue = approvals::queue(self.hub, &self.viewer.caller, query, paging::LIST).await?;
         let me = self.viewer.caller.agent.clone();
         let Self { late, error, typed, .. } = self;
+        // After a decision the next one may have been decided by somebody else: then the first one is shown.
+        let asked = typed.as_ref().map(|typed| typed.task.clone()).or_else(|| sent.given("task"));
+        let is_after = late.is_some() || sent.given("done").is_some();
         html_aside(move || {
             let mut budget = Budget::of_a_page();
             let card = |request: &Request| card(request, typed.as_ref(), &me, &shell, &mut budget);
-            let cards: Vec<Card> = queue.requests.items.iter().map(card).collect();
+            let mut cards: Vec<Card> = queue.requests.items.iter().map(card).collect();
+            let base = format!("{}/approvals", shell.base);
+            let place = asked.as_ref().and_then(|asked| cards.iter().position(|card| card.id == *asked));
+            let is_gone = asked.is_some() && place.is_none() && !is_after;
+            let current = if is_gone { None } else { Some(place.unwrap_or(0)) };
+            link(&mut cards, &base, current);
+            let address = match current.and_then(|current| cards.get(current)) {
+                Some(card) if is_first_page => card.here.clone(),
+                _ => self_address(&base, &sent),
+            };
             let template = ApprovalsTemplate {
                 is_encrypted: cards.iter().any(|card| matches!(card.wish, Wish::Sealed(_))),
                 next: queue.requests.next.as_ref().map(|cursor| {
                     form_urlencoded::Serializer::new(String::new()).append_pair("cursor", cursor).finish()
                 }),
                 is_first_page,
+                gone: is_gone.then(|| base.clone()),
+                address,
                 decided: queue.decided.iter().map(|task| decided(task, &shell)).collect(),
                 default_word: default_word(queue.default_rule),
                 keys: keys(&queue, &me, &shell),
@@ -176,19 +218,40 @@ impl<'a> Show<'a> {
     }
 }
 
-fn card(
-    request: &Request,
-    typed: Option<&(String, String)>,
-    me: &AgentId,
-    shell: &Shell,
-    budget: &mut Budget,
-) -> Card {
+/// The address of this page without what is said once.
+fn self_address(base: &str, sent: &Sent) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for name in ["cursor", "task"] {
+        if let Some(value) = sent.given(name) {
+            query.append_pair(name, &value);
+        }
+    }
+    format!("{base}?{}", query.finish())
+}
+
+/// Leads from each request to its neighbours.
+fn link(cards: &mut [Card], base: &str, current: Option<usize>) {
+    let ids: Vec<String> = cards.iter().map(|card| card.id.clone()).collect();
+    let href = |id: &String| format!("{base}?task={id}#approval-{id}");
+    for (place, card) in cards.iter_mut().enumerate() {
+        let before = place.checked_sub(1).and_then(|before| ids.get(before));
+        let after = ids.get(place + 1);
+        card.number = place + 1;
+        card.is_current = current == Some(place);
+        card.here = href(&card.id);
+        card.before = before.map(href);
+        card.after = after.map(href);
+        card.next = after.or(before).cloned().unwrap_or_default();
+    }
+}
+
+fn card(request: &Request, typed: Option<&Typed>, me: &AgentId, shell: &Shell, budget: &mut Budget) -> Card {
     let (task, sender) = (&request.task, &request.sender);
     let id = task.id.to_string();
     let pem = sender.agent.as_ref().and_then(|agent| agent.public_key.as_deref());
     let connection = sender.connection.as_ref();
     let rule = connection.and_then(|connection| connection.approval);
-    let typed = typed.filter(|(task, _)| *task == id);
+    let typed = typed.filter(|typed| typed.task == id);
     let wish = match &task.description {
         None => Wish::Nothing,
         Some(text) if task.encrypted => Wish::Sealed(Box::new(sealed_description(task, me, text.as_str()))),
@@ -197,8 +260,8 @@ fn card(
     Card {
         version: request.version,
         title: task.title.as_str().to_owned(),
-        sender: Party::initiator(task, me),
-        target: Party::target(task, me),
+        sender: Party::initiator(task, shell),
+        target: Party::target(task, shell),
         fingerprint: pem.and_then(facts::fingerprint),
         has_key: pem.is_some(),
         connected: connection.map(|connection| shell.when(&connection.created_at)),
@@ -215,8 +278,15 @@ fn card(
         wish,
         files: request.files.iter().map(|file| file_link(file, shell)).collect(),
         has_more_files: request.has_more_files,
-        reason: typed.map_or_else(String::new, |(_, reason)| reason.clone()),
-        is_open: typed.is_some(),
+        reason: typed.map_or_else(String::new, |typed| typed.reason.clone()),
+        note: typed.map_or_else(String::new, |typed| typed.note.clone()),
+        is_open: typed.is_some_and(|typed| !typed.reason.is_empty()),
+        is_current: false,
+        number: 0,
+        here: String::new(),
+        before: None,
+        after: None,
+        next: String::new(),
         more: format!("{}/tasks/{id}?whole=description#m-description", shell.base),
         approve_id: format!("approve-cli-{id}"),
         reject_id: format!("reject-cli-{id}"),
@@ -227,11 +297,8 @@ fn card(
 }
 
 fn file_link(file: &File, shell: &Shell) -> FileLink {
-    FileLink {
-        href: format!("{}/files/{}", shell.base, file.id),
-        name: file.name.clone(),
-        size: words::size(file.size_bytes),
-    }
+    let href = format!("{}/files/{}", shell.base, file.id);
+    FileLink::new(href, &file.name, &file.mime_type, file.size_bytes)
 }
 
 fn command(words: &[&str]) -> String {

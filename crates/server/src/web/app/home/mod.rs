@@ -9,17 +9,23 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
+use tandem_api::tasks::PartyRole;
+use tandem_core::Status;
 use tandem_core::agents::Reach;
-use tandem_hub::ops::needs::WebhookState;
+use tandem_hub::ops::needs::{Selection, WebhookState};
 use tandem_hub::ops::{agents, needs as owner_needs};
-use tandem_hub::{Hub, Listed};
+use tandem_hub::{Error, Hub, Listed};
 
 use self::needs::NeedRow;
 use self::plots::{PeriodLink, PlotCard};
 use self::summary::{Health, Reaches, Statuses};
 use super::tasks::newest_connections;
+use super::tasks::row::{Group, TaskRow};
 use super::{Page, Section, Shell, Viewer, copy, html};
 
+/// Rows of "Waits for others", and tasks among which they are.
+const OTHERS_MAX: usize = 5;
+const OTHERS_LOOKED_AT: i64 = 20;
 /// Rows of "Needs you".
 const NEEDS_MAX: usize = 20;
 
@@ -37,6 +43,8 @@ struct HomePage {
     statuses: Statuses,
     reaches: Reaches,
     health: Health,
+    /// The newest tasks of this agent that wait for somebody else.
+    others: Vec<TaskRow>,
     /// The first steps, while there is nothing to see.
     guide: Option<Guide>,
     shell: Shell,
@@ -95,10 +103,20 @@ async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
             statuses,
             reaches: reaches(profile.reach, &connections),
             health: health(&hub, &webhook).await,
+            others: others(&hub, &viewer, &shell).await?,
             guide,
             shell,
         },
     )
+}
+
+/// Of the newest tasks that were sent and wait, those that wait for somebody else.
+async fn others(hub: &Hub, viewer: &Viewer, shell: &Shell) -> Result<Vec<TaskRow>, Error> {
+    let statuses = vec![Status::Submitted, Status::InputRequired, Status::AuthRequired];
+    let selection = Selection { statuses, role: Some(PartyRole::Initiator), ..Selection::default() };
+    let found = owner_needs::tasks(hub, &viewer.caller, selection, OTHERS_LOOKED_AT).await?.items;
+    let rows = found.iter().map(|task| TaskRow::new(task, shell));
+    Ok(rows.filter(|row| row.group == Group::Others).take(OTHERS_MAX).collect())
 }
 
 fn reaches(own: Reach, connections: &Listed<tandem_api::connections::ConnectionView>) -> Reaches {

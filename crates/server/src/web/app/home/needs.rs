@@ -3,7 +3,8 @@
 use tandem_hub::ops::needs::{Need, NeedKind, WebhookState};
 
 use crate::web::app::Shell;
-use crate::web::app::tasks::row::{Left, Party, cut};
+use crate::web::app::people::Party;
+use crate::web::app::tasks::row::{Left, cut};
 use crate::web::app::words::When;
 
 /// Characters of a question or reason.
@@ -36,7 +37,9 @@ impl NeedRow {
             NeedKind::Approve => ("gate", "wait", "Approve or reject", "since", "Review"),
             NeedKind::Answer => ("status-input-required", "wait", "Answer", "asked", "Answer"),
             NeedKind::Authorise => ("key", "wait", "Authorise", "asked", "Look"),
-            NeedKind::Accept => ("shield", "good", "Accept the result", "delivered", "Look"),
+            NeedKind::Accept => ("shield", "wait", "Accept the result", "delivered", "Look"),
+            NeedKind::Wake => ("warn", "wait", "Wake or move", "silent since", "Open"),
+            NeedKind::Raise => ("up", "wait", "Raise the budget", "paused", "Open"),
             NeedKind::Retry if task.status == tandem_core::Status::Expired => {
                 ("status-expired", "bad", "Retry or leave", "expired", "Look")
             }
@@ -44,19 +47,20 @@ impl NeedRow {
         };
         let is_held = need.kind == NeedKind::Approve;
         let href = match need.kind {
-            NeedKind::Approve => format!("{}/approvals#{}", shell.base, task.id),
+            NeedKind::Approve => format!("{}/approvals?task={}#approval-{}", shell.base, task.id, task.id),
             _ => format!("{}/tasks/{}", shell.base, task.id),
         };
         // A delivered result is explained by the verb already.
         let reason = task.status_reason.as_ref().filter(|_| !is_held && need.kind != NeedKind::Accept);
-        let (initiator, target) = (&task.initiator_agent_name, &task.target_agent_name);
+        let (initiator, target) = (Party::initiator(task, shell), Party::target(task, shell));
+        let other = if is_held { initiator } else { target.clone() };
         Self {
             icon,
             tone,
             verb,
             title: Some(task.title.as_str().to_owned()),
-            from: Some(Party::new(if is_held { initiator } else { target })),
-            to: is_held.then(|| Party::new(target)),
+            from: Some(other),
+            to: is_held.then_some(target),
             detail: reason.map(|reason| format!("“{}”", cut(reason.as_str(), DETAIL_CHARS))),
             left: task.expires_at.filter(|_| is_held).map(|at| Left::new(at, shell)),
             since_word,

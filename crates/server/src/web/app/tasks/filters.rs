@@ -109,6 +109,7 @@ impl Filters {
         Selection {
             statuses: self.statuses.list(),
             held: false,
+            stalled: false,
             role: self.role,
             with: self.with.clone(),
             text: self.text.clone(),

@@ -11,7 +11,7 @@ use tandem_hub::ops::sign_ins::SignedIn;
 
 use super::board::{self, Column};
 use super::filters::{Filters, Statuses};
-use super::row::TaskRow;
+use super::row::{self, TaskRow};
 use super::{Choice, newest_connections};
 use crate::web::app::copy::Copied;
 use crate::web::app::{Page, Section, Shell, Viewer, html, words};
@@ -24,7 +24,7 @@ const PAGE: i64 = 50;
 struct TasksPage {
     chips: Vec<Chip>,
     peers: Vec<Choice>,
-    rows: Vec<TaskRow>,
+    groups: Vec<Group>,
     /// Columns, if this is the board.
     columns: Vec<Column>,
     older: Option<String>,
@@ -37,7 +37,29 @@ struct TasksPage {
     shell: Shell,
 }
 
+/// The tasks of a page under one heading.
+struct Group {
+    word: &'static str,
+    rows: Vec<TaskRow>,
+}
+
+/// The tasks of a page by whose turn it is, each in the order of the list.
+fn grouped(rows: Vec<TaskRow>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for group in row::Group::ALL {
+        let rows: Vec<TaskRow> = rows.iter().filter(|row| row.group == group).cloned().collect();
+        if !rows.is_empty() {
+            groups.push(Group { word: group.word(), rows });
+        }
+    }
+    groups
+}
+
 impl TasksPage {
+    fn count(&self) -> usize {
+        self.groups.iter().map(|group| group.rows.len()).sum()
+    }
+
     fn open(&self) -> String {
         words::count(self.shell.me.as_ref().map_or(0, SignedIn::live), COUNTED_MAX)
     }
@@ -61,7 +83,7 @@ pub(super) async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
     let mut page = TasksPage {
         chips: chips(&shell, &filters),
         peers,
-        rows: Vec::new(),
+        groups: Vec::new(),
         columns: Vec::new(),
         older: None,
         newest: None,
@@ -75,7 +97,8 @@ pub(super) async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
         page.columns = board::columns(&hub, &viewer, &page.shell, &page.filters).await?;
     } else {
         let found = needs::tasks(&hub, &viewer.caller, page.filters.selection(), PAGE).await?;
-        page.rows = found.items.iter().map(|task| TaskRow::new(task, &page.shell)).collect();
+        let rows: Vec<TaskRow> = found.items.iter().map(|task| TaskRow::new(task, &page.shell)).collect();
+        page.groups = grouped(rows);
         let base = &page.shell.base;
         page.older = found.next.map(|cursor| page.filters.at_cursor(Some(cursor)).href(base));
         page.newest = page.filters.cursor.as_ref().map(|_| page.filters.at_cursor(None).href(base));

@@ -1,32 +1,18 @@
 //! A task as lists, the board and Home show it.
 
 use tandem_api::tasks::TaskView;
-use tandem_api::text::{Author, PeerName};
 use tandem_core::tasks::Priority;
-use tandem_core::{Status, Timestamp};
+use tandem_core::{Role, Status, Timestamp, Waits};
+use tandem_hub::ops::needs::Followed;
 
 use crate::web::app::Shell;
+use crate::web::app::people::Party;
 use crate::web::app::words::{self, StatusMark, When};
 
 /// Less than this is little time.
 const SOON_MS: i64 = 15 * 60_000;
 /// Characters of a reason in a list.
 const REASON_CHARS: usize = 80;
-
-/// An agent: the reader's own is round, another one square.
-#[derive(Debug, Clone)]
-pub(crate) struct Party {
-    pub(crate) name: String,
-    pub(crate) initial: String,
-    pub(crate) kind: &'static str,
-}
-
-impl Party {
-    pub(crate) fn new(name: &PeerName) -> Self {
-        let kind = if name.author() == Author::Reader { "own" } else { "foreign" };
-        Self { name: name.as_str().to_owned(), initial: words::initial(name.as_str()), kind }
-    }
-}
 
 /// How far a task has got on its way to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,11 +41,53 @@ impl Left {
     }
 }
 
+/// Under which heading a list shows a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    YourTurn,
+    Others,
+    InWork,
+    Drafts,
+    Ended,
+}
+
+impl Group {
+    pub(crate) const ALL: [Self; 5] = [Self::YourTurn, Self::Others, Self::InWork, Self::Drafts, Self::Ended];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::YourTurn => "Your turn",
+            Self::Others => "Waits for others",
+            Self::InWork => "In work",
+            Self::Drafts => "Drafts",
+            Self::Ended => "Ended",
+        }
+    }
+
+    fn of(followed: &Followed) -> Self {
+        match (followed.waits, followed.role) {
+            _ if followed.needs_owner() => Self::YourTurn,
+            (Waits::Publication, _) => Self::Drafts,
+            (Waits::End, _) => Self::Ended,
+            // An agent takes its tasks and goes on by itself.
+            (Waits::Work, _) | (Waits::Taking | Waits::Resumption | Waits::Sign, Role::Target) => {
+                Self::InWork
+            }
+            _ => Self::Others,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct TaskRow {
     pub(crate) href: String,
     pub(crate) title: String,
     pub(crate) mark: StatusMark,
+    /// What the status means for the reader, in a few words.
+    pub(crate) reason: String,
+    /// `amber` if it waits for the reader or is silent, `red` if it ended badly.
+    pub(crate) edge: &'static str,
+    pub(crate) group: Group,
     pub(crate) from: Party,
     pub(crate) to: Party,
     /// None for drafts and ended tasks.
@@ -75,16 +103,20 @@ pub(crate) struct TaskRow {
 }
 
 impl TaskRow {
-    pub(crate) fn new(task: &TaskView, shell: &Shell) -> Self {
+    pub(crate) fn new(followed: &Followed, shell: &Shell) -> Self {
+        let task = &followed.task;
         let waits = task.status == Status::Submitted;
         let delivery = task.status.is_live().then(|| delivery(task, shell.now));
         let outcome = if delivery.is_none() { outcome(task) } else { String::new() };
         Self {
             href: format!("{}/tasks/{}", shell.base, task.id),
             title: task.title.as_str().to_owned(),
-            mark: words::status(task.status, task.approval_status),
-            from: Party::new(&task.initiator_agent_name),
-            to: Party::new(&task.target_agent_name),
+            mark: words::mark(task.status, followed.waits),
+            reason: reason(followed, shell),
+            edge: edge(followed),
+            group: Group::of(followed),
+            from: Party::initiator(task, shell),
+            to: Party::target(task, shell),
             delivery,
             outcome,
             created: shell.when(&task.created_at),
@@ -93,6 +125,44 @@ impl TaskRow {
             notes: notes(task),
             is_encrypted: task.encrypted,
         }
+    }
+}
+
+impl TaskRow {
+    /// Whether the board says the status, because the column does not.
+    pub(crate) fn shows_status(&self) -> bool {
+        !self.edge.is_empty() || matches!(self.group, Group::YourTurn | Group::Others)
+    }
+}
+
+fn edge(followed: &Followed) -> &'static str {
+    match followed.task.status {
+        _ if followed.needs_owner() || followed.waits == Waits::Sign => "amber",
+        Status::Failed | Status::Rejected | Status::Expired if followed.role == Role::Initiator => "red",
+        _ => "",
+    }
+}
+
+/// What the status means for the reader.
+fn reason(followed: &Followed, shell: &Shell) -> String {
+    let task = &followed.task;
+    let is_initiator = followed.role == Role::Initiator;
+    let other = if is_initiator { &task.target_agent_name } else { &task.initiator_agent_name };
+    let for_other = || format!("waits for {}", words::quoted(&cut(other.as_str(), 24)));
+    match followed.waits {
+        Waits::Approval if is_initiator => "at their gate".to_owned(),
+        Waits::Approval => "you decide".to_owned(),
+        Waits::Answer | Waits::Authorisation if is_initiator => "asks you".to_owned(),
+        Waits::Acceptance if is_initiator => "you look at it".to_owned(),
+        Waits::Budget if is_initiator => "no messages left".to_owned(),
+        Waits::Answer | Waits::Authorisation | Waits::Acceptance | Waits::Budget => for_other(),
+        Waits::Resumption if is_initiator => for_other(),
+        Waits::Sign => match followed.silent_since {
+            Some(since) => format!("silent {}", words::length(shell.now.ms_since(since))),
+            None => "silent".to_owned(),
+        },
+        Waits::Work => task.progress.map(|percent| format!("{percent} %")).unwrap_or_default(),
+        Waits::Taking | Waits::Resumption | Waits::Publication | Waits::End => String::new(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The forms of a task's page. Each calls the operation that REST and MCP call; a refusal shows the page again, with the
 //! reason and with what was typed.
 
+use std::str::FromStr as _;
+
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -18,8 +20,9 @@ use tandem_hub::ops::{approvals, messages, parse_id, receipts, tasks};
 use tandem_hub::{Caller, Error, Hub};
 
 use super::super::session::Sent;
-use super::super::{Form, Page, Viewer, redirect};
+use super::super::{Form, Page, Shell, Viewer, redirect};
 use super::super::{told, words};
+use super::action::TaskAction;
 use super::actions::Typed;
 use super::facts::Author;
 use super::{Failure, Show};
@@ -31,7 +34,6 @@ use crate::rest::files::form;
 pub(super) struct Fields {
     content: Option<Body>,
     outcome: Option<ReplyOutcome>,
-    status: Option<Status>,
     reason: Option<Reason>,
     note: Option<Reason>,
     expected_status: Option<Status>,
@@ -46,6 +48,9 @@ fn needed<T>(field: Option<T>, name: &str) -> Result<T, Error> {
     field.ok_or_else(|| Invalid::field(name, "is required").into())
 }
 
+/// What is written for a person who wants a sign of life.
+const PING: &str = "Please give a sign of life: are you still working on this?";
+
 /// `POST /app/{agent}/tasks/{task}/{action}`
 pub(super) async fn submit(
     State(hub): State<Hub>,
@@ -54,47 +59,47 @@ pub(super) async fn submit(
 ) -> Page {
     let task: TaskId = parse_id(&task, "task")?;
     let (viewer, sent) = (&form.by, &form.sent);
-    let acted = match form.fields {
-        Ok(fields) => Box::pin(act(&hub, &viewer.caller, &task, &action, fields)).await,
-        Err(error) => Err(error),
+    let status = Status::from_str(sent.get("status")).ok();
+    let known = TaskAction::of_form(&action, status);
+    let acted = match (form.fields, known) {
+        (Err(error), _) => Err(error),
+        (Ok(fields), Some(action)) => Box::pin(act(&hub, &viewer.caller, &task, action, fields)).await,
+        (Ok(_), None) if action == "status" => Err(Invalid::field("status", "is required").into()),
+        (Ok(_), None) => Err(Error::not_found("action")),
     };
     let base = format!("/app/{}/tasks", viewer.caller.agent);
-    match acted {
-        Ok("deleted") => Ok(redirect(&format!("{base}?done=deleted"))),
-        Ok(done) => Ok(redirect(&format!("{base}/{task}?done={done}"))),
-        Err(error) => show_again(&hub, viewer, &task, typed(&action, sent), error).await,
+    match (acted, known) {
+        (Ok(()), Some(TaskAction::Delete)) => Ok(redirect(&format!("{base}?done=deleted"))),
+        (Ok(()), Some(action)) => Ok(redirect(&format!("{base}/{task}?done={}", action.done()))),
+        (Ok(()), None) => Err(Error::internal().into()),
+        (Err(error), _) => show_again(&hub, viewer, &task, typed(known, sent), error).await,
     }
 }
 
 /// What was typed, to be shown again.
-fn typed(action: &str, sent: &Sent) -> Typed {
+fn typed(action: Option<TaskAction>, sent: &Sent) -> Typed {
     let text = |name: &str| sent.get(name).to_owned();
-    let id = match action {
-        "status" => format!("status-{}", sent.get("status")),
-        other => other.to_owned(),
-    };
     Typed {
-        action: id,
+        action,
         content: text("content"),
         outcome: text("outcome"),
         reason: text("reason"),
+        note: text("note"),
         target: text("targetAgentId"),
         max_messages: text("maxMessages"),
     }
 }
 
-/// Carries out an action. Tells what was done, as the word of the sentence that the next page shows.
+/// Carries out an action.
 async fn act(
     hub: &Hub,
     caller: &Caller,
     task: &TaskId,
-    action: &str,
+    action: TaskAction,
     fields: Fields,
-) -> Result<&'static str, Error> {
+) -> Result<(), Error> {
     let expected_status = fields.expected_status;
-    // These are about what the person has read.
-    let is_decision = matches!(action, "approve" | "reject" | "accept" | "publish");
-    let if_match = fields.seen.filter(|_| is_decision).map(|version| vec![version]);
+    let if_match = fields.seen.filter(|_| action.is_decision()).map(|version| vec![version]);
     let caller = &Caller { if_match, ..caller.clone() };
     let set = |status: Status, reason: Option<Reason>| PatchTask {
         status: Some(status),
@@ -103,55 +108,54 @@ async fn act(
         ..PatchTask::default()
     };
     match action {
-        "message" => {
+        TaskAction::Message => {
             let content = lines(needed(fields.content, "content")?)?;
-            messages::send(hub, caller, task, SendMessage::new(content)).await.map(|_| "sent")
+            messages::send(hub, caller, task, SendMessage::new(content)).await.map(drop)
         }
-        "reply" => {
+        TaskAction::Ping => {
+            let content = Body::try_from(PING.to_owned()).map_err(|_| Error::internal())?;
+            messages::send(hub, caller, task, SendMessage::new(content)).await.map(drop)
+        }
+        TaskAction::Reply => {
             let content = lines(needed(fields.content, "content")?)?;
             let reply = ReplyTask { outcome: fields.outcome, expected_status, ..ReplyTask::new(content) };
-            tasks::reply(hub, caller, task, reply).await.map(|_| "replied")
+            tasks::reply(hub, caller, task, reply).await.map(drop)
         }
-        "status" => {
-            let status = needed(fields.status, "status")?;
-            tasks::change(hub, caller, task, set(status, fields.reason)).await.map(|_| "status")
-        }
-        "accept" => tasks::change(hub, caller, task, set(Status::Completed, None)).await.map(|_| "accepted"),
-        "reopen" => tasks::change(hub, caller, task, set(Status::Working, None)).await.map(|_| "reopened"),
-        "publish" => {
-            tasks::change(hub, caller, task, set(Status::Submitted, None)).await.map(|_| "published")
-        }
-        "cancel" => {
+        TaskAction::Start => tasks::change(hub, caller, task, set(Status::Working, None)).await.map(drop),
+        TaskAction::Set(to) => tasks::change(hub, caller, task, set(to, fields.reason)).await.map(drop),
+        TaskAction::Accept => tasks::change(hub, caller, task, set(Status::Completed, None)).await.map(drop),
+        TaskAction::Reopen => tasks::change(hub, caller, task, set(Status::Working, None)).await.map(drop),
+        TaskAction::Publish => tasks::change(hub, caller, task, set(Status::Submitted, None)).await.map(drop),
+        TaskAction::Cancel => {
             let body = WithReason { reason: fields.reason, expected_status };
-            tasks::cancel(hub, caller, task, body).await.map(|_| "cancelled")
+            tasks::cancel(hub, caller, task, body).await.map(drop)
         }
-        "approve" => {
+        TaskAction::Approve => {
             let body = ApproveTask { note: fields.note, expected_status };
-            approvals::approve(hub, caller, task, body).await.map(|_| "approved")
+            approvals::approve(hub, caller, task, body).await.map(drop)
         }
-        "reject" => {
+        TaskAction::Reject => {
             let body = WithReason { reason: fields.reason, expected_status };
-            approvals::reject(hub, caller, task, body).await.map(|_| "rejected")
+            approvals::reject(hub, caller, task, body).await.map(drop)
         }
-        "retry" => tasks::retry(hub, caller, task, RetryTask { expected_status }).await.map(|_| "retried"),
-        "reassign" => {
+        TaskAction::Retry => tasks::retry(hub, caller, task, RetryTask { expected_status }).await.map(drop),
+        TaskAction::Reassign => {
             let target_agent_id = needed(fields.target_agent_id, "targetAgentId")?;
             let body = ReassignTask { target_agent_id, expected_status };
-            tasks::reassign(hub, caller, task, body).await.map(|_| "reassigned")
+            tasks::reassign(hub, caller, task, body).await.map(drop)
         }
-        "budget" => {
+        TaskAction::Budget => {
             let max_messages = Some(needed(fields.max_messages, "maxMessages")?);
             let body = PatchTask { max_messages, ..PatchTask::default() };
-            tasks::change(hub, caller, task, body).await.map(|_| "budget")
+            tasks::change(hub, caller, task, body).await.map(drop)
         }
-        "read" => receipts::read(hub, caller, task).await.map(|_| "read"),
-        "ack" => receipts::acknowledge(hub, caller, task).await.map(|_| "acknowledged"),
-        "delete" => tasks::delete(hub, caller, task).await.map(|_| "deleted"),
-        "delete-message" => {
+        TaskAction::Read => receipts::read(hub, caller, task).await.map(drop),
+        TaskAction::Acknowledge => receipts::acknowledge(hub, caller, task).await.map(drop),
+        TaskAction::Delete => tasks::delete(hub, caller, task).await.map(drop),
+        TaskAction::DeleteMessage => {
             let message = needed(fields.message_id, "messageId")?;
-            messages::delete(hub, caller, task, &message).await.map(|_| "message-deleted")
+            messages::delete(hub, caller, task, &message).await.map(drop)
         }
-        _ => Err(Error::not_found("action")),
     }
 }
 
@@ -175,10 +179,7 @@ pub(super) async fn upload(
     match Box::pin(uploaded).await {
         Ok(_) => Ok(redirect(&format!("/app/{}/tasks/{task}?done=attached", viewer.caller.agent))),
         Err(error) if matches!(error.code(), Code::ForeignOrigin | Code::Unauthorized) => Err(error.into()),
-        Err(error) => {
-            let typed = Typed { action: "file".to_owned(), ..Typed::default() };
-            show_again(&hub, &viewer, &task, typed, error).await
-        }
+        Err(error) => show_again(&hub, &viewer, &task, Typed::default(), error).await,
     }
 }
 
@@ -193,14 +194,14 @@ async fn show_again(hub: &Hub, viewer: &Viewer, task: &TaskId, typed: Typed, err
     };
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let failure = Failure {
-        headline: what_happened(hub, viewer, &show.thread, &error),
+        headline: what_happened(hub, &show.shell, &show.thread, &error),
         sentence: told::sentence(&error),
     };
     Show { failure: Some(failure), typed, ..show }.render(status).await
 }
 
 /// Who was faster, if somebody was.
-fn what_happened(hub: &Hub, viewer: &Viewer, thread: &ThreadPage, error: &Error) -> Option<String> {
+fn what_happened(hub: &Hub, shell: &Shell, thread: &ThreadPage, error: &Error) -> Option<String> {
     let is_race = matches!(
         error.code(),
         Code::Conflict
@@ -225,7 +226,7 @@ fn what_happened(hub: &Hub, viewer: &Viewer, thread: &ThreadPage, error: &Error)
         return Some(format!("It was approved {}.", before_you(task.updated_at)));
     }
     let last = thread.history.last()?;
-    let who = Author::of(&last.actor, task, &viewer.caller.agent).in_sentence();
+    let who = Author::of(&last.actor, task, shell).in_sentence();
     let word = words::status(last.to_status, None).word;
     let said = last.detail.as_ref().map_or_else(String::new, |detail| format!(": “{}”", detail.as_str()));
     Some(format!("{who} set it to {word} {}{said}.", before_you(last.created_at)))

@@ -8,30 +8,8 @@ use tandem_hub::ops::threads::{PartyKey, ThreadPage};
 use tandem_seal::PublicKey;
 
 use super::super::Shell;
+use super::super::people::Party;
 use super::super::words::{self, When};
-
-/// One of the two parties.
-#[derive(Debug, Clone)]
-pub(crate) struct Party {
-    pub(crate) id: String,
-    pub(crate) name: String,
-    pub(crate) initial: String,
-    pub(crate) is_own: bool,
-}
-
-impl Party {
-    pub(crate) fn new(id: &AgentId, name: &str, me: &AgentId) -> Self {
-        Self { id: id.to_string(), name: name.to_owned(), initial: words::initial(name), is_own: id == me }
-    }
-
-    pub(crate) fn initiator(task: &TaskView, me: &AgentId) -> Self {
-        Self::new(&task.initiator_agent_id, task.initiator_agent_name.as_str(), me)
-    }
-
-    pub(crate) fn target(task: &TaskView, me: &AgentId) -> Self {
-        Self::new(&task.target_agent_id, task.target_agent_name.as_str(), me)
-    }
-}
 
 /// Whoever did something. It is decided by ids: an agent may be called "You" or "The hub".
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +23,10 @@ pub(crate) enum Author {
 }
 
 impl Author {
-    pub(crate) fn of(actor: &Actor, task: &TaskView, me: &AgentId) -> Self {
+    pub(crate) fn of(actor: &Actor, task: &TaskView, shell: &Shell) -> Self {
         match actor {
             Actor::System => Self::Hub,
-            Actor::Agent(id) if id == me => Self::Own,
+            Actor::Agent(id) if shell.is_me(id) => Self::Own,
             Actor::Agent(id) if *id == task.initiator_agent_id => {
                 Self::Peer(task.initiator_agent_name.as_str().to_owned())
             }
@@ -127,6 +105,8 @@ pub(crate) struct Facts {
     pub(crate) lease_until: Option<When>,
     pub(crate) progress: Option<Progress>,
     pub(crate) reason: Option<String>,
+    /// What the owner of the target wrote when approving.
+    pub(crate) owner_note: Option<String>,
     pub(crate) own_session: Option<String>,
     pub(crate) network: Option<String>,
     pub(crate) parent: Option<String>,
@@ -140,9 +120,9 @@ pub(crate) struct Facts {
 const SOON_MS: i64 = 15 * 60 * 1_000;
 
 impl Facts {
-    pub(crate) fn of(thread: &ThreadPage, me: &AgentId, shell: &Shell) -> Self {
+    pub(crate) fn of(thread: &ThreadPage, shell: &Shell) -> Self {
         let task = &thread.task;
-        let (initiator, target) = (Party::initiator(task, me), Party::target(task, me));
+        let (initiator, target) = (Party::initiator(task, shell), Party::target(task, shell));
         let is_initiator = thread.role == Role::Initiator;
         let (own, other) = if is_initiator { (&initiator, &target) } else { (&target, &initiator) };
         let can_expire = task.status == Status::Submitted && task.acknowledged_at.is_none();
@@ -166,6 +146,7 @@ impl Facts {
                 note: task.progress_note.as_ref().map(|note| note.as_str().to_owned()),
             }),
             reason: task.status_reason.as_ref().map(|reason| reason.as_str().to_owned()),
+            owner_note: task.approval_note.as_ref().map(|note| note.as_str().to_owned()),
             own_session: own_session.as_ref().map(|key| key.as_str().to_owned()),
             network: task.network_id.as_ref().map(ToString::to_string),
             parent: task.parent_task_id.as_ref().map(ToString::to_string),
@@ -215,7 +196,7 @@ fn terms(thread: &ThreadPage, initiator: &Party) -> String {
         OnStall::Retry => format!("attempt {} of {}", task.attempt, task.max_attempts),
         _ => format!("attempt {}", task.attempt),
     });
-    parts.push(match (task.requires_review, initiator.is_own) {
+    parts.push(match (task.requires_review, initiator.is_me) {
         (true, true) => "you accept the result".to_owned(),
         (true, false) => "the sender accepts the result".to_owned(),
         (false, _) => "no review".to_owned(),

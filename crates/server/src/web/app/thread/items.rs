@@ -9,8 +9,9 @@ use tandem_hub::ops::threads::ThreadPage;
 
 use super::super::Shell;
 use super::super::markdown::{self, Excerpt};
+use super::super::people::Party;
 use super::super::words::{self, StatusMark, When};
-use super::facts::{Author, Party};
+use super::facts::Author;
 
 /// The place of the description among messages.
 pub(crate) const DESCRIPTION: &str = "description";
@@ -20,7 +21,15 @@ pub(crate) const DESCRIPTION: &str = "description";
 pub(crate) struct FileLink {
     pub(crate) href: String,
     pub(crate) name: String,
+    /// Its type in a word, and its size.
     pub(crate) size: String,
+}
+
+impl FileLink {
+    pub(crate) fn new(href: String, name: &str, mime_type: &str, bytes: i64) -> Self {
+        let size = format!("{}, {}", words::file_type(name, mime_type), words::size(bytes));
+        Self { href, name: name.to_owned(), size }
+    }
 }
 
 /// End-to-end encrypted content, as `sealed.js` expects it.
@@ -139,7 +148,7 @@ impl Build<'_> {
 
     fn description(&mut self) -> Item {
         let task = &self.thread.task;
-        let from = Party::initiator(task, self.me);
+        let from = Party::initiator(task, self.shell);
         let content = match &task.description {
             None => Content::Nothing,
             Some(text) if task.encrypted => {
@@ -169,7 +178,7 @@ impl Build<'_> {
             return Item::Line(Box::new(Line { mark, by: Author::Hub, text, quote: None, when }));
         };
         let name = message.sender_agent_name.as_ref().map_or("deleted agent", |name| name.as_str());
-        let from = Party::new(sender, name, self.me);
+        let from = Party::new(sender, name, self.shell);
         let is_deleted = self.thread.deleted.contains(&message.id);
         let content = if is_deleted { Content::Deleted } else { self.content(message, &from) };
         Item::Message(Box::new(Message {
@@ -177,9 +186,9 @@ impl Build<'_> {
             more: self.more(message.id.as_str()),
             when: self.shell.when(&message.created_at),
             is_result: message.kind == Kind::Reply,
-            is_unread: !from.is_own && message.read_at.is_none(),
-            can_delete: from.is_own && !is_deleted,
-            receipts: self.receipts(message, from.is_own),
+            is_unread: !from.is_me && message.read_at.is_none(),
+            can_delete: from.is_me && !is_deleted,
+            receipts: self.receipts(message, from.is_me),
             content,
             from,
         }))
@@ -192,11 +201,12 @@ impl Build<'_> {
         match (message.content_type, &message.file) {
             (ContentType::Text, _) => self.text(&id, text, false),
             (ContentType::Json, _) => self.text(&id, text, true),
-            (ContentType::File, Some(file)) => Content::File(FileLink {
-                href: href(),
-                name: file.filename.as_str().to_owned(),
-                size: words::size(file.size_bytes),
-            }),
+            (ContentType::File, Some(file)) => Content::File(FileLink::new(
+                href(),
+                file.filename.as_str(),
+                file.mime_type.as_str(),
+                file.size_bytes,
+            )),
             (ContentType::File, None) => Content::Deleted,
             (ContentType::Encrypted, file) => Content::Sealed(Box::new(SealedBox {
                 kind: if file.is_some() { "file" } else { "message" },
@@ -204,7 +214,7 @@ impl Build<'_> {
                 agent: self.me.to_string(),
                 sender: from.id.clone(),
                 sender_name: from.name.clone(),
-                is_own: from.is_own,
+                is_own: from.is_me,
                 signature: message.sender_signature.as_ref().map_or("", |text| text.as_str()).to_owned(),
                 keys: message.encrypted_keys.as_ref().map_or("{}", |keys| keys.as_str()).to_owned(),
                 cipher: file.is_none().then(|| text.to_owned()),
@@ -229,7 +239,7 @@ impl Build<'_> {
         let mark = words::status(line.to_status, None);
         let quote = line.detail.as_ref().map(|detail| detail.as_str().to_owned());
         Item::Line(Box::new(Line {
-            by: Author::of(&line.actor, &self.thread.task, self.me),
+            by: Author::of(&line.actor, &self.thread.task, self.shell),
             text: mark.word.to_owned(),
             mark,
             quote,

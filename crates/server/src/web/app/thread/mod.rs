@@ -4,11 +4,14 @@
 //! the rules in `core`; an action that is refused is shown with the reason.
 
 mod act;
+mod action;
 mod actions;
 mod commands;
 pub(super) mod facts;
 pub(super) mod items;
+mod life;
 mod timeline;
+mod turn;
 
 use askama::Template;
 use axum::Router;
@@ -26,7 +29,9 @@ use tandem_hub::{Error, Hub, paging};
 use self::actions::{Actions, Typed};
 use self::facts::{Facts, Peer};
 use self::items::Item;
-use self::timeline::{Line, Step};
+use self::life::Life;
+use self::timeline::Line;
+use self::turn::Turn;
 use super::words::{self, StatusMark};
 use super::{Page, PageError, Section, Shell, Viewer, html, html_aside};
 use crate::rest::files;
@@ -61,7 +66,8 @@ struct ThreadTemplate {
     is_live: bool,
     is_encrypted: bool,
     facts: Facts,
-    steps: Vec<Step>,
+    turn: Turn,
+    life: Life,
     items: Vec<Item>,
     older: Option<i64>,
     is_newest: bool,
@@ -147,21 +153,20 @@ impl<'a> Show<'a> {
         let Self { shell, thread, asked, failure, typed, .. } = self;
         html_aside(move || {
             let task = &thread.task;
-            // After a refused form the page has the address of the form, which cannot be fetched again.
-            let live = shell.live.clone().filter(|_| failure.is_none());
-            let shell = Shell { live, ..shell };
             let history_end = thread.history_before + i64::try_from(thread.history.len()).unwrap_or(0);
+            let facts = Facts::of(&thread, &shell);
             let template = ThreadTemplate {
                 title: task.title.as_str().to_owned(),
-                mark: words::status(task.status, task.approval_status),
-                is_live: task.status.is_live() && failure.is_none(),
+                mark: words::mark(task.status, thread.waits),
+                is_live: task.status.is_live(),
                 is_encrypted: task.encrypted,
-                facts: Facts::of(&thread, &me, &shell),
-                steps: timeline::steps(task, &shell),
+                turn: Turn::of(&thread, &facts, &shell),
+                life: Life::of(&thread, shell.now),
+                facts,
                 items: items::items(&thread, &me, &shell, asked.whole.as_deref()),
                 older: thread.older,
                 is_newest: asked.query.before.is_none(),
-                timeline: timeline::lines(&thread, &me, &shell),
+                timeline: timeline::lines(&thread, &shell),
                 earlier: (thread.history_before > 0).then(|| (thread.history_before - 100).max(0)),
                 later: (history_end < thread.history_total).then_some(history_end),
                 actions,
