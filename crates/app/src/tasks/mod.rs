@@ -94,6 +94,14 @@ pub fn standing(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result
     on_task(tx, by, id, now, |_, task, role| Ok(task.standing(role)))
 }
 
+/// The titles of those of these tasks that the caller may see, of a hundred at most.
+pub fn titles(tx: &mut Tx<'_>, by: &AgentId, ids: &[TaskId]) -> Result<Vec<(TaskId, String)>, Error> {
+    match &ids[..ids.len().min(100)] {
+        [] => Ok(Vec::new()),
+        ids => Ok(rows::titles(tx, by, ids)?),
+    }
+}
+
 /// A task and, while it is submitted, the number of live tasks that its target has before it.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<(Task, Option<i64>), Error> {
     let found = rows::find_waiting(tx, id)?.ok_or(Error::NotFound("task"))?;

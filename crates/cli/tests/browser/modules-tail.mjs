@@ -25,14 +25,14 @@ async function rows({ hub, page }) {
   hub.pages['/app/ada/events'] = tailPage(hub, { filter: `data-names="${escape('{"agent_bob":"bob/reviewer"}')}"` });
   await page.goto(`${hub.origin}/app/ada/events`);
   await isState(page, 'live');
-  hub.emit({ data: { type: 'task.updated', taskId: 'x', status: 'working', reason: null, messageIds: ['a', 'b'] } });
+  hub.emit({ data: { type: 'task.updated', taskId: 'x', status: 'working' }, sentence: '“A <b>title</b>” is now Working' });
   hub.emit({ type: 'task.stalled', taskId: null, fromAgentId: null });
   await count(page, 2);
   assert.deepEqual(await cursors(page), [2, 1], 'newest first');
   const cells = await page.locator('#tail tr:last-child td').allTextContents();
   assert.match(cells[0], /^\d\d:\d\d:\d\d\.\d{3}$/);
   assert.deepEqual(cells.slice(1, 5), ['1', 'task.updated', 'task_1', 'bob/reviewer']);
-  assert.equal(await page.textContent('#tail tr:last-child summary'), 'status=working messageIds=2');
+  assert.equal(await page.textContent('#tail tr:last-child summary'), '“A <b>title</b>” is now Working');
   assert.equal(await page.getAttribute('#tail tr:last-child a', 'href'), '/app/ada/tasks/task_1');
   assert.equal(await page.getAttribute('#tail tr:first-child a', 'href'), null);
   assert.equal(await page.getAttribute('#tail tr:first-child .type', 'class'), 'type tone tone-bad');

@@ -148,7 +148,7 @@ step('a task expires before their eyes, and is sent again', async () => {
 step('it is reassigned to another agent', async () => {
   const { ada } = story;
   const task = await send('For somebody else');
-  await ada.page.getByText(/^Reassign…/).click();
+  await ada.page.locator('#ask-reassign > summary').click();
   const carol = await api('GET', '/agents/me', story.keys.carol);
   await ada.page.locator('select[name=targetAgentId]').selectOption(carol.id);
   await ada.page.getByRole('button', { name: /^Reassign/ }).last().click();
@@ -184,7 +184,7 @@ step('on a phone one request fills the screen, and its buttons stay where they a
   assert.ok(y + height <= bar.y, 'above the bottom bar');
   // The words end above the buttons when the page is scrolled to its end.
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-  const words = await card.locator('.foreign').boundingBox();
+  const words = await card.locator('div.foreign').boundingBox();
   const decide = await card.locator('.decide').boundingBox();
   assert.ok(words.y + words.height <= decide.y, 'nothing lies under the buttons');
   assert.equal(await place(), before);

@@ -76,7 +76,7 @@ async fn only_old_and_acknowledged_events_go(#[values(Db::Sqlite, Db::Postgres)]
     assert_eq!(numbers(&bob).await, [new, new + 1]);
 }
 
-fn delivery(number: i64, state: State, at: i64) -> Delivery {
+pub fn delivery(number: i64, state: State, at: i64) -> Delivery {
     Delivery {
         id: format!("dlv_{number:04}").parse().unwrap(),
         agent: "agent_x".parse().unwrap(),

@@ -6,9 +6,9 @@ import { dropRefresh, refresh, rememberServed } from './refresh.js';
 import { clock, span } from './times.js';
 
 /**
- * One entry of the event log, as `GET /events` returns it.
+ * One entry of the event log, as `GET /events` returns it, and what it says to a person.
  * @typedef {{ id: number, type: string, taskId: string | null, fromAgentId: string | null,
- *   data: Record<string, unknown>, createdAt: string }} Entry
+ *   data: Record<string, unknown>, createdAt: string, sentence?: string }} Entry
  */
 
 /** Events come in groups: wait for the rest of a group before a refresh. */

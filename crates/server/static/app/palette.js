@@ -34,7 +34,7 @@ function move(box, step) {
 
 /** @param {string} page @param {string} text */
 function make(page, text) {
-  const field = element('input', { type: 'search', 'aria-label': 'Search everything', placeholder: 'Tasks, agents, messages', maxlength: '200' });
+  const field = element('input', { type: 'text', role: 'searchbox', 'aria-label': 'Search everything', placeholder: 'Tasks, agents, messages', maxlength: '200' });
   field.value = text;
   const place = element('div', { 'aria-live': 'polite' });
   const keys = element('p', {}, element('kbd', {}, '↑'), element('kbd', {}, '↓'), 'move', element('kbd', {}, 'Enter'), 'open',

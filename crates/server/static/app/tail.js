@@ -9,10 +9,7 @@ import { clock } from './times.js';
 const ROWS_MAX = 500;
 /** Rows are added in groups, so that a burst costs one layout. */
 const GATHER_MS = 100;
-const DETAIL_CHARS_MAX = 200;
 
-/** Fields that have a column of their own, or are too long for one. */
-const SHOWN_ELSEWHERE = ['type', 'taskId', 'fromAgentId', 'fromAgentName', 'cursor', 'withPublicKey'];
 /** @type {Record<string, string>} */
 const TONES = { 'task.stalled': 'bad', 'message.no_ack': 'bad', 'task.approval_required': 'wait' };
 
@@ -86,7 +83,7 @@ function row(entry) {
 
 /** @param {HTMLElement} slot @param {Entry} entry */
 function fill(slot, entry) {
-  const { id, type, taskId, createdAt, data } = entry;
+  const { id, type, taskId, createdAt, sentence } = entry;
   const tone = TONES[type];
   switch (slot.dataset.slot) {
     case 'time':
@@ -111,7 +108,7 @@ function fill(slot, entry) {
       if (!entry.fromAgentId) slot.classList.add('by', 'by-hub');
       break;
     case 'detail':
-      slot.textContent = facts(data) || '–';
+      slot.textContent = sentence ?? type;
       break;
     case 'json':
       slot.textContent = JSON.stringify(entry, null, 2);
@@ -121,14 +118,6 @@ function fill(slot, entry) {
 /** @param {Entry} entry */
 function sender({ fromAgentId, data }) {
   return fromAgentId ? String(names.get(fromAgentId) ?? data['fromAgentName'] ?? fromAgentId) : 'the hub';
-}
-
-/** The fields of an event on one line. The row's JSON has all. @param {Record<string, unknown>} data */
-function facts(data) {
-  return Object.entries(data)
-    .filter(([name, value]) => value !== null && !SHOWN_ELSEWHERE.includes(name))
-    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.length : value}`)
-    .join(' ').slice(0, DETAIL_CHARS_MAX);
 }
 
 function showWaiting() {

@@ -14,6 +14,7 @@ use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId, Timestamp};
 
 use crate::declare::{add, delete, insert, read, update};
+use crate::query::Query;
 use crate::statement::Read;
 use crate::table::{LATER, columns, sql};
 use crate::{Error, Tx, Value, events, lock};
@@ -182,6 +183,18 @@ columns! {
                  and (b.created_at, b.id) < (t.created_at, t.id)
              ) earlier limit 100) counted) end",
     }
+}
+
+/// The titles of those of these tasks that an agent may see.
+pub fn titles(tx: &mut Tx<'_>, agent: &AgentId, ids: &[TaskId]) -> Result<Vec<(TaskId, String)>, Error> {
+    let mut query = Query::default();
+    query.push("select id, title from tasks where id in (");
+    for (place, id) in ids.iter().enumerate() {
+        query.push(if place > 0 { ", " } else { "" }).bind(id);
+    }
+    query.push(") and (initiator_id = ").bind(agent).push(" or target_id = ").bind(agent);
+    query.push(" and queued_at is not null)");
+    tx.list(&query.sql, &query.params)
 }
 
 /// The same with the number of tasks before it, in one query, for a transaction that only reads.

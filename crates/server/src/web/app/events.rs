@@ -10,17 +10,14 @@ use tandem_api::events::EventView;
 use tandem_core::TaskId;
 use tandem_core::events::{EventKind, Subject};
 use tandem_hub::ops::events::{self, Newest};
+use tandem_hub::ops::tasks::{self, Titles};
 use tandem_hub::{Hub, paging};
 
 use super::copy::Copied;
+use super::sentence::sentence;
 use super::words::{self, When};
 use super::{Page, Section, Shell, Viewer, html};
 
-/// Characters of an event's fields in its row. The script has the same limit.
-const FACTS_CHARS_MAX: usize = 200;
-/// Fields that have a column of their own. The script has the same list.
-const SHOWN_ELSEWHERE: [&str; 6] =
-    ["type", "taskId", "fromAgentId", "fromAgentName", "cursor", "withPublicKey"];
 /// Types that tell of trouble.
 const TROUBLE: &str = "task.stalled,message.no_ack,task.approval_required";
 /// Filters to choose: the pattern and its words.
@@ -55,7 +52,7 @@ struct Row {
     task: Option<TaskId>,
     /// The name of an agent; none for the hub.
     from: Option<String>,
-    facts: String,
+    sentence: String,
     json: String,
 }
 
@@ -99,7 +96,8 @@ async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
         None => None,
     };
     let (items, next) = listed.map_or_else(|| (Vec::new(), None), |listed| (listed.items, listed.next));
-    let rows: Vec<Row> = items.into_iter().map(|event| row(event, &shell)).collect();
+    let titles = tasks::titles_of(&hub, &viewer.caller, &items).await?;
+    let rows: Vec<Row> = items.into_iter().map(|event| row(event, &titles, &shell)).collect();
     let number = |row: Option<&Row>| row.map_or_else(String::new, |row| words::thousands(row.id));
     let page = EventsPage {
         newest: number(rows.first()),
@@ -172,7 +170,7 @@ fn command(hub: &Hub, kinds: &str, task: &str) -> Copied {
     Copied::new("tail", "follow these events").command(words).curl(hub, "GET", "/events/stream", None)
 }
 
-fn row(event: EventView, shell: &Shell) -> Row {
+fn row(event: EventView, titles: &Titles, shell: &Shell) -> Row {
     let data: Map<String, Value> = serde_json::from_str(event.data.get()).unwrap_or_default();
     let when = shell.when(&event.created_at);
     let from = match (&event.from_agent_id, data.get("fromAgentName").and_then(Value::as_str)) {
@@ -193,24 +191,9 @@ fn row(event: EventView, shell: &Shell) -> Row {
         when,
         task: event.task_id.clone(),
         from,
-        facts: facts(&data),
+        sentence: sentence(&event, &data, titles),
         json: serde_json::to_string_pretty(&event).unwrap_or_default(),
     }
-}
-
-/// The fields of an event on one line, as the script writes them.
-fn facts(data: &Map<String, Value>) -> String {
-    let fact = |(name, value): (&String, &Value)| match value {
-        Value::Null => None,
-        _ if SHOWN_ELSEWHERE.contains(&name.as_str()) => None,
-        Value::Array(items) => Some(format!("{name}={}", items.len())),
-        Value::Object(_) => Some(format!("{name}={{…}}")),
-        Value::String(text) => Some(format!("{name}={text}")),
-        other => Some(format!("{name}={other}")),
-    };
-    let facts: Vec<String> = data.iter().filter_map(fact).collect();
-    let line: String = facts.join(" ").chars().take(FACTS_CHARS_MAX).collect();
-    if line.is_empty() { "–".to_owned() } else { line }
 }
 
 #[cfg(test)]
@@ -225,16 +208,5 @@ mod tests {
         assert_eq!(kinds(" task.created , message.created"), Ok(2));
         assert!(kinds("task.nothing").is_err_and(|why| why.contains("task.nothing")));
         assert!(filter("", "not an id!").is_err());
-    }
-
-    #[test]
-    fn facts_leave_out_what_has_a_column() {
-        let data = serde_json::json!({
-            "type": "x", "taskId": "t", "status": "working", "reason": null, "messageIds": ["a", "b"],
-            "attempt": 2, "more": {"a": 1}
-        });
-        let Value::Object(data) = data else { panic!("an object") };
-        assert_eq!(facts(&data), "status=working messageIds=2 attempt=2 more={…}");
-        assert_eq!(facts(&Map::new()), "–");
     }
 }

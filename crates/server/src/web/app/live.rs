@@ -8,12 +8,16 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use futures_util::stream::unfold;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tandem_api::events::EventView;
 use tandem_hub::Hub;
 use tandem_hub::bus::{EndReason, Transport};
 use tandem_hub::feed::{Feed, FeedItem};
-use tandem_hub::ops::{events, sign_ins};
+use tandem_hub::ops::{events, sign_ins, tasks};
 use tokio::time::timeout;
 
+use super::sentence::sentence;
 use super::{Page, Viewer};
 use crate::http::{Query, json};
 use crate::push::PushQuery;
@@ -50,6 +54,14 @@ struct Open {
     checked: Instant,
 }
 
+/// An event as the page gets it.
+#[derive(Serialize)]
+struct Told<'e> {
+    #[serde(flatten)]
+    event: &'e EventView,
+    sentence: String,
+}
+
 enum Next {
     Greet(String, Open),
     Follow(Open),
@@ -77,11 +89,9 @@ async fn advance(state: Next) -> Option<(String, Next)> {
     match next {
         Err(_) => Some(("event: ping\ndata: {}\n\n".into(), Next::Follow(open))),
         Ok(Ok(FeedItem::Events(found))) => {
-            let entry = |event| {
-                let view = events::view(event);
-                format!("id: {}\nevent: log\ndata: {}\n\n", view.id, json(&view))
-            };
-            Some((found.into_iter().map(entry).collect(), Next::Follow(open)))
+            let views: Vec<EventView> = found.into_iter().map(events::view).collect();
+            let text = open.entries(&views).await;
+            Some((text, Next::Follow(open)))
         }
         Ok(Ok(FeedItem::Ended(EndReason::KeyEnded | EndReason::SignedOut))) => {
             Some((end("signed-out"), Next::Over))
@@ -91,6 +101,19 @@ async fn advance(state: Next) -> Option<(String, Next)> {
 }
 
 impl Open {
+    /// Events for the page, each with its sentence.
+    async fn entries(&self, views: &[EventView]) -> String {
+        let titles = tasks::titles_of(&self.hub, &self.viewer.caller, views).await;
+        // Without titles the sentences are poorer, and nothing is missed.
+        let titles = titles.unwrap_or_default();
+        let entry = |view: &EventView| {
+            let data: Map<String, Value> = serde_json::from_str(view.data.get()).unwrap_or_default();
+            let told = Told { event: view, sentence: sentence(view, &data, &titles) };
+            format!("id: {}\nevent: log\ndata: {}\n\n", view.id, json(&told))
+        };
+        views.iter().map(entry).collect()
+    }
+
     /// Whether the sign-in that opened the page still holds; it may have ended in another tab.
     async fn is_signed_in(&mut self) -> bool {
         self.checked = Instant::now();

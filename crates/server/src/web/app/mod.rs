@@ -27,6 +27,7 @@ mod plot;
 mod profile;
 mod reach;
 mod search;
+mod sentence;
 mod session;
 mod shell;
 mod sign_in;

@@ -116,7 +116,7 @@ const KEPT: [(&str, &str); 5] = [
 async fn keeping(refusal: PageError, parts: &Parts, body: Body, hub: &Hub) -> PageError {
     let PageError::SignIn { next, redirects: false, .. } = refusal else { return refusal };
     let gone = |next| PageError::SignIn { next, redirects: false, typed: Vec::new() };
-    let Some(address) = parts.extensions.get::<Address>() else { return gone(next) };
+    let Ok(Visitor { address, .. }) = Visitor::of(parts) else { return gone(next) };
     let Ok((_, bytes, _held)) = input::read_bytes(hub, Holder::from(address), &parts.headers, body).await
     else {
         return gone(next);

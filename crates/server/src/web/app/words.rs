@@ -175,7 +175,7 @@ pub(crate) fn file_type(name: &str, mime_type: &str) -> String {
 pub(crate) fn length(ms: i64) -> String {
     let minutes = ms / 60_000;
     match ms {
-        ..60_000 => format!("{}.{} s", ms.max(0) / 1_000, ms.max(0) % 1_000 / 100),
+        ..60_000 => short_span(ms.max(0)),
         60_000..3_600_000 => format!("{minutes} min"),
         3_600_000..172_800_000 if minutes % 60 == 0 => format!("{} h", minutes / 60),
         3_600_000..172_800_000 => format!("{} h {} min", minutes / 60, minutes % 60),
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(When::new(now.plus_seconds(-130), now).relative, "2 min ago");
         assert_eq!(When::new(now.plus_seconds(130), now).relative, "in 2 min");
         assert_eq!(When::new(now, now).relative, "now");
-        assert_eq!(length(2_040), "2.0 s");
+        assert_eq!((length(2_040), length(8)), ("2.0 s".to_owned(), "8 ms".to_owned()));
         assert_eq!(length(4 * 60_000 + 59_999), "4 min");
         assert_eq!((length(3_600_000), length(4_800_000)), ("1 h".to_owned(), "1 h 20 min".to_owned()));
     }

@@ -2,10 +2,14 @@
 
 use rstest::rstest;
 use serde_json::json;
+use tandem_app::Error;
+use tandem_core::webhooks::State;
+use tandem_store::webhooks;
 
 use super::person::Person;
 use crate::dashboard::words;
 use crate::harness::{Agent, Db, Harness};
+use crate::retention::delivery;
 
 async fn table(db: Db) -> (Harness, Agent, Agent, Person, Person) {
     let hub = Harness::start(db).await;
@@ -40,6 +44,7 @@ async fn an_answered_question_waits_for_them(#[values(Db::Sqlite, Db::Postgres)]
 
     hub.advance_ms(120_000);
     at_ada.done(&at_ada.post(&format!("{thread}/message"), &[("content", "the answer")]).await, "sent");
+    hub.advance_ms(1_000);
     let page = at_ada.get(&thread).await;
     page.has("Answered: it waits for “Bob”")
         .lacks("btn-primary")
@@ -181,4 +186,53 @@ async fn a_search_finds_tasks_agents_and_messages(#[values(Db::Sqlite, Db::Postg
     at_ada.get("/search").await.lacks("Nothing has these words").lacks("<h2>Tasks</h2>");
     at_ada.get("/search?q=zzz").await.has("Nothing has these words.");
     at_ada.get(&format!("/search?q={}", "q".repeat(300))).await.has("role=\"alert\"");
+}
+
+/// Sentences have titles of tasks that the reader may see, and of no others; so has the stream of the page.
+#[rstest]
+#[tokio::test]
+async fn events_are_sentences(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let (hub, ada, bob, _, at_bob) = table(db).await;
+    let mut live = crate::dashboard::Person::sign_in(&hub, &bob).await.open(&at_bob.path("/live")).await;
+    let task = ada.task_with(&bob, json!({ "title": "Sync <b>codes</b>" })).await;
+    let told = live.until("task.created").await;
+    assert!(told.contains("\"sentence\":\"“Ada” sent “Sync <b>codes</b>”\""), "{told}");
+    ada.patch(&format!("/tasks/{task}"), json!({ "status": "cancelled", "reason": "no need" })).await.ok(200);
+    let page = at_bob.get("/events").await;
+    page.has("“Ada” sent “Sync &#60;b&#62;codes&#60;/b&#62;”").has("is now Cancelled: “no need”");
+    page.has("“Ada” is connected");
+    // A task that is somebody else's by now has no title here.
+    let (carol, other) =
+        (hub.agent("Carol").await, ada.task_with(&bob, json!({ "title": "Taken away" })).await);
+    ada.pair_with(&carol).await;
+    ada.post(&format!("/tasks/{other}/reassign"), json!({ "targetAgentId": carol.id })).await.ok(200);
+    at_bob.get("/events").await.has("a task was given to another agent").lacks("Taken away");
+}
+
+#[rstest]
+#[tokio::test]
+async fn all_that_failed_is_replayed(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let (hub, ada, bob, at_ada, at_bob) = table(db).await;
+    for agent in [&ada, &bob] {
+        agent.patch("/agents/me", json!({ "webhookUrl": "https://example.com/hook" })).await.ok(200);
+    }
+    at_ada.get("/webhooks").await.lacks("/webhooks/replay-failed");
+    let (of_ada, of_bob) = (ada.id.clone(), bob.id.clone());
+    let fill = hub.hub.db.write(move |tx, now| {
+        for (number, state) in [(1, State::Failed), (2, State::Delivered), (3, State::Failed)] {
+            for (offset, agent) in [(0, &of_ada), (100, &of_bob)] {
+                let one = delivery(number + offset, state, now.at.0);
+                webhooks::insert(tx, &webhooks::Delivery { agent: agent.parse().unwrap(), ..one })?;
+            }
+        }
+        Ok::<_, Error>(())
+    });
+    fill.await.unwrap();
+    at_ada.get("/webhooks").await.has("Replay 2 failed");
+    at_ada.done(&at_ada.post("/webhooks/replay-failed", &[]).await, "replayed-all");
+    at_ada.get("/webhooks").await.lacks("/webhooks/replay-failed");
+    at_bob.get("/webhooks").await.has("Replay 2 failed");
+    // Nothing is sent where the webhook is off.
+    bob.patch("/agents/me", json!({ "webhookUrl": null })).await.ok(200);
+    assert_eq!(at_bob.post("/webhooks/replay-failed", &[]).await.status, 409);
 }

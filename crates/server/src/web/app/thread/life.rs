@@ -224,7 +224,7 @@ fn percent(part: i64, whole: i64) -> String {
 fn ticks(whole: i64) -> Vec<Tick> {
     let step = STEPS_S.into_iter().map(|s| s * 1_000).find(|step| whole / step <= TICKS_MAX);
     let step = step.unwrap_or(whole);
-    let places = (1..).map(|number| number * step).take_while(|at| *at * 100 < whole * 92);
+    let places = (1..).map(|number| number * step).take_while(|at| *at * 100 < whole * 85);
     places.map(|at| Tick { x: percent(at, whole), word: words::length(at).replace(".0 s", " s") }).collect()
 }
 

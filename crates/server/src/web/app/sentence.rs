@@ -1,0 +1,47 @@
+//! What an event says to a person: a sentence with the title of its task. The row's JSON has the rest.
+
+use serde_json::{Map, Value};
+use tandem_api::events::EventView;
+use tandem_core::events::EventKind;
+use tandem_core::{Status, TaskId};
+use tandem_hub::ops::tasks::Titles;
+
+use super::tasks::row::cut;
+use super::words;
+
+/// Characters of a title or a reason in a sentence.
+const QUOTE_CHARS: usize = 80;
+
+/// An event as a sentence. Names, titles and reasons are in quotation marks, whatever they say.
+pub(crate) fn sentence(event: &EventView, data: &Map<String, Value>, titles: &Titles) -> String {
+    let text = |name: &str| data.get(name).and_then(Value::as_str);
+    let quoted = |text: &str| words::quoted(&cut(text, QUOTE_CHARS));
+    let title = |task: &TaskId| titles.get(task).map(|title| quoted(title));
+    let task = event.task_id.as_ref().and_then(title).unwrap_or_else(|| "a task".to_owned());
+    let from = text("fromAgentName").map_or_else(|| "Somebody".to_owned(), quoted);
+    let Some(kind) = EventKind::named(event.kind.as_str()) else { return event.kind.as_str().to_owned() };
+    match kind {
+        EventKind::TaskCreated => format!("{from} sent {task}"),
+        EventKind::TaskApprovalRequired => format!("{from} asks for {task}. Held for your approval."),
+        EventKind::TaskUpdated => {
+            let status = text("status").and_then(|word| word.parse::<Status>().ok());
+            let word = status.map_or("changed", |status| words::status(status, None).word);
+            let reason = text("reason").map_or_else(String::new, |reason| format!(": {}", quoted(reason)));
+            format!("{task} is now {word}{reason}")
+        }
+        EventKind::TaskReassigned => format!("{task} was given to another agent"),
+        EventKind::TaskStalled => format!("No sign of life in time in {task}"),
+        EventKind::MessageCreated => format!("{from} wrote in {task}"),
+        EventKind::MessageDeleted => format!("{from} deleted a message in {task}"),
+        EventKind::MessageRead => format!("What you wrote in {task} was read"),
+        EventKind::MessageAcknowledged => format!("Acknowledged: {task}"),
+        EventKind::MessageNoAck => format!("Not acknowledged in time: {task}"),
+        EventKind::FileDeleted => format!("{from} deleted a file in {task}"),
+        EventKind::AgentConnected => match text("withAgentName") {
+            Some(name) => format!("{} is connected", quoted(name)),
+            None => "An agent is connected".to_owned(),
+        },
+        EventKind::AgentDisconnected => "A connection ended".to_owned(),
+        EventKind::BroadcastCreated => format!("{from} wrote to a network"),
+    }
+}
