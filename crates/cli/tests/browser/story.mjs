@@ -219,7 +219,7 @@ step('the palette opens what was looked for', async () => {
   await page.locator('dialog.palette input').fill('both decide');
   await page.locator('dialog.palette').getByRole('link', { name: 'Both decide', exact: true }).waitFor();
   await page.keyboard.press('Escape');
-  assert.equal(await page.locator('dialog.palette').count(), 0);
+  await page.locator('dialog.palette').waitFor({ state: 'detached' });
 });
 
 step('a network gets a broadcast', async () => {

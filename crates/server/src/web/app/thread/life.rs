@@ -141,8 +141,10 @@ pub(crate) struct Life {
 /// Below this part of the whole a bar is a tick of fixed width.
 const TICK_PERMILLE: i64 = 7;
 /// Steps of the axis.
-const STEPS_S: [i64; 16] =
-    [1, 5, 10, 30, 60, 300, 600, 1_200, 3_600, 7_200, 21_600, 43_200, 86_400, 259_200, 604_800, 2_592_000];
+const STEPS_S: [i64; 17] = [
+    1, 5, 10, 30, 60, 300, 600, 1_200, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 259_200, 604_800,
+    2_592_000,
+];
 const TICKS_MAX: i64 = 4;
 
 impl Life {
@@ -263,7 +265,8 @@ mod tests {
             to(30, Status::Working),
             to(40, Status::Completed),
         ];
-        let story = story(&moves, &[at(5)], &[at(2), at(24), at(26)]);
+        let (decided, answers) = ([at(5)], [at(2), at(24), at(26)]);
+        let story = story(&moves, &decided, &answers);
         assert_eq!(
             phases(&story),
             [
@@ -313,7 +316,7 @@ mod tests {
         let bars: Vec<_> = life.rows[0].bars.iter().map(|bar| (&*bar.x, &*bar.width)).collect();
         assert_eq!(bars, [("0.00%", "25.00%"), ("75.00%", "25.00%")]);
         let ticks: Vec<_> = life.ticks.iter().map(|tick| (&*tick.x, &*tick.word)).collect();
-        assert_eq!(ticks, [("60.00%", "1 h")]);
+        assert_eq!(ticks, [("30.00%", "30 min"), ("60.00%", "1 h")]);
         // What is too short to be seen has a fixed width; the edge is 0.7 %.
         let short = Span { phase: Delivery, from: at(0), until: Timestamp(at(0).0 + 41_999) };
         let exact = Span { phase: Delivery, from: at(0), until: Timestamp(at(0).0 + 42_000) };
