@@ -17,8 +17,6 @@ export interface WorkerOptions {
 }
 
 export class Worker {
-  /** The handlers that were started, by task. */
-  readonly runs = new Map<string, number>();
   readonly #sessionKey: string;
   readonly #names = new Map<string, string>();
   readonly #queue = new Set<string>();
@@ -173,7 +171,6 @@ export class Worker {
   }
 
   async #work(task: Task): Promise<void> {
-    this.runs.set(task.id, (this.runs.get(task.id) ?? 0) + 1);
     const stop = () => task.stopped.abort();
     this.#cancelled.signal.addEventListener("abort", stop);
     const every = setInterval(() => void this.#beat(task), (task.raw.leaseSeconds ?? 90) * 333);

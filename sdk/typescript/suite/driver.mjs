@@ -182,12 +182,17 @@ const commands = {
     const [sessionKey, unlock] = await hub.sessionKey();
     const onError = (failure) => console.error(`${name}: ${failure}`);
     const options = { acceptFrom, concurrency: concurrency ?? 1, onError, ...(sessionKey && { sessionKey }) };
-    const worker = hub.worker(handlers(script, released), options);
+    const [handler, runs] = [handlers(script, released), {}];
+    const counted = (task) => {
+      runs[task.id] = (runs[task.id] ?? 0) + 1;
+      return handler(task);
+    };
+    const worker = hub.worker(counted, options);
     const run = worker.run().then(
       () => null,
       (failure) => failure,
     );
-    workers.set(name, { worker, run, release, unlock });
+    workers.set(name, { worker, run, release, unlock, runs });
     return {};
   },
   async release({ worker }) {
@@ -195,12 +200,12 @@ const commands = {
     return {};
   },
   async unwork({ worker: name }) {
-    const { worker, run, unlock } = workers.get(name);
+    const { worker, run, unlock, runs } = workers.get(name);
     worker.stop();
     const failure = await run;
     await unlock();
     if (failure) throw failure;
-    return { runs: Object.fromEntries(worker.runs) };
+    return { runs };
   },
   async pin({ agent }) {
     return { fingerprint: (await hub.sealer.keyring().pinned(agent))?.fingerprint ?? null };
