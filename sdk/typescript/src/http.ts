@@ -8,6 +8,8 @@ import type { ErrorBody } from "./types.js";
 export const VERSION = "0.1.0";
 const ANSWER_SECONDS = 60;
 const RETRY_AFTER_MAX = 86_400;
+/** More than any answer has: the largest are exports. */
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface CallOptions {
   /** Instead of a random one: the same call with the same key takes effect once. */
@@ -90,6 +92,21 @@ export function errorOf(status: number, headers: Headers, text: string): TandemE
   if (!body) return new NotAHub(`this is no hub: status ${status} without an error body`);
   const kind = Object.hasOwn(REFUSALS, body.code) ? REFUSALS[body.code] : Refused;
   return new (kind as typeof Refused)(body.code, status, body, retryAfter, headers.get("x-request-id") ?? undefined);
+}
+
+/** Reads a body that has an end. */
+async function readAll({ body }: Response): Promise<ArrayBuffer> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let total = 0;
+  for (const reader = body?.getReader(); ; ) {
+    const part = await reader?.read();
+    if (!part?.value) return new Blob(parts).arrayBuffer();
+    total += part.value.length;
+    parts.push(part.value);
+    if (total <= ANSWER_BYTES_MAX) continue;
+    await reader?.cancel();
+    throw new NotAHub(`this is no hub: its answer has more than ${ANSWER_BYTES_MAX} bytes`);
+  }
 }
 
 /** Whether nothing was sent. A browser does not tell. */
@@ -180,7 +197,7 @@ export class Http {
       const init = { method: call.method, headers, redirect: "manual" as const, signal: signals };
       const sent = isPlain ? body : JSON.stringify(body);
       const response = await fetch(this.url + call.path, sent === undefined ? init : { ...init, body: sent });
-      const bytes = call.stream && response.ok ? new ArrayBuffer(0) : await response.arrayBuffer();
+      const bytes = call.stream && response.ok ? new ArrayBuffer(0) : await readAll(response);
       this.#reached ||= response.ok;
       if (response.ok) return { response, bytes };
       const failure = errorOf(response.status, response.headers, new TextDecoder().decode(bytes));

@@ -141,6 +141,18 @@ test("lists come in pages, and one without an end is refused", async (t) => {
   await assert.rejects(endless, tandem.NotAHub);
 });
 
+test("an answer without an end is given up", async () => {
+  const part = new Uint8Array(16 * 1024 * 1024);
+  let sent = 0;
+  const pull = (controller) => {
+    sent += 1;
+    controller.enqueue(part);
+  };
+  const endless = async () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
+  await assert.rejects(new Tandem("https://hub.example.com", { fetch: endless }).calls.hubHealth(), tandem.NotAHub);
+  assert.equal(sent, 17);
+});
+
 test("a registration whose answer is lost is settled by its key", async (t) => {
   const hub = await fakeHub(t, ({ method, path, headers }) => {
     if (path === "/agents/challenge") return { json: { challenge: "c", difficulty: 0, algorithm: "SHA-256" } };
