@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 export const TANDEM = process.env.HUB_BINARY ?? fileURLToPath(new URL("../../../target/debug/tandem", import.meta.url));
-export const PATIENCE = 60;
+export const PATIENCE = 120;
 
 export class Hub {
   place = mkdtempSync(join(tmpdir(), "tandem-ts-"));

@@ -1,5 +1,6 @@
 // The life of tasks on a real hub: workers, crashes, lost answers, the profiles of the command line.
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -7,13 +8,31 @@ import * as tandem from "tandem-hub/node";
 import { eventually, Hub, losing, PATIENCE } from "./hub.mjs";
 
 const { agent, Reply, Tandem } = tandem;
+const newKey = () => `tdm_${randomBytes(32).toString("base64url")}`;
 const NAME = 'Ada\'s "coder" \\ ✓';
 
+const KEYS = JSON.parse(await readFile(new URL("../../vectors/keys.json", import.meta.url)));
+
+/** Leaves the files of a registration that was cut off before the hub was asked. */
+async function begin(hub, name, pem) {
+  const folder = join(hub.env.XDG_CONFIG_HOME, "tandem/agents");
+  const pending = { apiKey: newKey(), idempotencyKey: name, encrypted: pem !== null, request: { name } };
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, `${name}.pending`), JSON.stringify({ hub: hub.url, ...pending }), { mode: 0o600 });
+  if (pem !== null) await writeFile(join(folder, `${name}.pem`), pem, { mode: 0o600 });
+  return pending.apiKey;
+}
+/** Two agents with profiles. Their keys are ready: making one takes seconds. */
 async function pair(hub, encrypted = false) {
-  const [ada, bob] = [
-    await Tandem.register(hub.url, "ada", { profile: "ada", encrypted }),
-    await Tandem.register(hub.url, "bob", { profile: "bob", encrypted }),
-  ];
+  const agents = [];
+  for (const [name, { private: pem }] of [
+    ["ada", KEYS.ana],
+    ["bob", KEYS.bob],
+  ]) {
+    await begin(hub, name, encrypted ? pem : null);
+    agents.push(await Tandem.register(hub.url, name, { profile: name, encrypted }));
+  }
+  const [ada, bob] = agents;
   await bob.pair((await ada.pair()).code);
   return [ada, bob];
 }
@@ -95,12 +114,10 @@ test("a result that the hub refuses fails the task", async (t) => {
 test("a registration that is cut off is finished, and one that is refused leaves nothing", async (t) => {
   const hub = await Hub.start(t);
   const folder = join(hub.env.XDG_CONFIG_HOME, "tandem/agents");
-  const begun = { apiKey: `tdm_${"k".repeat(43)}`, idempotencyKey: "once", encrypted: false, request: { name: "ada" } };
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(join(folder, "ada.pending"), JSON.stringify({ hub: hub.url, ...begun }), { mode: 0o600 });
+  const key = await begin(hub, "ada", null);
   await assert.rejects(Tandem.register(hub.url, "other", { profile: "ada", encrypted: false }), tandem.ProfileError);
   const ada = await Tandem.register(hub.url, "ada", { profile: "ada", encrypted: false });
-  assert.equal(ada.http.key, begun.apiKey);
+  assert.equal(ada.http.key, key);
   await assert.rejects(Tandem.register(hub.url, "", { profile: "bob" }), tandem.Validation);
   await assert.rejects(Tandem.register(hub.url, "bob", { profile: "../bob" }), tandem.ProfileError);
   assert.deepEqual((await readdir(folder)).sort(), ["ada.lock", "ada.toml", "bob.lock"]);
