@@ -18,6 +18,7 @@ pub mod files;
 pub mod inbox;
 pub mod messages;
 pub mod networks;
+pub mod parts;
 pub mod system;
 pub mod tasks;
 pub mod text;

@@ -12,7 +12,8 @@ use utoipa::ToSchema;
 
 use crate::actor::Actor;
 use crate::fence_fields;
-use crate::text::{Author, PeerContent, PeerName, PeerText, PeerToken, WrappedKeys};
+use crate::parts::{ArtifactView, ForeignView};
+use crate::text::{Author, PeerContent, PeerJson, PeerName, PeerTags, PeerText, PeerToken, WrappedKeys};
 
 /// A message to send.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -150,7 +151,7 @@ pub struct MessageView {
     /// The sender's name; null for the hub.
     #[schema(value_type = Option<String>)]
     pub sender_agent_name: Option<PeerName>,
-    /// `message`, `reply`, `system` or `broadcast`.
+    /// `message`, `reply`, `artifact`, `system` or `broadcast`.
     #[schema(value_type = String)]
     pub kind: Kind,
     /// The content; `[deleted]` after deletion.
@@ -174,6 +175,23 @@ pub struct MessageView {
     /// When it was sent.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// The id that an A2A client gave to the message.
+    #[schema(value_type = Option<String>)]
+    pub message_id: Option<PeerText>,
+    /// The parts of the message, if it is more than one text: an array of objects with `text`, `data`, `url` or `fileId`.
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub parts: Option<PeerJson>,
+    /// What an A2A client sent as metadata.
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<PeerJson>,
+    /// The tasks that an A2A client named as references. The hub does not look them up.
+    #[schema(value_type = Option<Vec<String>>)]
+    pub reference_task_ids: Option<PeerTags>,
+    /// The media types that an A2A client accepts in answers.
+    #[schema(value_type = Option<Vec<String>>)]
+    pub accepted_output_modes: Option<PeerTags>,
+    /// For an artifact: what it is called, and how it continues an earlier one.
+    pub artifact: Option<ArtifactView>,
     /// The file that the message announces, for models only. Not part of REST.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
@@ -188,6 +206,7 @@ impl MessageView {
         let author = sender.author(reader);
         // The content of a file message is the file id.
         let is_token = matches!(message.content_type, ContentType::Encrypted | ContentType::File);
+        let foreign = ForeignView::new(author, message.foreign);
         Self {
             id: message.id,
             task_id: message.task,
@@ -202,6 +221,12 @@ impl MessageView {
             read_at: message.read_at,
             acknowledged_at: message.acknowledged_at,
             created_at: message.created_at,
+            message_id: foreign.message_id,
+            parts: foreign.parts,
+            metadata: foreign.metadata,
+            reference_task_ids: foreign.reference_task_ids,
+            accepted_output_modes: foreign.accepted_output_modes,
+            artifact: message.artifact.and_then(|header| ArtifactView::new(author, &header)),
             file: None,
         }
     }
@@ -232,6 +257,12 @@ fence_fields!(MessageView {
     read_at,
     acknowledged_at,
     created_at,
+    message_id,
+    parts,
+    metadata,
+    reference_task_ids,
+    accepted_output_modes,
+    artifact,
     file
 });
 fence_fields!(MessageFile { filename, mime_type, size_bytes });

@@ -49,6 +49,9 @@ pub enum Error {
     /// The text exceeds the size limit.
     #[error("the {0} is larger than 256 KiB")]
     TooLarge(&'static str),
+    /// The artifacts of a task exceed the size limit.
+    #[error("the artifacts of this task are larger than {0} bytes; send the rest as files")]
+    ArtifactsTooLarge(i64),
     /// There is no connection to that agent and no shared network.
     #[error("you are not connected to that agent; pair with it first")]
     NotConnected,

@@ -9,7 +9,7 @@ use tandem_store::{Tx, files as rows, messages, tasks as task_rows};
 
 use crate::events::{Event, append_event};
 use crate::limits::Limit;
-use crate::messages::{NewMessage, add, check_content, pause_if_budget_spent};
+use crate::messages::{NewMessage, Sent, add, pause_if_budget_spent};
 use crate::sealed::Sealed;
 use crate::tasks::{on_task, take_from_unread};
 use crate::{Error, Invalid};
@@ -29,6 +29,10 @@ pub struct NewFile {
     pub sealed: Option<Sealed>,
     /// How often its sender may write to the task.
     pub limit: Option<Limit>,
+    /// What a client of another protocol sent with it.
+    pub sent: Option<Sent>,
+    /// The most bytes that the uploader may store; 0 means no limit.
+    pub quota: i64,
 }
 
 /// Checks that the caller may add a file to a task, before its bytes are read. `quota` limits the bytes of all files
@@ -54,51 +58,102 @@ pub fn room(tx: &mut Tx<'_>, by: &AgentId, quota: i64) -> Result<Option<i64>, Er
     Ok(if quota > 0 { Some((quota - rows::bytes_of(tx, by)?).max(0)) } else { None })
 }
 
+/// A file that may be added to its task: everything is checked, and nothing is written.
+#[derive(Debug)]
+pub(crate) struct CheckedFile<'a> {
+    new: &'a NewFile,
+    message: NewMessage,
+    name: String,
+    mime_type: String,
+}
+
+impl CheckedFile<'_> {
+    /// The last checks before it is added, as for any message. From here on it counts.
+    pub(crate) fn count(&self, tx: &mut Tx<'_>, task: &Task, now: &Now) -> Result<(), Error> {
+        self.message.count(tx, task, now)
+    }
+}
+
+/// Checks the names, the types and the room of files for a task. Whether the task accepts them is checked apart.
+pub(crate) fn checked_files<'a>(
+    tx: &mut Tx<'_>,
+    by: &AgentId,
+    encrypted: bool,
+    files: &'a [NewFile],
+) -> Result<Vec<CheckedFile<'a>>, Error> {
+    let checked = files.iter().map(|new| checked_file(encrypted, new)).collect::<Result<Vec<_>, _>>()?;
+    let quota = files.first().map_or(0, |file| file.quota);
+    let bytes = files.iter().fold(0_i64, |sum, file| sum.saturating_add(file.size_bytes));
+    if quota > 0 && rows::bytes_of(tx, by)?.saturating_add(bytes) > quota {
+        return Err(Error::FileQuota(quota));
+    }
+    Ok(checked)
+}
+
+fn checked_file(encrypted: bool, new: &NewFile) -> Result<CheckedFile<'_>, Error> {
+    let (name, mime_type) = name_and_type(encrypted, new)?;
+    let content_type = if encrypted { ContentType::Encrypted } else { ContentType::File };
+    let content = new.id.to_string().try_into().map_err(|_| Error::NotFound("file"))?;
+    let (sealed, limit, sent) = (new.sealed.clone(), new.limit.clone(), new.sent.clone());
+    let message = NewMessage { content_type, sealed, limit, sent, ..NewMessage::plain(content) };
+    Ok(CheckedFile { new, message, name, mime_type })
+}
+
+/// Adds files with their messages. The caller has counted them, and saves the task.
+pub(crate) fn add_files(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    role: Role,
+    files: &[CheckedFile<'_>],
+    now: &Now,
+) -> Result<Vec<(File, Message)>, Error> {
+    let mut added = Vec::with_capacity(files.len());
+    for file in files {
+        let message = add(tx, task, role, &file.message, Kind::Message, now)?;
+        let uploader = task.party(role).map(|party| party.0.clone()).ok_or(Refusal::NotYourMove)?;
+        let row = File {
+            id: file.new.id.clone(),
+            task: task.id.clone(),
+            message: message.id.clone(),
+            uploader,
+            name: file.name.clone(),
+            mime_type: file.mime_type.clone(),
+            size_bytes: file.new.size_bytes,
+            created_at: message.created_at,
+        };
+        rows::insert(tx, &row)?;
+        added.push((row, message));
+    }
+    Ok(added)
+}
+
 /// Adds a file with its message to a task, and notifies the other party; that of a draft when it is published.
 pub fn attach(
     tx: &mut Tx<'_>,
     by: &AgentId,
     id: &TaskId,
     new: &NewFile,
-    quota: i64,
     now: &Now,
 ) -> Result<(File, Message), Error> {
     if let Some(limit) = &new.limit {
         limit.expect(tx)?;
     }
     on_task(tx, by, id, now, |tx, mut task, role| {
-        let (name, mime_type) = name_and_type(&task, new)?;
-        let content_type = if task.encrypted { ContentType::Encrypted } else { ContentType::File };
-        let content = new.id.to_string().try_into().map_err(|_| Error::NotFound("file"))?;
-        let (sealed, limit) = (new.sealed.clone(), new.limit.clone());
-        let message = NewMessage { content_type, sealed, limit, ..NewMessage::plain(content) };
-        check_content(&task, &message)?;
+        let files = checked_files(tx, by, task.encrypted, std::slice::from_ref(new))?;
         task.check_file(role)?;
-        if quota > 0 && rows::bytes_of(tx, by)? + new.size_bytes > quota {
-            return Err(Error::FileQuota(quota));
+        for file in &files {
+            file.count(tx, &task, now)?;
         }
-        message.count(tx, &task, now)?;
-        let message = add(tx, &mut task, role, &message, Kind::Message, now)?;
-        let file = File {
-            id: new.id.clone(),
-            task: task.id.clone(),
-            message: message.id.clone(),
-            uploader: by.clone(),
-            name,
-            mime_type,
-            size_bytes: new.size_bytes,
-            created_at: message.created_at,
-        };
-        rows::insert(tx, &file)?;
+        let added = add_files(tx, &mut task, role, &files, now)?.pop();
         task_rows::update_thread(tx, &task)?;
         pause_if_budget_spent(tx, &mut task, role, now)?;
-        Ok((file, message))
+        added.ok_or(Error::NotFound("file"))
     })
 }
 
 /// The stored name and media type. On an encrypted task both are hidden from the hub.
-fn name_and_type(task: &Task, new: &NewFile) -> Result<(String, String), Error> {
-    if task.encrypted {
+fn name_and_type(encrypted: bool, new: &NewFile) -> Result<(String, String), Error> {
+    if encrypted {
         return Ok((ENCRYPTED_NAME.to_owned(), ENCRYPTED_TYPE.to_owned()));
     }
     let essence =

@@ -3,6 +3,7 @@
 //! This is the only crate that changes data and the only one that decides who may change it. It knows no HTTP, no
 //! clock and no configuration file: all of that is passed in.
 
+pub mod a2a;
 pub mod accounts;
 pub mod admin;
 pub mod agents;

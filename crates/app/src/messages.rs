@@ -3,7 +3,7 @@
 mod deletion;
 
 use tandem_core::events::EventKind;
-use tandem_core::messages::{ContentType, Kind, Message};
+use tandem_core::messages::{ContentType, Foreign, Kind, Message};
 use tandem_core::tasks::{CheckInSeconds, Side};
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
 use tandem_core::{AgentId, MessageId, Now, Role, Status, Task, TaskId, Timestamp};
@@ -34,6 +34,20 @@ pub struct NewMessage {
     pub in_reply_to: Option<MessageId>,
     /// How often its sender may write to the task.
     pub limit: Option<Limit>,
+    /// What a client of another protocol sent beside the text.
+    pub sent: Option<Sent>,
+    /// For an artifact: its id, its name and how it continues an earlier one; a JSON object, as text.
+    pub artifact: Option<String>,
+    /// Whether a reply is the answer itself and no artifact.
+    pub direct: bool,
+}
+
+/// What a client of another protocol sent, to be kept.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    pub foreign: Foreign,
+    /// Tells the message from anything else that is sent; none for a piece of one.
+    pub hash: Option<[u8; 32]>,
 }
 
 impl NewMessage {
@@ -46,6 +60,9 @@ impl NewMessage {
             sealed: None,
             in_reply_to: None,
             limit: None,
+            sent: None,
+            artifact: None,
+            direct: false,
         }
     }
 
@@ -207,15 +224,20 @@ pub(crate) fn add(
         // Requests may commit in another order than they arrived; the times in a thread never go back.
         created_at: now.at.max(task.updated_at),
         deleted: false,
+        foreign: new.sent.as_ref().map(|sent| sent.foreign.clone()).unwrap_or_default(),
+        step: next_step(task),
+        artifact: new.artifact.clone(),
+        direct: new.direct,
     };
-    if !task.is_published() {
-        rows::insert(tx, &message, None)?;
+    let hash = new.sent.as_ref().and_then(|sent| sent.hash.as_ref()).map(<[u8; 32]>::as_slice);
+    if !task.is_announced() {
+        rows::insert(tx, &message, None, hash)?;
         count_spoken(task, role, &message);
         return Ok(message);
     }
     let event = created_event(task, role, &message);
     let appended = append_event(tx, task.other(role).0, event, now)?;
-    rows::insert(tx, &message, Some(appended.last))?;
+    rows::insert(tx, &message, Some(appended.last), hash)?;
     let window = new.check_in_seconds.map_or(task.terms.check_in_seconds, CheckInSeconds::get);
     set_check_in(tx, task, message.number, window, now)?;
     count_spoken(task, role, &message);
@@ -223,6 +245,11 @@ pub(crate) fn add(
         add_unread(reader, appended, message.created_at);
     }
     Ok(message)
+}
+
+/// The number of a message among the steps of its task, before it is counted.
+fn next_step(task: &Task) -> Option<i64> {
+    task.step().map(|step| step + 1)
 }
 
 /// Counts a message of a party.
@@ -254,8 +281,12 @@ pub(crate) fn add_rejection(tx: &mut Tx<'_>, task: &mut Task, reason: &str, now:
         acknowledged_at: None,
         created_at: now.at.max(task.updated_at),
         deleted: false,
+        foreign: Foreign::default(),
+        step: next_step(task),
+        artifact: None,
+        direct: false,
     };
-    rows::insert(tx, &message, None)?;
+    rows::insert(tx, &message, None, None)?;
     count_spoken(task, Role::Target, &message);
     task.initiator_side.unread += 1;
     task.initiator_side.unread_since.get_or_insert(message.created_at);
@@ -299,8 +330,12 @@ pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &N
         acknowledged_at: None,
         created_at: now.at,
         deleted: false,
+        foreign: Foreign::default(),
+        step: task.step(),
+        artifact: None,
+        direct: false,
     };
-    Ok(rows::insert(tx, &message, None)?)
+    Ok(rows::insert(tx, &message, None, None)?)
 }
 
 /// A page of a thread, oldest first. The next page holds older messages.

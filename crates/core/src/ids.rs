@@ -15,6 +15,12 @@ pub struct Id<T>(Arc<str>, PhantomData<fn() -> T>);
 
 #[derive(Debug)]
 pub enum Agent {}
+/// Marks ids of artifacts that the hub makes.
+#[derive(Debug)]
+pub enum Artifact {}
+/// Marks ids of conversations that the hub makes.
+#[derive(Debug)]
+pub enum Context {}
 #[derive(Debug)]
 pub enum Connection {}
 /// Marks ids of webhook deliveries.
@@ -54,6 +60,12 @@ pub trait Prefixed {
 }
 impl Prefixed for Agent {
     const PREFIX: &'static str = "agent_";
+}
+impl Prefixed for Artifact {
+    const PREFIX: &'static str = "art_";
+}
+impl Prefixed for Context {
+    const PREFIX: &'static str = "ctx_";
 }
 impl Prefixed for Connection {
     const PREFIX: &'static str = "conn_";

@@ -3,6 +3,7 @@
 //! Everything here is a pure function of its arguments. There is no I/O, no async and no clock in this
 //! crate; functions that need the time take it as a parameter.
 
+pub mod a2a;
 mod acts;
 pub mod agents;
 pub mod approval;

@@ -66,11 +66,13 @@ words!(
 );
 
 words!(
-    Kind, "must be message, reply, system or broadcast", {
+    Kind, "must be message, reply, artifact, system or broadcast", {
         /// An ordinary message of a party.
         Message = "message",
         /// The result of a task.
         Reply = "reply",
+        /// A part of the work that the target hands over, before or beside its reply.
+        Artifact = "artifact",
         /// Written by the hub.
         System = "system",
         /// Sent to all members of a network.
@@ -106,4 +108,23 @@ pub struct Message {
     pub created_at: Timestamp,
     /// Whether its author took it back. Anybody can type the text of a deleted message.
     pub deleted: bool,
+    /// What a client of another protocol sent with it.
+    pub foreign: Foreign,
+    /// Its number among the steps of a task that is part of a conversation.
+    pub step: Option<i64>,
+    /// For an artifact: its id, its name and how it continues an earlier one; a JSON object, as text.
+    pub artifact: Option<String>,
+    /// Whether this reply is the answer itself and no artifact, for a client of A2A that waits for one.
+    pub direct: bool,
+}
+
+/// What a client of another protocol sent beside text. It is kept to be given back as it was sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Foreign {
+    /// The client's own id of the message.
+    pub id: Option<String>,
+    /// The parts: a JSON array, as text. `None` if the message is one text.
+    pub parts: Option<String>,
+    /// Metadata, references and the like: a JSON object, as text.
+    pub extras: Option<String>,
 }

@@ -1,8 +1,9 @@
 //! The task, and what follows from its status and marks.
 
+use crate::a2a::TaskState;
 use crate::approval::Approval;
 use crate::ids::{AgentId, NetworkId, TaskId};
-use crate::messages::words;
+use crate::messages::{Foreign, words};
 use crate::moves::{Position, Refusal, Role, Standing, Status};
 use crate::text::{Unfit, Within};
 use crate::time::Timestamp;
@@ -210,6 +211,14 @@ pub struct Task {
     pub created_at: Timestamp,
     /// Time of the last change.
     pub updated_at: Timestamp,
+    /// The conversation that it is part of.
+    pub context: Option<String>,
+    /// What a client of another protocol sent with it.
+    pub foreign: Foreign,
+    /// Time of the last change of its status.
+    pub status_at: Timestamp,
+    /// Bytes of its artifacts' parts.
+    pub artifact_bytes: i64,
 }
 
 impl Task {
@@ -250,10 +259,35 @@ impl Task {
         if self.spoken_count >= max { Err(Refusal::MessageBudget(max)) } else { Ok(()) }
     }
 
+    /// How many steps it has taken: changes of its status, and messages.
+    #[must_use]
+    pub fn steps(&self) -> i64 {
+        self.log_count + self.message_count
+    }
+
+    /// The number of the step that was counted just now. Only tasks that are part of a conversation number them.
+    #[must_use]
+    pub fn step(&self) -> Option<i64> {
+        self.context.is_some().then(|| self.steps())
+    }
+
+    /// Its state for clients of A2A, if they can know of it: as part of a conversation, and published.
+    #[must_use]
+    pub fn state(&self) -> Option<TaskState> {
+        let is_known = self.context.is_some() && self.is_published();
+        if is_known { TaskState::of(self.status, self.approval) } else { None }
+    }
+
     /// Whether the target was ever told of it. A draft is known to its initiator alone.
     #[must_use]
     pub fn is_published(&self) -> bool {
         self.queued_at.is_some()
+    }
+
+    /// Whether its target knows what is written on it. Of a held task it only knows that it waits.
+    #[must_use]
+    pub fn is_announced(&self) -> bool {
+        self.is_published() && !self.position().held
     }
 
     /// The status, and what this role may set now.

@@ -146,6 +146,31 @@ text_type!(
     no_nul
 );
 text_type!(SearchText, |t| at_most(t, 200));
+
+/// A name that a program gives to something of its own: no empty text, and nothing that cannot be printed.
+fn printable(text: &str, bytes_max: usize) -> Result<(), Unfit> {
+    if text.is_empty() {
+        return unfit("must not be empty");
+    }
+    if text.len() > bytes_max {
+        return unfit(format!("must be at most {bytes_max} bytes long"));
+    }
+    if text.chars().any(char::is_control) {
+        return unfit("must not contain control characters");
+    }
+    Ok(())
+}
+
+text_type!(
+    /// The id of a conversation: the tasks of one agent for another that belong together.
+    ContextId,
+    |t| printable(t, 128)
+);
+text_type!(
+    /// An id that a client of another protocol gave to a message or an artifact. It need not be unique.
+    ForeignId,
+    |t| printable(t, 256)
+);
 text_type!(
     /// A tag by which agents are found.
     Capability,

@@ -208,7 +208,7 @@ impl From<AppError> for Error {
             }
             E::Refused(ref refusal) => code_of_refusal(refusal),
             E::NotFound(_) => Code::NotFound,
-            E::TooLarge(_) | E::FileTooLarge => Code::TooLarge,
+            E::TooLarge(_) | E::ArtifactsTooLarge(_) | E::FileTooLarge => Code::TooLarge,
             E::NotConnected | E::NotInNetwork => Code::NotConnected,
             E::NotAutoAccept => Code::NotAutoAccept,
             E::Blocked => Code::Blocked,

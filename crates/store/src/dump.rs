@@ -33,6 +33,7 @@ pub const TABLES: &[Table] = &[
     table("events", &["agent_id", "seq"]),
     table("connections", &["agent_id", "peer_id"]),
     table("blocks", &["agent_id", "blocked_id"]),
+    table("guests", &["agent_id"]),
     table("pairing_codes", &["code"]),
     table("used_challenges", &["challenge"]),
     table("hub_secrets", &["name"]),

@@ -51,6 +51,17 @@ pub fn of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<Vec<File>, Error> {
     tx.list(sql, &[task.into()])
 }
 
+/// Some files of these tasks.
+pub fn of_tasks(tx: &mut Tx<'_>, tasks: &[TaskId], limit: i64) -> Result<Vec<File>, Error> {
+    let mut query = Query::default();
+    query.push(sql!("select {} from files f where f.task_id in (", File));
+    for (place, task) in tasks.iter().enumerate() {
+        query.push(if place > 0 { ", " } else { "" }).bind(task);
+    }
+    query.push(") limit ").bind(limit);
+    tx.list(&query.sql, &query.params)
+}
+
 /// How many files a task has.
 pub fn count_of_task(tx: &mut Tx<'_>, task: &TaskId) -> Result<i64, Error> {
     tx.get("select count(*) from files where task_id = ?1", &[task.into()])

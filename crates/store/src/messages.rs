@@ -1,6 +1,8 @@
 //! Messages of tasks.
 
-use tandem_core::messages::{ContentType, DELETED, Message};
+mod conversations;
+
+use tandem_core::messages::{ContentType, DELETED, Foreign, Message};
 use tandem_core::tasks::Unseen;
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
@@ -8,6 +10,8 @@ use crate::declare::{change, insert, read, update};
 use crate::query::Query;
 use crate::table::{columns, sql};
 use crate::{Error, Tx, Value};
+
+pub use conversations::{artifacts, has_foreign_hash, histories, history, later_steps};
 
 columns! {
     "m", message: Message {
@@ -26,6 +30,18 @@ columns! {
         acknowledged_at,
         created_at,
         deleted,
+        foreign: ..Foreign "foreign_",
+        step,
+        artifact,
+        direct,
+    }
+}
+
+columns! {
+    "f", foreign: Foreign {
+        id,
+        parts,
+        extras,
     }
 }
 
@@ -61,9 +77,15 @@ pub fn newest_texts(tx: &mut Tx<'_>, task: &TaskId, limit: i64) -> Result<Vec<Sa
 
 const TABLES: &str = "messages m left join agents a on a.id = m.sender_id";
 
-/// Adds a message; `event_seq` is the number of its event in its recipient's log.
-pub fn insert(tx: &mut Tx<'_>, message: &Message, event_seq: Option<i64>) -> Result<(), Error> {
-    insert!(messages { ..message: Message, event_seq: event_seq }).send(tx)
+/// Adds a message; `event_seq` is the number of its event in its recipient's log. `foreign_hash` tells what a client of
+/// another protocol sent from anything else that it sends.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    message: &Message,
+    event_seq: Option<i64>,
+    foreign_hash: Option<&[u8]>,
+) -> Result<(), Error> {
+    insert!(messages { ..message: Message, event_seq: event_seq, foreign_hash: foreign_hash }).send(tx)
 }
 
 /// What one party wrote on a task before the other knew of it: those whose event was never written.
@@ -248,6 +270,9 @@ pub fn bury(tx: &mut Tx<'_>, id: &MessageId) -> Result<bool, Error> {
         content_type: ContentType::Text,
         encrypted_keys: Value::Null,
         sender_signature: Value::Null,
+        foreign_parts: Value::Null,
+        foreign_extras: Value::Null,
+        artifact: Value::Null,
         deleted: true,
     } where { id: id } and "deleted = 0")
     .execute(tx)

@@ -8,7 +8,7 @@ use tandem_core::messages::ContentType;
 use tandem_core::tasks::{
     CheckInSeconds, LeaseSeconds, MaxAttempts, MaxMessages, OnStall, Priority, Progress, TtlSeconds,
 };
-use tandem_core::text::{Alias, Body, Reason, SearchText, SessionKey, Title};
+use tandem_core::text::{Alias, Body, ContextId, Reason, SearchText, SessionKey, Title};
 use tandem_core::{AgentId, NetworkId, Role, Status, TaskId};
 use utoipa::{IntoParams, ToSchema};
 
@@ -103,6 +103,11 @@ pub struct CreateTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>)]
     pub network_id: Option<NetworkId>,
+    /// The conversation that it is part of: 1 to 128 bytes. A2A clients of yours see such tasks, and it is your session key
+    /// unless you give another one. Not for encrypted or reviewed tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, min_length = 1, max_length = 128)]
+    pub context_id: Option<ContextId>,
 }
 
 impl CreateTask {
@@ -129,6 +134,7 @@ impl CreateTask {
             max_messages: None,
             parent_task_id: None,
             network_id: None,
+            context_id: None,
         }
     }
 }
@@ -239,6 +245,11 @@ pub struct ReplyTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>)]
     pub expected_status: Option<Status>,
+    /// Whether an A2A client that waits gets this reply as a bare message. Only with the outcome `completed`; other clients
+    /// see a completed task in any case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub direct: Option<bool>,
 }
 
 impl ReplyTask {
@@ -252,6 +263,7 @@ impl ReplyTask {
             sender_signature: None,
             outcome: None,
             expected_status: None,
+            direct: None,
         }
     }
 }

@@ -8,7 +8,8 @@ use tandem_core::{AgentId, Approval, NetworkId, Role, Status, TaskId, Timestamp}
 use utoipa::ToSchema;
 
 use crate::fence_fields;
-use crate::text::{Author, PeerContent, PeerName, PeerText, PeerToken, WrappedKeys};
+use crate::parts::ForeignView;
+use crate::text::{Author, PeerContent, PeerJson, PeerName, PeerTags, PeerText, PeerToken, WrappedKeys};
 
 /// The progress of a task's delivery.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -153,6 +154,24 @@ pub struct TaskView {
     /// When it last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
+    /// The conversation that it is part of.
+    #[schema(value_type = Option<String>)]
+    pub context_id: Option<PeerText>,
+    /// The id that an A2A client gave to the message that made the task.
+    #[schema(value_type = Option<String>)]
+    pub message_id: Option<PeerText>,
+    /// The parts of the message, if it is more than one text: an array of objects with `text`, `data`, `url` or `fileId`.
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub parts: Option<PeerJson>,
+    /// What an A2A client sent as metadata with it.
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<PeerJson>,
+    /// The tasks that an A2A client named as references. The hub does not look them up.
+    #[schema(value_type = Option<Vec<String>>)]
+    pub reference_task_ids: Option<PeerTags>,
+    /// The media types that an A2A client accepts in answers.
+    #[schema(value_type = Option<Vec<String>>)]
+    pub accepted_output_modes: Option<PeerTags>,
 }
 
 impl TaskView {
@@ -162,8 +181,10 @@ impl TaskView {
         let role = task.role_of(viewer).unwrap_or(Role::Target);
         let standing = task.standing(role);
         let (initiator, target) = (Author::of(&task.initiator, viewer), Author::of(&task.target, viewer));
+        let unread_count = task.side(role).map_or(0, |side| side.unread);
+        let foreign = ForeignView::new(initiator, task.foreign);
         Self {
-            unread_count: task.side(role).map_or(0, |side| side.unread),
+            unread_count,
             // Only a party of the parent may learn of it.
             parent_task_id: task.parent.filter(|_| role == Role::Initiator || task.parent_shared),
             id: task.id,
@@ -214,6 +235,12 @@ impl TaskView {
             completed_at: task.completed_at,
             created_at: task.created_at,
             updated_at: task.updated_at,
+            context_id: task.context.map(|context| PeerText::new(initiator, context)),
+            message_id: foreign.message_id,
+            parts: foreign.parts,
+            metadata: foreign.metadata,
+            reference_task_ids: foreign.reference_task_ids,
+            accepted_output_modes: foreign.accepted_output_modes,
         }
     }
 }
@@ -269,5 +296,11 @@ fence_fields!(TaskView {
     started_at,
     completed_at,
     created_at,
-    updated_at
+    updated_at,
+    context_id,
+    message_id,
+    parts,
+    metadata,
+    reference_task_ids,
+    accepted_output_modes
 });

@@ -10,7 +10,7 @@ use tandem_api::tasks::TaskView;
 use tandem_api::text::{Author, HubText, PeerContent, PeerJson, PeerTags, PeerText, WrappedKeys};
 use tandem_core::AgentId;
 use tandem_core::Timestamp;
-use tandem_core::messages::{ContentType, Kind, Message};
+use tandem_core::messages::{ContentType, Foreign, Kind, Message};
 
 use crate::views::{event_data, profile, task};
 
@@ -89,6 +89,10 @@ fn message(sender: Option<&str>, content_type: ContentType) -> Message {
         acknowledged_at: None,
         created_at: Timestamp(0),
         deleted: false,
+        foreign: Foreign::default(),
+        step: None,
+        artifact: None,
+        direct: false,
     }
 }
 

@@ -8,6 +8,7 @@ use tandem_api::events::AckCursor;
 use tandem_api::files::{UploadFile, UploadForm};
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
+use tandem_api::parts::{AddArtifact, Part};
 use tandem_api::tasks::{
     ApproveTask, CreateTask, Heartbeat, PatchTask, ReassignTask, ReplyTask, ReportUsage, RetryTask,
     WithReason,
@@ -24,6 +25,8 @@ fn schema<T: ToSchema + PartialSchema>() -> (String, Value) {
 fn bodies() -> Vec<(String, Value)> {
     vec![
         schema::<AckCursor>(),
+        schema::<AddArtifact>(),
+        schema::<Part>(),
         schema::<BlockAgent>(),
         schema::<BroadcastFilter>(),
         schema::<CreateInvite>(),

@@ -8,6 +8,7 @@ use tandem_api::events::{AckCursor, EventsQuery};
 use tandem_api::files::{UploadFile, UploadForm};
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
+use tandem_api::parts::{AddArtifact, Part};
 use tandem_api::tasks::{
     ApproveTask, CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, ReplyTask, ReportUsage,
     RetryTask, TasksQuery, WithReason,
@@ -73,12 +74,14 @@ fn upload() -> Case {
 
 fn about_tasks() -> Vec<Case> {
     let keys = json!({ "agent_a": "QUJD", "agent_b": "REVG" });
+    let part = json!({ "text": "Hi", "data": 42, "url": "https://example.com/", "raw": "YQ==", "fileId": "file_1",
+        "filename": "a.txt", "mediaType": "text/plain", "metadata": { "z": 1 } });
     cases! {
         CreateTask: json!({ "targetAgentId": "ada", "title": "Look", "description": "At this.", "id": "t-1",
             "encrypted": true, "descriptionKeys": keys, "senderSignature": "c2ln", "draft": true,
             "requiresReview": true, "priority": "high", "sessionKey": "k", "ttlSeconds": 60, "checkInSeconds": 0,
             "leaseSeconds": 10, "onStall": "retry", "maxAttempts": 2, "maxMessages": 3, "parentTaskId": "t-0",
-            "networkId": "net_1" }),
+            "networkId": "net_1", "contextId": "c-1" }),
             json!({ "targetAgentId": "ada", "title": "Look" });
         PatchTask: json!({ "status": "input-required", "reason": "Why", "expectedStatus": "working",
             "sessionKey": "k", "title": "Look", "description": "At this.", "descriptionKeys": keys,
@@ -88,8 +91,12 @@ fn about_tasks() -> Vec<Case> {
         RetryTask: json!({ "expectedStatus": "failed" }), json!({});
         ReassignTask: json!({ "targetAgentId": "ada", "expectedStatus": "working" }), json!({ "targetAgentId": "ada" });
         ReplyTask: json!({ "content": "Done", "contentType": "text", "encryptedKeys": keys,
-            "senderSignature": "c2ln", "outcome": "cancelled", "expectedStatus": "working" }),
+            "senderSignature": "c2ln", "outcome": "cancelled", "expectedStatus": "working", "direct": true }),
             json!({ "content": "Done" });
+        AddArtifact: json!({ "artifactId": "x", "name": "X", "description": "An X", "parts": [part],
+            "append": true, "lastChunk": true }),
+            json!({ "parts": [] });
+        Part: part, json!({ "data": { "z": 1, "a": [null] } }), json!({});
         ReportUsage: json!({ "cost": 0.0023 });
         Heartbeat: json!({ "progress": 50, "note": "Half" }), json!({});
         ApproveTask: json!({ "note": "Go on", "expectedStatus": "submitted" }), json!({});

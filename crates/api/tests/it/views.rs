@@ -17,6 +17,7 @@ use tandem_api::networks::{
     BroadcastSent, BroadcastView, DeletedNetwork, InviteView, LeftNetwork, MemberView, NetworkView,
     RemovedMember,
 };
+use tandem_api::parts::{ArtifactHeader, ArtifactView, Extras};
 use tandem_api::system::{Health, Ready};
 use tandem_api::tasks::{
     AcknowledgedView, DeletedTask, Delivery, ReadView, RepliedView, TaskLogView, TaskView, ThreadView,
@@ -62,7 +63,7 @@ fn delivery() -> Value {
 }
 
 pub(crate) fn task() -> Value {
-    json!({ "id": "t-1", "title": "Look", "description": "At this.", "status": "input-required",
+    let own = json!({ "id": "t-1", "title": "Look", "description": "At this.", "status": "input-required",
         "statusReason": "Why", "nextStatuses": ["working"], "requiresReview": true, "priority": "high", "attempt": 2,
         "encrypted": true, "descriptionKeys": { "agent_b": "QUJD", "agent_a": "REVG" }, "senderSignature": "c2ln",
         "initiatorAgentId": "agent_a", "initiatorAgentName": "Ada", "targetAgentId": "agent_b",
@@ -70,10 +71,13 @@ pub(crate) fn task() -> Value {
         "checkInSeconds": 30, "parentTaskId": "t-0", "networkId": "net_1", "initiatorSessionKey": "i",
         "targetSessionKey": "t", "result": "Done", "progress": 50, "progressNote": "Half", "leaseSeconds": 10,
         "onStall": "retry", "maxAttempts": 3, "maxMessages": 4, "usageReported": 1.5, "delivery": delivery(),
-        "acknowledgedAt": AT, "startedAt": AT, "completedAt": AT, "createdAt": AT, "updatedAt": AT })
+        "acknowledgedAt": AT, "startedAt": AT, "completedAt": AT, "createdAt": AT, "updatedAt": AT });
+    let foreign = json!({ "contextId": "c-1", "messageId": "m-1", "parts": [{ "data": 42 }], "metadata": { "a": 1.5 },
+        "referenceTaskIds": ["t-9"], "acceptedOutputModes": ["text/plain"] });
+    joined([own, foreign])
 }
 
-const TASK_NULLS: [&str; 19] = [
+const TASK_NULLS: [&str; 25] = [
     "description",
     "statusReason",
     "descriptionKeys",
@@ -93,17 +97,38 @@ const TASK_NULLS: [&str; 19] = [
     "acknowledgedAt",
     "startedAt",
     "completedAt",
+    "contextId",
+    "messageId",
+    "parts",
+    "metadata",
+    "referenceTaskIds",
+    "acceptedOutputModes",
 ];
 
 pub(crate) fn message() -> Value {
     json!({ "id": "msg_1", "taskId": "t-1", "inReplyTo": "msg_0", "senderAgentId": "agent_a",
         "senderAgentName": "Ada", "kind": "message", "content": "Hi", "contentType": "encrypted", "encryptedKeys": { "agent_b": "QUJD" },
-        "senderSignature": "c2ln", "readAt": AT, "acknowledgedAt": AT, "createdAt": AT })
+        "senderSignature": "c2ln", "readAt": AT, "acknowledgedAt": AT, "createdAt": AT,
+        "messageId": "m-2", "parts": [{ "text": "Hi" }, { "data": {} }], "metadata": { "b": [] },
+        "referenceTaskIds": ["t-9"], "acceptedOutputModes": ["text/plain"],
+        "artifact": { "artifactId": "x", "name": "X", "description": "An X", "append": true, "lastChunk": false } })
 }
 
 fn of_the_hub() -> Value {
-    let nulls =
-        ["inReplyTo", "senderAgentName", "encryptedKeys", "senderSignature", "readAt", "acknowledgedAt"];
+    let nulls = [
+        "inReplyTo",
+        "senderAgentName",
+        "encryptedKeys",
+        "senderSignature",
+        "readAt",
+        "acknowledgedAt",
+        "messageId",
+        "parts",
+        "metadata",
+        "referenceTaskIds",
+        "acceptedOutputModes",
+        "artifact",
+    ];
     joined([
         nulled(&message(), &nulls),
         json!({ "senderAgentId": "system", "kind": "system", "contentType": "text" }),
@@ -135,6 +160,13 @@ fn about_tasks() -> Vec<Case> {
     cases! {
         Delivery: delivery(), nulled(&delivery(), &nulls);
         TaskView: task(), nulled(&task(), &TASK_NULLS);
+        ArtifactView: message()["artifact"], json!({ "artifactId": "x", "name": null, "description": null,
+            "append": false, "lastChunk": true });
+        Extras: json!({ "metadata": { "z": 1 }, "referenceTaskIds": ["t-9"], "acceptedOutputModes": ["text/plain"],
+            "extensions": ["urn:x"], "traceparent": "00", "tracestate": "a=b", "hops": 1 }),
+            json!({});
+        ArtifactHeader: json!({ "artifactId": "x", "name": "X", "description": "An X", "append": true, "lastChunk": true }),
+            json!({ "artifactId": "x" });
         DeletedTask: json!({ "deleted": true, "deletedMessages": 1, "deletedFiles": 2 });
         TaskLogView: line,
             joined([nulled(&line, &["fromStatus", "actorName", "detail"]), json!({ "actor": "system" })]);

@@ -8,15 +8,16 @@ use tandem_core::tasks::{
     ATTEMPTS_DEFAULT, CheckInSeconds, LeaseSeconds, MaxAttempts, MaxMessages, OnStall, Priority,
     REVIEWED_CHECK_IN_SECONDS, Side, Task, Terms, TtlSeconds,
 };
-use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, SessionKey, Title};
+use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, ContextId, SessionKey, Title};
 use tandem_core::{AgentId, NetworkId, Now, Role, Status, TaskId};
 use tandem_seal::CLEAR_TITLE;
 use tandem_store::connections::{self, Reach};
-use tandem_store::{Tx, blocks, deadlines, events as event_rows, messages, networks, tasks as rows};
+use tandem_store::{Tx, deadlines, events as event_rows, messages, tasks as rows};
 
-use super::write_log;
+use super::{Route, find_route, write_log};
 use crate::events::{Event, append_event};
-use crate::messages::announce;
+use crate::files::{NewFile, add_files, checked_files};
+use crate::messages::{Sent, announce, pause_if_budget_spent};
 use crate::sealed::Sealed;
 use crate::{Error, Invalid};
 
@@ -64,6 +65,12 @@ pub struct NewTask {
     pub network: Option<NetworkId>,
     /// Wrapped keys and signature of an encrypted description.
     pub sealed: Option<Sealed>,
+    /// The conversation that it is part of. It is also the caller's session key, unless that is given.
+    pub context: Option<ContextId>,
+    /// What a client of another protocol sent beside the text.
+    pub sent: Option<Sent>,
+    /// Files that come with it.
+    pub files: Vec<NewFile>,
 }
 
 impl NewTask {
@@ -88,7 +95,27 @@ impl NewTask {
             parent: None,
             network: None,
             sealed: None,
+            context: None,
+            sent: None,
+            files: Vec::new(),
         }
+    }
+
+    /// A conversation is read by clients that can neither decrypt nor accept a result.
+    fn check_context(&self) -> Result<(), Error> {
+        if self.context.is_some() && (self.sealed.is_some() || self.requires_review) {
+            return Err(Invalid::field("contextId", "excludes encrypted and requiresReview").into());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hash(&self) -> Option<&[u8]> {
+        self.sent.as_ref().and_then(|sent| sent.hash.as_ref()).map(<[u8; 32]>::as_slice)
+    }
+
+    fn initial_session_key(&self) -> Option<String> {
+        let given = self.session_key.as_ref().map(ToString::to_string);
+        given.or_else(|| self.context.as_ref().map(ToString::to_string))
     }
 
     fn terms(&self, defaults: &Defaults) -> Terms {
@@ -125,10 +152,7 @@ impl NewTask {
             priority: self.priority,
             attempt: 1,
             terms: self.terms(defaults),
-            initiator_side: Side {
-                session_key: self.session_key.as_ref().map(ToString::to_string),
-                ..Side::default()
-            },
+            initiator_side: Side { session_key: self.initial_session_key(), ..Side::default() },
             target_side: Side::default(),
             message_count: 0,
             spoken_count: 0,
@@ -155,6 +179,10 @@ impl NewTask {
             completed_at: None,
             created_at: now.at,
             updated_at: now.at,
+            context: self.context.as_ref().map(ToString::to_string),
+            foreign: self.sent.as_ref().map(|sent| sent.foreign.clone()).unwrap_or_default(),
+            status_at: now.at,
+            artifact_bytes: 0,
         }
     }
 }
@@ -168,7 +196,9 @@ pub fn create(
     now: &Now,
 ) -> Result<Task, Error> {
     check_size(new.description.as_ref())?;
+    new.check_context()?;
     expect_locks(tx, by, new)?;
+    let files = checked_files(tx, by, new.sealed.is_some(), &new.files)?;
     let route = find_route(tx, by, &new.target, new.network.as_ref())?;
     if let Some(id) = &new.id {
         if rows::is_id_used(tx, id)? {
@@ -196,7 +226,12 @@ pub fn create(
     if let Some(id) = &new.id {
         rows::use_id(tx, id)?;
     }
-    rows::insert(tx, &task)?;
+    rows::insert(tx, &task, new.hash())?;
+    if !files.is_empty() {
+        add_files(tx, &mut task, Role::Initiator, &files, now)?;
+        rows::update_thread(tx, &task)?;
+        pause_if_budget_spent(tx, &mut task, Role::Initiator, now)?;
+    }
     Ok(task)
 }
 
@@ -236,95 +271,6 @@ pub(super) fn check_size(description: Option<&Body>) -> Result<(), Error> {
         Some(text) if text.as_str().len() > BODY_BYTES_MAX => Err(Error::TooLarge("description")),
         _ => Ok(()),
     }
-}
-
-/// How one agent can reach another: by connection or through a network.
-#[derive(Debug)]
-pub(crate) struct Route {
-    pub(crate) target: AgentId,
-    pub(crate) reach: Reach,
-    /// The network, if the route depends on one.
-    pub(crate) network: Option<NetworkId>,
-    /// The network that was asked for.
-    through: Option<NetworkId>,
-    /// Whether what the two agents share is locked.
-    locked: bool,
-}
-
-impl Route {
-    /// Locks what the two agents share where there is no row to lock yet, so that the route stays until the commit. It
-    /// may write, so every check comes before it.
-    pub(crate) fn hold(self, tx: &mut Tx<'_>, by: &AgentId) -> Result<Self, Error> {
-        if self.locked {
-            return Ok(self);
-        }
-        connections::create_pair(tx, by, &self.target)?;
-        // Another transaction may have made the row, and more.
-        let found = unlocked_route(tx, by, self.target, self.through.as_ref())?;
-        found.map(|route| Self { locked: true, ..route }).ok_or(Error::NotConnected)
-    }
-}
-
-/// Finds the route to an agent by its id or the caller's alias; through a given network, if there is one.
-pub(crate) fn find_route(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    named: &Alias,
-    network: Option<&NetworkId>,
-) -> Result<Route, Error> {
-    if let Some(network) = network
-        && !networks::is_member(tx, network, by)?
-    {
-        return Err(Error::NotFound("network"));
-    }
-    if let Ok(id) = named.as_str().parse::<AgentId>()
-        && let Some(route) = route_between(tx, by, id, network)?
-    {
-        return Ok(route);
-    }
-    let aliased = match connections::by_alias(tx, by, named.as_str())? {
-        Some(id) => route_between(tx, by, id, network)?,
-        None => None,
-    };
-    aliased.ok_or(if network.is_some() { Error::NotInNetwork } else { Error::NotConnected })
-}
-
-/// The route from a task's initiator to its target.
-pub(crate) fn route_to_target(tx: &mut Tx<'_>, task: &Task) -> Result<Route, Error> {
-    route_between(tx, &task.initiator, task.target.clone(), None)?.ok_or(Error::NotConnected)
-}
-
-/// A connection is a route. So is a shared network, unless one agent has blocked the other. What the two agents share
-/// is locked, if they ever shared anything; else [`Route::hold`] does it.
-fn route_between(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    target: AgentId,
-    network: Option<&NetworkId>,
-) -> Result<Option<Route>, Error> {
-    let locked = connections::lock_pair(tx, by, &target)?;
-    Ok(unlocked_route(tx, by, target, network)?.map(|route| Route { locked, ..route }))
-}
-
-fn unlocked_route(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    target: AgentId,
-    network: Option<&NetworkId>,
-) -> Result<Option<Route>, Error> {
-    let Some(reach) = connections::reach(tx, by, &target)? else { return Ok(None) };
-    let through = network.cloned();
-    if reach.connected && network.is_none() {
-        return Ok(Some(Route { target, reach, network: None, through, locked: false }));
-    }
-    if target == *by || (!reach.connected && blocks::between(tx, by, &target)?) {
-        return Ok(None);
-    }
-    let shared = match network {
-        Some(network) => networks::is_member(tx, network, &target)?.then(|| network.clone()),
-        None => networks::shared(tx, by, &target)?,
-    };
-    Ok(shared.map(|network| Route { target, reach, network: Some(network), through, locked: false }))
 }
 
 /// Checks the limit of live tasks and the caller's credits.

@@ -1,11 +1,13 @@
 //! Tasks: create, change, delete and list. Status rules are in `core`; this module applies them.
 
+mod artifacts;
 mod create;
 mod lease;
 mod receipts;
 mod removal;
 mod reply;
 mod resubmit;
+mod route;
 mod status;
 mod tree;
 mod usage;
@@ -24,6 +26,7 @@ use crate::messages::pause_if_budget_spent;
 use crate::sealed::Sealed;
 use crate::{Error, Invalid, Page, decisions, wake};
 
+pub use artifacts::{ARTIFACT_BYTES_MAX, NewArtifact, add_artifact};
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
 pub use lease::{HeartbeatInput, heartbeat};
 pub use receipts::{ACKNOWLEDGED_MAX, Acknowledged, NewlyRead, acknowledge, read, read_page};
@@ -34,10 +37,12 @@ pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};
 pub use usage::{Usage, report_usage};
 
-use create::{Route, check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
-pub(crate) use create::{find_route, record_signature, route_to_target, set_check_in};
+use create::{check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
+pub(crate) use create::{record_signature, set_check_in};
 pub(crate) use lease::{shorten_lease, stall};
 pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};
+use route::Route;
+pub(crate) use route::{find_route, route_to_target};
 use status::write_log;
 pub(crate) use status::{Cause, change_status, pause};
 

@@ -23,6 +23,7 @@ pub(super) fn write_log(
     now: &Now,
 ) -> Result<(), Error> {
     task.log_count += 1;
+    task.status_at = now.at.max(task.status_at);
     let party = task.party(by);
     let line = LogLine {
         from,
@@ -32,6 +33,7 @@ pub(super) fn write_log(
         detail: detail.map(Into::into),
         attempt: task.attempt,
         at: now.at,
+        step: task.step(),
     };
     Ok(rows::log(tx, &task.id, task.log_count, &line)?)
 }

@@ -20,6 +20,7 @@ mod cluster;
 mod command;
 mod config;
 mod connections;
+mod conversations;
 mod crash;
 mod credits;
 mod dashboard;

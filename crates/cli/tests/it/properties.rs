@@ -304,14 +304,7 @@ impl Real<'_> {
             }
             Act::Say { task, by } => {
                 let task = self.task(task);
-                let new = messages::NewMessage {
-                    content: "hi".to_owned().try_into().unwrap(),
-                    content_type: tandem_core::messages::ContentType::Text,
-                    check_in_seconds: None,
-                    sealed: None,
-                    in_reply_to: None,
-                    limit: None,
-                };
+                let new = messages::NewMessage::plain("hi".to_owned().try_into().unwrap());
                 self.write(move |tx, now| messages::send(tx, &agents[by], &task, &new, now).map(drop))
             }
             Act::Approve { task, by } => {

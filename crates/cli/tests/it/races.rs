@@ -342,8 +342,10 @@ async fn a_deleted_file_is_told_of_once_on_postgres() {
             size_bytes: 5,
             sealed: None,
             limit: None,
+            sent: None,
+            quota: 1_000,
         };
-        files::attach(tx, &by, &on, &new, 1_000, now).map(|(file, _)| file.id)
+        files::attach(tx, &by, &on, &new, now).map(|(file, _)| file.id)
     });
     let file = file.await.unwrap();
     let deleted = join_all((0..6).map(|node| {

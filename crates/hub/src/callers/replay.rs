@@ -16,6 +16,7 @@ use tandem_core::{AgentId, ConnectionId, DeliveryId, FileId, MessageId, NetworkI
 use tandem_store::Tx;
 
 use crate::ops;
+use crate::ops::a2a::Sent;
 
 /// An answer that can be given again.
 pub trait Replay: Sized + Send + 'static {
@@ -98,6 +99,31 @@ impl Replay for TaskView {
             return Err(Error::NotFound("task"));
         }
         Ok(Self::new(task, by))
+    }
+}
+
+/// What is stored of a message of A2A.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptSent {
+    id: TaskId,
+    created_at: Timestamp,
+    step: i64,
+}
+
+impl Replay for Sent {
+    type Kept = KeptSent;
+
+    fn kept(&self) -> KeptSent {
+        KeptSent { id: self.task.clone(), created_at: self.created_at, step: self.step }
+    }
+
+    fn replay(tx: &mut Tx<'_>, by: &AgentId, kept: KeptSent, now: &Now) -> Result<Self, Error> {
+        let (task, _) = tasks::view(tx, by, &kept.id, now)?;
+        if task.created_at != kept.created_at {
+            return Err(Error::NotFound("task"));
+        }
+        Ok(Self { task: kept.id, created_at: kept.created_at, step: kept.step, joined: true })
     }
 }
 

@@ -136,11 +136,12 @@ pub async fn attach(
             size_bytes: i64::try_from(upload.size).unwrap_or(i64::MAX),
             sealed,
             limit,
+            sent: None,
+            quota: hub.config.file_quota_bytes(),
         };
         hub.files.store(upload).await.map_err(storage_error)?;
-        let quota = hub.config.file_quota_bytes();
         hub.write_once(caller, move |tx, now| {
-            let (file, _) = files::attach(tx, &by, &id, &new, quota, now)?;
+            let (file, _) = files::attach(tx, &by, &id, &new, now)?;
             Ok(UploadedFile::new(file, &by))
         })
         .await

@@ -126,6 +126,9 @@ pub(super) async fn checked(
         sealed,
         in_reply_to: body.in_reply_to,
         limit: Some(limit_of(hub, caller, task.as_str())),
+        sent: None,
+        artifact: None,
+        direct: false,
     })
 }
 

@@ -4,9 +4,11 @@
 //! type of the answer. Lists return [`Listed`](crate::Listed). Surfaces differ only in how they parse requests and
 //! render answers.
 
+pub mod a2a;
 pub mod admin;
 pub mod agents;
 pub mod approvals;
+pub mod artifacts;
 pub mod blocks;
 pub mod connections;
 pub mod decisions;
@@ -20,6 +22,7 @@ pub mod needs;
 pub mod networks;
 pub mod news;
 pub mod paging;
+pub mod parts;
 pub mod receipts;
 pub mod search;
 pub mod sign_ins;

@@ -70,6 +70,9 @@ pub async fn create(hub: &HubParts, caller: &Caller, body: CreateTask) -> Result
         parent: body.parent_task_id,
         network: body.network_id,
         sealed,
+        context: body.context_id,
+        sent: None,
+        files: Vec::new(),
     };
     let (by, defaults) = (caller.agent.clone(), hub.config.task_defaults());
     hub.write_once(caller, move |tx, now| {
@@ -295,7 +298,12 @@ pub async fn reply(
     if let Some(earlier) = hub.earlier_answer(caller).await? {
         return Ok(earlier);
     }
-    let message = checked(hub, caller, task, message).await?;
+    let mut message = checked(hub, caller, task, message).await?;
+    message.direct = body.direct.unwrap_or(false);
+    if message.direct && outcome != Outcome::Completed {
+        let why = Invalid::field("direct", "is for the outcome completed");
+        return hub.on_task(caller, task, Err(why)).await;
+    }
     let new = NewReply { message, outcome, expected: expected(caller, body.expected_status) };
     let (by, id) = (caller.agent.clone(), task.clone());
     let replied = hub.write_once(caller, move |tx, now| {

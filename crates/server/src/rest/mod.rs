@@ -99,6 +99,7 @@ fn task_routes() -> OpenApiRouter<Hub> {
         .routes(routes!(work::retry))
         .routes(routes!(work::reassign))
         .routes(routes!(work::reply))
+        .routes(routes!(work::add_artifact))
         .routes(routes!(messages::read))
         .routes(routes!(messages::acknowledge))
         .routes(routes!(work::heartbeat))

@@ -3,11 +3,13 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use tandem_api::messages::MessageView;
+use tandem_api::parts::AddArtifact;
 use tandem_api::tasks::{
     Heartbeat, ReassignTask, RepliedView, ReplyTask, ReportUsage, RetryTask, TaskView, UsageView,
 };
 use tandem_hub::Hub;
-use tandem_hub::ops::tasks;
+use tandem_hub::ops::{artifacts, tasks};
 
 use crate::http::{ApiError, OnTask, answer};
 
@@ -45,6 +47,20 @@ pub(crate) async fn reassign(
 pub(crate) async fn reply(State(hub): State<Hub>, input: OnTask<ReplyTask>) -> Result<Response, ApiError> {
     let OnTask { caller, task, body } = input;
     Ok(answer(&caller, StatusCode::OK, &tasks::reply(&hub, &caller, &task, body).await?))
+}
+
+/// Hand over an artifact, as the target.
+///
+/// A part of the work, beside or before the reply: texts, data, addresses, files. It is kept as a message of kind `artifact`.
+/// Pieces of one artifact have the same `artifactId` and `append`. A task takes 2 MiB of them; send more as files.
+#[utoipa::path(post, path = "/tasks/{id}/artifacts", tag = "tasks", params(("id" = String, Path)),
+    request_body = AddArtifact, responses((status = 201, body = MessageView)))]
+pub(crate) async fn add_artifact(
+    State(hub): State<Hub>,
+    input: OnTask<AddArtifact>,
+) -> Result<Response, ApiError> {
+    let OnTask { caller, task, body } = input;
+    Ok(answer(&caller, StatusCode::CREATED, &artifacts::add(&hub, &caller, &task, body).await?))
 }
 
 /// Send a heartbeat, as the target of a working task.

@@ -55,9 +55,14 @@ pub fn decided(tx: &mut Tx<'_>, target: &AgentId, limit: i64) -> Result<Vec<Task
         let lanes = |status: Status| 0..if status == Status::Submitted { HELD_LANES } else { 1 };
         let all = published.flat_map(|status| lanes(status).map(move |lane| (status, lane)));
         let all = all.map(newest).collect::<Vec<_>>().join(" union all ");
-        let columns =
-            crate::table::select_items_without::<Task>(&["description", "result", "description_keys"])
-                .join(", ");
+        let columns = crate::table::select_items_without::<Task>(&[
+            "description",
+            "result",
+            "description_keys",
+            "parts",
+            "extras",
+        ])
+        .join(", ");
         format!(
             "select {columns} from (select id, updated_at from ({all}) a where approval in ('approved', 'rejected')
                  order by updated_at desc, id desc limit ?3) page

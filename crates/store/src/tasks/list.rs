@@ -128,7 +128,7 @@ fn lanes(role: Role, status: Status) -> impl Iterator<Item = Option<i64>> {
 /// A result is told by an empty text.
 static BRIEF: LazyLock<String> = LazyLock::new(|| {
     let brief = |column| match column {
-        "t.description" => "null",
+        "t.description" | "t.foreign_parts" | "t.foreign_extras" => "null",
         "t.result" => "case when t.result is null then null else '' end",
         other => other,
     };
@@ -260,7 +260,7 @@ pub fn children(tx: &mut Tx<'_>, parent: &TaskId, limit: i64) -> Result<Vec<Task
         format!(
             "select {} from tasks t {JOINED} where t.parent_id = ?1 and t.queued_at is not null
              order by t.created_at, t.id limit ?2",
-            select_items_without::<Task>(&["description", "result"]).join(", ")
+            select_items_without::<Task>(&["description", "result", "parts", "extras"]).join(", ")
         )
     });
     tx.list(&SQL, &[parent.into(), limit.into()])

@@ -20,6 +20,8 @@ pub struct LogLine {
     pub detail: Option<String>,
     pub attempt: i64,
     pub at: Timestamp,
+    /// Its number among the steps of a task that is part of a conversation.
+    pub step: Option<i64>,
 }
 
 columns! {
@@ -31,6 +33,7 @@ columns! {
         detail,
         attempt,
         at: created_at,
+        step,
     }
 }
 
@@ -54,6 +57,25 @@ pub fn log_lines(tx: &mut Tx<'_>, id: &TaskId, after: i64, limit: i64) -> Result
         ),
         &[id.into(), after.into(), limit.into()],
     )
+}
+
+/// The lines of a task's history among the steps after one, oldest first, and the line before them.
+pub fn log_steps(
+    tx: &mut Tx<'_>,
+    id: &TaskId,
+    after: i64,
+    limit: i64,
+) -> Result<(Option<LogLine>, Vec<LogLine>), Error> {
+    let before = sql!(
+        "select {} from task_log l where l.task_id = ?1 and l.step <= ?2 order by l.step desc limit 1",
+        LogLine
+    );
+    let later = sql!(
+        "select {} from task_log l where l.task_id = ?1 and l.step > ?2 order by l.step limit ?3",
+        LogLine
+    );
+    let before = tx.list(before, &[id.into(), after.into()])?.pop();
+    Ok((before, tx.list(later, &[id.into(), after.into(), limit.into()])?))
 }
 
 /// The newest lines of a task's history from a time on and before another, oldest first.

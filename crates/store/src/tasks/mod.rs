@@ -1,5 +1,6 @@
 //! Tasks: their rows, and what else belongs to them.
 
+mod conversations;
 mod counts;
 mod gate;
 mod list;
@@ -8,6 +9,8 @@ mod removal;
 
 use std::sync::Arc;
 
+use tandem_core::a2a::TaskState;
+use tandem_core::messages::Foreign;
 use tandem_core::tasks::{Side, Task, Terms, Unseen};
 use tandem_core::text::searchable;
 use tandem_core::wake::Rung;
@@ -19,10 +22,11 @@ use crate::statement::Read;
 use crate::table::{LATER, columns, sql};
 use crate::{Error, Tx, Value, events, lock};
 
+pub use conversations::{InState, by_foreign_hash, count_in_state, in_state};
 pub use counts::{Count, counts};
 pub use gate::{decided, held_oldest, record};
 pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open};
-pub use log::{LogLine, last_log_line, log, log_between, log_lines};
+pub use log::{LogLine, last_log_line, log, log_between, log_lines, log_steps};
 pub use removal::{delete, forget_removed, next_removed, remove_some, set_aside};
 
 /// The columns that a change of a task's status or its fields writes.
@@ -81,6 +85,11 @@ columns! {
         completed_at [STATE | LATER],
         created_at,
         updated_at [THREAD],
+        context: context_id,
+        foreign: ..Foreign "foreign_",
+        status_at [STATE],
+        artifact_bytes [THREAD | LATER],
+        = a2a_state [STATE]: task.state().map(TaskState::number),
     }
 }
 
@@ -131,8 +140,9 @@ pub fn use_id(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
     insert!(used_task_ids { id: id }).send(tx)
 }
 
-pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
-    insert!(tasks { ..task: Task }).send(tx)
+/// Adds a task; `foreign_hash` tells what a client of another protocol sent with it from anything else that it sends.
+pub fn insert(tx: &mut Tx<'_>, task: &Task, foreign_hash: Option<&[u8]>) -> Result<(), Error> {
+    insert!(tasks { ..task: Task, foreign_hash: foreign_hash }).send(tx)
 }
 
 fn by_id() -> &'static Arc<Read> {

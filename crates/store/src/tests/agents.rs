@@ -184,7 +184,7 @@ fn the_directory_and_the_totals(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     assert_eq!(place.run(|tx| admin::list_agents(tx, None, 1)), [bob]);
 
     for task in ["one", "two", "three"] {
-        place.run(|tx| tasks::insert(tx, &Task { id: id(task), ..super::tasks::new_task() }));
+        place.run(|tx| tasks::insert(tx, &Task { id: id(task), ..super::tasks::new_task() }, None));
     }
     let event = || NewEvent {
         kind: EventKind::TaskCreated,

@@ -1,8 +1,9 @@
 //! Every column of tasks, their histories, messages and deadlines, by its name in the database.
 
 use rstest::rstest;
+use tandem_core::a2a::TaskState;
 use tandem_core::deadlines::{Deadline, Due, Facts};
-use tandem_core::messages::{ContentType, Kind, Message};
+use tandem_core::messages::{ContentType, Foreign, Kind, Message};
 use tandem_core::tasks::{OnStall, Priority, Side, Task, Terms, Unseen};
 use tandem_core::wake::Rung;
 use tandem_core::{Approval, Role, Status, Timestamp};
@@ -69,6 +70,10 @@ pub(super) fn new_task() -> Task {
         completed_at: None,
         created_at: Timestamp(69),
         updated_at: Timestamp(70),
+        context: text("context"),
+        foreign: Foreign { id: text("foreign"), parts: text("[]"), extras: text("{}") },
+        status_at: Timestamp(71),
+        artifact_bytes: 0,
     }
 }
 
@@ -118,6 +123,9 @@ fn changed_task() -> Task {
     task.usage_micro = 172;
     (task.started_at, task.completed_at) = (Some(Timestamp(167)), Some(Timestamp(168)));
     (task.created_at, task.updated_at) = (Timestamp(169), Timestamp(170));
+    task.context = text("other context");
+    task.foreign = Foreign { id: text("other"), parts: text("[1]"), extras: text("{1}") };
+    (task.status_at, task.artifact_bytes) = (Timestamp(171), 173);
     task
 }
 
@@ -125,7 +133,7 @@ fn started(db: Db) -> Place {
     let mut place = Place::new(db);
     place.run(|tx| agents::insert(tx, &agent("ada", "Ada"), b"1"));
     place.run(|tx| agents::insert(tx, &agent("bob", "Bob"), b"2"));
-    place.run(|tx| tasks::insert(tx, &new_task()));
+    place.run(|tx| tasks::insert(tx, &new_task(), Some(b"hash")));
     place
 }
 
@@ -201,6 +209,14 @@ fn expect_task(place: &mut Place, first: &Task, now: &Task, search_title: &str, 
             ("completed_at", now.completed_at.into()),
             ("created_at", first.created_at.into()),
             ("updated_at", now.updated_at.into()),
+            ("context_id", first.context.as_deref().into()),
+            ("foreign_id", first.foreign.id.as_deref().into()),
+            ("foreign_parts", first.foreign.parts.as_deref().into()),
+            ("foreign_extras", first.foreign.extras.as_deref().into()),
+            ("foreign_hash", Value::Bytes(b"hash".into())),
+            ("status_at", now.status_at.into()),
+            ("a2a_state", now.state().map(TaskState::number).into()),
+            ("artifact_bytes", now.artifact_bytes.into()),
         ],
     );
 }
@@ -226,6 +242,8 @@ fn a_task_has_every_value_in_its_own_column(#[values(Db::Sqlite, Db::Postgres)] 
         terms: Terms { max_messages: changed.terms.max_messages, ..first.terms },
         parent: first.parent,
         created_at: first.created_at,
+        context: first.context,
+        foreign: first.foreign,
         ..changed
     };
     assert_eq!(place.run(|tx| tasks::find(tx, &found.id)), Some(found));
@@ -237,7 +255,7 @@ fn each_flag_of_a_task_has_its_own_column(#[values(Db::Sqlite, Db::Postgres)] db
         let mut place = Place::new(db);
         let task =
             Task { encrypted: set == 0, requires_review: set == 1, parent_shared: set == 2, ..new_task() };
-        place.run(|tx| tasks::insert(tx, &task));
+        place.run(|tx| tasks::insert(tx, &task, None));
         let row = &place.raw("tasks")[0];
         for (number, name) in ["encrypted", "requires_review", "parent_shared"].into_iter().enumerate() {
             assert_eq!(row[name], Value::from(number == set), "{name}");
@@ -262,6 +280,7 @@ fn a_change_of_the_thread_writes_nothing_else(#[values(Db::Sqlite, Db::Postgres)
         progress: changed.progress,
         progress_note: changed.progress_note,
         updated_at: changed.updated_at,
+        artifact_bytes: changed.artifact_bytes,
         ..first
     };
     assert_eq!(place.run(|tx| tasks::find(tx, &expected.id)), Some(expected));
@@ -275,7 +294,8 @@ fn parts_are_read_without_what_is_written_in_them(#[values(Db::Sqlite, Db::Postg
     let parts = place.run(|tx| tasks::children(tx, &id("parent"), 10));
     changed = place.run(|tx| tasks::find(tx, &changed.id)).unwrap();
     assert!(changed.description.is_some() && changed.result.is_some());
-    assert_eq!(parts, [Task { description: None, result: None, ..changed }]);
+    let foreign = Foreign { parts: None, extras: None, ..changed.foreign.clone() };
+    assert_eq!(parts, [Task { description: None, result: None, foreign, ..changed }]);
 }
 
 #[rstest]
@@ -384,6 +404,7 @@ fn a_line_of_the_history(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         detail: text("detail"),
         attempt: 3,
         at: Timestamp(4),
+        step: Some(6),
     };
     place.run(|tx| tasks::log(tx, &id("task"), 2, &line));
     place.expect(
@@ -398,6 +419,7 @@ fn a_line_of_the_history(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
             ("detail", "detail".into()),
             ("attempt", 3.into()),
             ("created_at", 4.into()),
+            ("step", 6.into()),
         ],
     );
     assert_eq!(place.run(|tx| tasks::log_lines(tx, &id("task"), 0, 10)), [line]);
@@ -422,8 +444,12 @@ fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         acknowledged_at: Some(Timestamp(3)),
         created_at: Timestamp(4),
         deleted: false,
+        foreign: Foreign { id: text("foreign"), parts: text("[]"), extras: text("{}") },
+        step: Some(6),
+        artifact: text("artifact"),
+        direct: true,
     };
-    place.run(|tx| messages::insert(tx, &message, Some(5)));
+    place.run(|tx| messages::insert(tx, &message, Some(5), Some(b"hash")));
     place.expect(
         "messages",
         [
@@ -442,6 +468,13 @@ fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
             ("acknowledged_at", 3.into()),
             ("created_at", 4.into()),
             ("event_seq", 5.into()),
+            ("foreign_id", "foreign".into()),
+            ("foreign_parts", "[]".into()),
+            ("foreign_extras", "{}".into()),
+            ("foreign_hash", Value::Bytes(b"hash".into())),
+            ("step", 6.into()),
+            ("artifact", "artifact".into()),
+            ("direct", 1.into()),
         ],
     );
     assert_eq!(place.run(|tx| messages::find(tx, &message.task, &message.id)), Some(message.clone()));
@@ -453,6 +486,8 @@ fn a_message(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         content_type: ContentType::Text,
         encrypted_keys: None,
         sender_signature: None,
+        foreign: Foreign { id: message.foreign.id.clone(), ..Foreign::default() },
+        artifact: None,
         ..message
     };
     assert_eq!(buried, expected);

@@ -219,14 +219,7 @@ impl World<'_> {
     fn act(&mut self, act: &Act) -> Result<(), Error> {
         let agents = self.agents.clone();
         let id = |task: usize| self.tasks.get(task).cloned().unwrap_or_else(|| "task_none".parse().unwrap());
-        let text = || NewMessage {
-            content: "hi".to_owned().try_into().unwrap(),
-            content_type: tandem_core::messages::ContentType::Text,
-            check_in_seconds: None,
-            sealed: None,
-            in_reply_to: None,
-            limit: None,
-        };
+        let text = || NewMessage::plain("hi".to_owned().try_into().unwrap());
         match *act {
             Act::Create { by, to, terms, stall } => {
                 let [draft, reviewed, ttl, lease, window, short] = terms;

@@ -344,6 +344,10 @@ async fn on_task(scene: &mut Scene<'_>, route: &str, variant: &str) -> Option<Ma
         }
         "POST /tasks/{id}/usage" => (By::Bob, working(scene).await, Sent::Json(json!({ "cost": 0.01 }))),
         "POST /tasks/{id}/reply" => (By::Bob, working(scene).await, text),
+        "POST /tasks/{id}/artifacts" => {
+            let parts = json!([{ "text": "x" }, { "raw": "eA==", "mediaType": "text/plain" }]);
+            (By::Bob, scene.task().await, Sent::Json(json!({ "parts": parts })))
+        }
         "POST /tasks/{id}/messages" => (By::Bob, scene.task().await, text),
         "POST /tasks/{id}/files" => (By::Bob, scene.task().await, Sent::Form(600_000)),
         "POST /tasks/{id}/files/json" => {
@@ -391,6 +395,7 @@ fn as_route(tool: &str) -> Option<(&'static str, Names, Value)> {
         "reject_task" => ("POST /tasks/{id}/reject", TASK, none),
         "delete_task" => ("DELETE /tasks/{id}", TASK, none),
         "send_message" => ("POST /tasks/{id}/messages", TASK, none),
+        "add_artifact" => ("POST /tasks/{id}/artifacts", TASK, none),
         "send_reply" => ("POST /tasks/{id}/reply", TASK, none),
         "task_read" => ("POST /tasks/{id}/read", TASK, none),
         "message_ack" => ("POST /tasks/{id}/ack", TASK, none),

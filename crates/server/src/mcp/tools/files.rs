@@ -1,8 +1,10 @@
 //! Tools for files on a task.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tandem_api::files::{DeletedFile, DownloadedFile, UploadFile, UploadedFile};
-use tandem_hub::ops::files;
+use tandem_api::messages::MessageView;
+use tandem_api::parts::AddArtifact;
+use tandem_hub::ops::{artifacts, files};
 
 use super::{Entry, ToolKind};
 use crate::mcp::call::{Args, Call, ToolResult, show};
@@ -20,6 +22,19 @@ pub(super) fn entries() -> Vec<Entry> {
             .input::<UploadFile<'_>>(),
         )
         .output::<UploadedFile>(),
+        task(
+            Entry::new(
+                "add_artifact",
+                ToolKind::Create,
+                "Hand over a part of your work on a task assigned to you. Use it when a result has several parts; finish \
+                 with send_reply.",
+                add_artifact,
+            )
+            .input::<AddArtifact>()
+            .without_input(&["parts", "description", "lastChunk"])
+            .field("parts", part_schema(), true),
+        )
+        .output::<MessageView>(),
         Entry::new(
             "download_file",
             ToolKind::Read,
@@ -59,6 +74,19 @@ pub fn uploaded(file: UploadedFile) -> ToolResult {
         sent.text("messageId"),
     );
     sent.with_text(words)
+}
+
+/// Parts, in fewer words than the whole schema has.
+fn part_schema() -> Value {
+    let about = "Each has one of text, data (JSON), url, raw (base64) and fileId; also filename, mediaType";
+    json!({ "type": "array", "items": { "type": "object" }, "description": about })
+}
+
+async fn add_artifact(call: Call, args: Args) -> ToolResult {
+    let (task, body) = call.on_task(args).await?;
+    let added = show(artifacts::add(&call.hub, &call.caller, &task, body).await?)?;
+    let words = format!("Artifact added. Message ID: {}", added.text("id"));
+    added.with_text(words)
 }
 
 async fn download_file(call: Call, mut args: Args) -> ToolResult {

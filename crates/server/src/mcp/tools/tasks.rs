@@ -33,6 +33,7 @@ fn made_and_found() -> Vec<Entry> {
             create_task,
         )
         .input::<CreateTask>()
+        .without_input(&["contextId"])
         .output_task()
         .core(),
         Entry::new(
