@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+pub mod a2a;
 pub mod actor;
 pub mod admin;
 pub mod agents;

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tandem_core::Timestamp;
 
-use crate::{requests, views};
+use crate::{a2a, requests, views};
 
 /// A wire type with examples: the first with every field, the others with fewer.
 pub(crate) struct Case {
@@ -78,8 +78,12 @@ fn wire_structs(folder: &Path, found: &mut BTreeSet<String>) {
 fn every_wire_type_has_an_example() {
     let mut declared = BTreeSet::new();
     wire_structs(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut declared);
-    let tested: BTreeSet<String> =
-        requests::cases().into_iter().chain(views::cases()).map(|case| case.name.to_owned()).collect();
+    let tested: BTreeSet<String> = requests::cases()
+        .into_iter()
+        .chain(views::cases())
+        .chain(a2a::cases())
+        .map(|case| case.name.to_owned())
+        .collect();
     assert!(declared.len() > 70, "{declared:?}");
     assert_eq!(declared, tested);
 }
