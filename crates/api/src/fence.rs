@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use serde::Serialize;
-use tandem_core::agents::Reach;
+use tandem_core::agents::{A2aAccess, Reach};
 use tandem_core::credits::Usd;
 use tandem_core::ids::Id;
 use tandem_core::messages::{ContentType, Kind};
@@ -92,6 +92,7 @@ pub(crate) use no_text;
 
 no_text!(bool, u32, u64, i64, f64, Timestamp, Usd);
 no_text!(
+    A2aAccess,
     Approval,
     ContentType,
     Kind,

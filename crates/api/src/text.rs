@@ -254,11 +254,22 @@ impl PeerJson {
         Some(Self { json: RawValue::from_string(json).ok()?, author })
     }
 
+    /// A stored list; an empty one if nothing is stored.
+    #[must_use]
+    pub fn list(author: Author, json: Option<String>) -> Self {
+        let stored = json.and_then(|json| Self::new(author, json));
+        stored.unwrap_or_else(|| Self { json: empty_list(), author })
+    }
+
     /// The value as JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.json.get()
     }
+}
+
+fn empty_list() -> Box<RawValue> {
+    to_raw_value::<[(); 0]>(&[]).unwrap_or_default()
 }
 
 impl Serialize for PeerJson {

@@ -1,6 +1,6 @@
 //! Agents: registration, profile, keys and the directory.
 
-use tandem_core::agents::Agent;
+use tandem_core::agents::{A2aAccess, Agent};
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, Capability, SearchText};
 use tandem_core::wake::Ladder;
 use tandem_core::{AgentId, Now, Rule, Timestamp};
@@ -78,6 +78,9 @@ pub fn register(tx: &mut Tx<'_>, new: &NewAgent, now: &Now) -> Result<Agent, Err
         webhook_active: false,
         last_seen_at: None,
         wake: Ladder::default(),
+        a2a: A2aAccess::default(),
+        skills: None,
+        profile_at: None,
     };
     rows::insert(tx, &agent, &new.key_hash)?;
     Ok(agent)
@@ -101,9 +104,13 @@ pub struct Change {
     pub auto_accept: Option<bool>,
     /// The approval rule for tasks on connections without a rule of their own.
     pub default_approval: Option<Option<Rule>>,
+    /// Who finds the agent by A2A.
+    pub a2a: Option<A2aAccess>,
+    /// New skills, a JSON array as text.
+    pub skills: Option<Option<String>>,
 }
 
-pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, Error> {
+pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change, now: &Now) -> Result<Agent, Error> {
     let mut agent = profile(tx, by)?;
     let change = change.clone();
     if let Some(name) = change.name {
@@ -123,6 +130,11 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, change: &Change) -> Result<Agent, E
     if let Some(rule) = change.default_approval {
         agent.default_approval = rule;
     }
+    agent.a2a = change.a2a.unwrap_or(agent.a2a);
+    if let Some(skills) = change.skills {
+        agent.skills = skills;
+    }
+    agent.profile_at = Some(now.at);
     rows::update(tx, &agent)?;
     Ok(agent)
 }

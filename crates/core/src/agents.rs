@@ -2,8 +2,57 @@
 
 use crate::approval::Rule;
 use crate::ids::{AgentId, ConnectionId};
+use crate::text::Unfit;
 use crate::time::Timestamp;
 use crate::wake::{Ladder, Rung};
+
+/// Who finds an agent by A2A. A call needs a way to the agent in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum A2aAccess {
+    /// Those who have a way to the agent.
+    #[default]
+    Connected,
+    /// Anybody can read its card.
+    Public,
+    /// Nobody: it has no A2A address.
+    Off,
+}
+
+impl A2aAccess {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Connected => "connected",
+            Self::Public => "public",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl TryFrom<String> for A2aAccess {
+    type Error = Unfit;
+    fn try_from(word: String) -> Result<Self, Unfit> {
+        match word.as_str() {
+            "connected" => Ok(Self::Connected),
+            "public" => Ok(Self::Public),
+            "off" => Ok(Self::Off),
+            _ => Err(Unfit("must be connected, public or off".into())),
+        }
+    }
+}
+
+impl serde::Serialize for A2aAccess {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for A2aAccess {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
@@ -41,6 +90,12 @@ pub struct Agent {
     pub last_seen_at: Option<Timestamp>,
     /// How programs that run for it say that they can wake it.
     pub wake: Ladder,
+    /// Who finds it by A2A.
+    pub a2a: A2aAccess,
+    /// Skills for its A2A card: a JSON array, as text.
+    pub skills: Option<String>,
+    /// When its owner last changed any of this; `None` if never.
+    pub profile_at: Option<Timestamp>,
 }
 
 /// How the hub can reach an agent at present, the best way first.

@@ -35,6 +35,9 @@ columns! {
         webhook_active,
         last_seen_at,
         wake,
+        a2a [PROFILE],
+        skills [PROFILE],
+        profile_at [PROFILE],
         = search_text [PROFILE]: search_text(agent),
     }
 }
@@ -80,6 +83,23 @@ pub fn find(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
 /// Says that [`find`] will be called, so that the agent is read together with others.
 pub fn expect(tx: &mut Tx<'_>, id: &AgentId) -> Result<(), Error> {
     by_id().expect(tx, &[id.into()])
+}
+
+/// The agent with this id, unless it is suspended or its account is deleted.
+pub fn find_active(tx: &mut Tx<'_>, id: &AgentId) -> Result<Option<Agent>, Error> {
+    let sql =
+        sql!("select {} from agents a where a.id = ?1 and a.deleted_at is null and a.suspended = 0", Agent);
+    tx.find(sql, &[id.into()])
+}
+
+/// Agents whose cards anybody can read, by id.
+pub fn list_public(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Agent>, Error> {
+    let sql = sql!(
+        "select {} from agents a
+         where a.a2a = 'public' and a.deleted_at is null and a.suspended = 0 order by a.id limit ?1",
+        Agent
+    );
+    tx.list(sql, &[limit.into()])
 }
 
 /// The hash of an agent's key, and whether the agent is suspended.

@@ -27,6 +27,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (18, "used_task_ids", include_str!("../migrations/0018_used_task_ids.sql")),
     (19, "removals", include_str!("../migrations/0019_removals.sql")),
     (20, "a2a", include_str!("../migrations/0020_a2a.sql")),
+    (21, "a2a_profiles", include_str!("../migrations/0021_a2a_profiles.sql")),
     (22, "decisions", include_str!("../migrations/0022_decisions.sql")),
 ];
 

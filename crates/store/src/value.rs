@@ -108,6 +108,7 @@ stored_as_word!(
     tasks::OnStall,
     tandem_core::deadlines::Due,
     tandem_core::wake::Rung,
+    tandem_core::agents::A2aAccess,
 );
 
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tandem_core::Rule;
-use tandem_core::agents::{Agent, Reach};
+use tandem_core::agents::{A2aAccess, Agent, Reach};
 use tandem_core::credits::Usd;
 use tandem_core::text::{AgentDescription, AgentName, Capabilities, WebhookEvents, WebhookSecret};
 use tandem_core::webhooks::SecretFormat;
@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 mod directory;
 mod key;
+mod skills;
 mod wake;
 
 use crate::events::EventType;
@@ -20,6 +21,7 @@ use crate::text::{Author, HubText, PeerJson, PeerName, PeerTags, PeerText, PeerT
 use crate::{fence_fields, nullable};
 pub use directory::{BlockAgent, BlockEntry, Blocked, DirectoryEntry, DiscoverQuery, Discovered};
 pub use key::{ApiKeyHash, NewKey, RotateKey};
+pub use skills::Skills;
 pub use wake::{ReachView, ReportReach, RungView};
 
 /// Maximum size of the metadata, as compact JSON.
@@ -141,6 +143,14 @@ pub struct PatchAgent {
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "require")]
     pub default_approval_rule: Option<Option<Rule>>,
+    /// Who finds this agent by A2A: `connected`, `public` or `off`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, example = "connected")]
+    pub a2a: Option<A2aAccess>,
+    /// Skills for its A2A card: at most 20, of at most 16 KiB. Without any, the card has its capabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Vec<crate::a2a::AgentSkill>>, max_items = 20)]
+    pub skills: Option<Skills>,
     /// URL that receives your events by POST; null removes it. Setting it activates the webhook again.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "https://example.com/hook")]
@@ -184,6 +194,12 @@ pub struct Profile {
     /// `auto`, `require`, or null if not set.
     #[schema(value_type = Option<String>)]
     pub default_approval_rule: Option<Rule>,
+    /// Who finds it by A2A: `connected`, `public` or `off`.
+    #[schema(value_type = String)]
+    pub a2a: A2aAccess,
+    /// Skills for its A2A card.
+    #[schema(value_type = Vec<crate::a2a::AgentSkill>)]
+    pub skills: PeerJson,
     /// URL that receives the events.
     #[schema(value_type = Option<String>)]
     pub webhook_url: Option<PeerText>,
@@ -246,6 +262,8 @@ impl Profile {
             discoverable: agent.discoverable,
             auto_accept: agent.auto_accept,
             default_approval_rule: agent.default_approval,
+            a2a: agent.a2a,
+            skills: PeerJson::list(Author::Reader, agent.skills),
             webhook_url: agent.webhook_url.map(PeerText::own),
             webhook_events: agent.webhook_events.into_iter().map(EventType::from).collect(),
             webhook_active: agent.webhook_active,
@@ -320,6 +338,8 @@ fence_fields!(Profile {
     discoverable,
     auto_accept,
     default_approval_rule,
+    a2a,
+    skills,
     webhook_url,
     webhook_events,
     webhook_active,

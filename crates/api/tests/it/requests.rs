@@ -24,7 +24,8 @@ pub(crate) fn cases() -> Vec<Case> {
             "apiKeyHash": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", "challenge": "c", "solution": "s" }),
             json!({ "name": "Ada" });
         PatchAgent: json!({ "name": "Ada", "description": "Codes.", "capabilities": ["rust"], "metadata": { "z": 1 },
-            "discoverable": true, "autoAccept": false, "defaultApprovalRule": "require",
+            "discoverable": true, "autoAccept": false, "defaultApprovalRule": "require", "a2a": "off",
+            "skills": [{ "id": "review", "name": "Review", "description": "Reads code.", "tags": ["code"] }],
             "webhookUrl": "https://example.com/", "webhookSecret": "0123456789abcdef",
             "webhookEvents": ["task.created"] }),
             json!({ "description": null, "metadata": null, "defaultApprovalRule": null, "webhookUrl": null,

@@ -197,7 +197,8 @@ fn about_tasks() -> Vec<Case> {
 pub(crate) fn profile() -> Value {
     json!({ "id": "agent_a", "name": "Ada", "publicKey": "PEM", "description": "Codes.", "capabilities": ["rust"],
         "metadata": { "z": 1, "a": { "b": [1.5, null, true] } }, "discoverable": true, "autoAccept": false,
-        "defaultApprovalRule": "require", "webhookUrl": "https://example.com/",
+        "defaultApprovalRule": "require", "a2a": "public", "skills": [{ "id": "review", "name": "Review",
+            "description": "Reads code.", "tags": ["code"] }], "webhookUrl": "https://example.com/",
         "webhookEvents": ["task.created", "ping"], "webhookActive": true, "webhookSecretFormat": "raw",
         "costsCredits": false, "credits": 0.5, "createdAt": AT, "online": true, "lastSeenAt": AT, "reach": "hook",
         "reachConfirmedAt": AT })

@@ -45,7 +45,8 @@ async fn registration_gives_a_key_that_works_at_once(#[values(Db::Sqlite, Db::Po
         json!({
             "id": made["id"], "name": "Ada's coder", "publicKey": PUBLIC_KEY, "description": "Writes Rust",
             "capabilities": ["rust", "code-review"], "metadata": { "owner": "ada", "nested": [1, null, "\u{0}"] },
-            "discoverable": false, "autoAccept": false, "defaultApprovalRule": null, "webhookUrl": null,
+            "discoverable": false, "autoAccept": false, "defaultApprovalRule": null, "a2a": "connected", "skills": [],
+            "webhookUrl": null,
             "webhookEvents": [], "webhookActive": false, "webhookSecretFormat": null,
             "costsCredits": false, "credits": 0.5,
             "createdAt": "2027-01-15T08:00:00.000Z", "online": true,
@@ -106,9 +107,13 @@ async fn a_profile_is_changed_field_by_field(#[values(Db::Sqlite, Db::Postgres)]
     assert_eq!((&changed["capabilities"], &changed["discoverable"]), (&json!(["x"]), &json!(true)));
     let cleared = ada.patch("/agents/me", json!({ "description": null, "metadata": null })).await.ok(200);
     assert_eq!((&cleared["description"], &cleared["metadata"]), (&Value::Null, &Value::Null));
-    for (field, bad) in
-        [("name", json!("")), ("discoverable", json!("yes")), ("defaultApprovalRule", json!("maybe"))]
-    {
+    for (field, bad) in [
+        ("name", json!("")),
+        ("discoverable", json!("yes")),
+        ("defaultApprovalRule", json!("maybe")),
+        ("a2a", json!("on")),
+        ("skills", json!([{ "id": "a", "name": "A", "description": "" }])),
+    ] {
         let refused = ada.patch("/agents/me", json!({ field: bad })).await.refused(400, "validation");
         assert!(refused["details"][field][0].is_string(), "{refused}");
     }
@@ -116,6 +121,14 @@ async fn a_profile_is_changed_field_by_field(#[values(Db::Sqlite, Db::Postgres)]
         ada.patch("/agents/me", json!({ "defaultApprovalRule": "auto" })).await.ok(200)["defaultApprovalRule"],
         "auto"
     );
+    let skills =
+        json!([{ "id": "a", "name": "A", "description": "An A.", "tags": ["a"], "examples": ["Do A."] }]);
+    let shown = ada.patch("/agents/me", json!({ "a2a": "off", "skills": skills })).await.ok(200);
+    assert_eq!((&shown["a2a"], &shown["skills"]), (&json!("off"), &skills));
+    let kept = ada.patch("/agents/me", json!({ "description": "e" })).await.ok(200);
+    assert_eq!((&kept["a2a"], &kept["skills"]), (&json!("off"), &skills));
+    assert_eq!(ada.get("/agents/me/export").await.ok(200)["agent"]["skills"], skills);
+    assert_eq!(ada.patch("/agents/me", json!({ "skills": [] })).await.ok(200)["skills"], json!([]));
     assert_eq!(ada.get("/agents/me").await.ok(200)["name"], "Ada 2");
 }
 

@@ -345,7 +345,7 @@ impl Real<'_> {
             }
             Act::Gate { of, rule } => {
                 let change = agents::Change { default_approval: Some(rule), ..agents::Change::default() };
-                self.write(move |tx, _| agents::change(tx, &agents[of], &change).map(drop))
+                self.write(move |tx, now| agents::change(tx, &agents[of], &change, now).map(drop))
             }
             Act::Disconnect { by } => self.write(move |tx, now| {
                 let found = tandem_store::connections::between(tx, &agents[by], &agents[1 - by])?;

@@ -208,11 +208,13 @@ pub async fn change(hub: &HubParts, caller: &Caller, body: PatchAgent) -> Result
         discoverable: body.discoverable,
         auto_accept: body.auto_accept,
         default_approval: body.default_approval_rule,
+        a2a: body.a2a,
+        skills: body.skills.map(Into::into),
     };
     let by = caller.agent.clone();
-    let changed = hub.write(caller, move |tx, _| {
+    let changed = hub.write(caller, move |tx, now| {
         webhooks::change(tx, &by, &webhook)?;
-        Ok((agents::change(tx, &by, &change)?, webhooks::secret_format(tx, &by)?))
+        Ok((agents::change(tx, &by, &change, now)?, webhooks::secret_format(tx, &by)?))
     });
     let (agent, secret_format) = changed.await?;
     let seen = hub.presence(&agent).await;

@@ -1,7 +1,7 @@
 //! Every column of the tables of agents, as in `tables`.
 
 use rstest::rstest;
-use tandem_core::agents::Agent;
+use tandem_core::agents::{A2aAccess, Agent};
 use tandem_core::events::EventKind;
 use tandem_core::tasks::Task;
 use tandem_core::{Rule, Timestamp};
@@ -35,6 +35,9 @@ fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db
             ("created_at", 12.into()),
             ("last_seen_at", 13.into()),
             ("wake", "runner:75014:- hook:-:15".into()),
+            ("a2a", "public".into()),
+            ("skills", "skills".into()),
+            ("profile_at", 16.into()),
             ("webhook_url", webhook.url.clone().into()),
             ("webhook_secret", webhook.secret.clone().into()),
             ("webhook_events", webhook.events.join(",").into()),
@@ -132,6 +135,9 @@ fn what_agents_and_operators_change(#[values(Db::Sqlite, Db::Postgres)] db: Db) 
         discoverable: true,
         auto_accept: false,
         default_approval: Some(Rule::Auto),
+        a2a: A2aAccess::Off,
+        skills: None,
+        profile_at: Some(Timestamp(33)),
         credits_micro: 99,
         ..ada.clone()
     };

@@ -2,7 +2,7 @@
 //! wrong column is seen.
 
 use rstest::rstest;
-use tandem_core::agents::{Agent, Connection};
+use tandem_core::agents::{A2aAccess, Agent, Connection};
 use tandem_core::events::EventKind;
 use tandem_core::files::File;
 use tandem_core::networks::{Broadcast, InviteCode, Network};
@@ -56,6 +56,9 @@ pub(super) fn agent(agent: &str, name: &str) -> Agent {
         webhook_active: false,
         last_seen_at: Some(Timestamp(13)),
         wake: ladder(),
+        a2a: A2aAccess::Public,
+        skills: text("skills"),
+        profile_at: Some(Timestamp(16)),
     }
 }
 

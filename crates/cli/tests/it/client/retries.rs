@@ -25,7 +25,7 @@ fn healthy() -> Answer {
 fn profile() -> Answer {
     let profile = json!({
         "id": "agent_1", "name": "Ada", "publicKey": null, "description": null, "capabilities": [],
-        "metadata": null, "discoverable": false, "autoAccept": false, "defaultApprovalRule": null,
+        "metadata": null, "discoverable": false, "autoAccept": false, "defaultApprovalRule": null, "a2a": "connected", "skills": [],
         "webhookUrl": null, "webhookEvents": [], "webhookActive": false, "webhookSecretFormat": null,
         "costsCredits": false, "credits": 0.5, "createdAt": "2030-01-01T00:00:00.000Z", "online": true,
         "lastSeenAt": null, "reach": "never", "reachConfirmedAt": null,

@@ -325,7 +325,7 @@ impl World<'_> {
                 self.holds[of] = hold;
                 let rule = if hold { Rule::Require } else { Rule::Auto };
                 let change = agents::Change { default_approval: Some(Some(rule)), ..Default::default() };
-                self.run(move |tx, _| agents::change(tx, &agents[of], &change).map(drop))
+                self.run(move |tx, now| agents::change(tx, &agents[of], &change, now).map(drop))
             }
             Act::TakeBack { task, by } => {
                 let task = id(task);

@@ -19,6 +19,8 @@ use crate::mcp::call::{ANSWER_BYTES_MAX, Args, Call, ToolResult, answer_too_larg
 pub(super) fn entries() -> Vec<Entry> {
     let url =
         json!({"type": ["string", "null"], "description": "An https URL, or null to turn the webhook off"});
+    let skills = json!({"type": "array", "items": {"type": "object"},
+        "description": "For your A2A card, each with id, name, description, tags"});
     let confirm = json!({"type": "boolean", "description": "Must be true"});
     vec![
         Entry::new(
@@ -35,7 +37,8 @@ pub(super) fn entries() -> Vec<Entry> {
             update_profile,
         )
         .input::<PatchAgent>()
-        .without_input(&["webhookUrl", "webhookSecret", "webhookEvents"])
+        .without_input(&["webhookUrl", "webhookSecret", "webhookEvents", "skills"])
+        .field("skills", skills, false)
         .output::<Profile>(),
         Entry::new(
             "update_webhook",
