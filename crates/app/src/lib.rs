@@ -9,6 +9,7 @@ pub mod admin;
 pub mod agents;
 pub mod approvals;
 pub mod blocks;
+pub mod cards;
 pub mod challenge;
 pub mod cluster;
 pub mod connections;

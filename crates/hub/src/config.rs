@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tandem_app::tasks::Defaults;
+use tandem_core::AgentId;
 use tandem_core::credits::Usd;
 use tandem_core::tasks::MESSAGES_DEFAULT;
 use toml::Table;
 
 pub use addresses::{AddressRanges, Origins};
+pub use check::WAIT_SECONDS_MAX;
 pub(crate) use nodes::BusCredentials;
 pub use nodes::{BusKind, redact_bus};
 pub use redact::redact_database;
@@ -33,7 +35,7 @@ const MEMORY_BUDGET_MB_MIN: usize = 2 * UPLOAD_MB;
 const NOT_SETTINGS: [&str; 5] = ["log", "config", "hub", "key", "agent"];
 
 /// Settings that have no value by default.
-const OPTIONAL: [&str; 8] = [
+const OPTIONAL: [&str; 9] = [
     "database",
     "bus",
     "bus_credentials",
@@ -42,6 +44,7 @@ const OPTIONAL: [&str; 8] = [
     "public_url",
     "admin_token",
     "check_in_seconds",
+    "a2a_front_agent",
 ];
 
 /// Settings with a flag of their own.
@@ -68,6 +71,10 @@ pub struct Config {
     /// A folder for files that all nodes mount.
     pub shared_files: Option<PathBuf>,
     pub public_url: Option<String>,
+    /// The agent whose A2A card stands at `/.well-known/agent-card.json`.
+    pub a2a_front_agent: Option<AgentId>,
+    /// How long `SendMessage` of A2A waits for the agent.
+    pub a2a_wait_seconds: u32,
     /// The operator's token; by default it is generated and stored in the data folder.
     pub admin_token: Option<String>,
     /// Whether every client is a proxy whose `X-Forwarded-For` is believed.
@@ -150,6 +157,8 @@ impl Default for Config {
             advertise: None,
             shared_files: None,
             public_url: None,
+            a2a_front_agent: None,
+            a2a_wait_seconds: 55,
             admin_token: None,
             behind_proxy: false,
             trusted_proxies: AddressRanges::default(),

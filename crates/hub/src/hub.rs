@@ -23,6 +23,7 @@ use crate::delivery::liveness::Liveness;
 use crate::delivery::marks::Marks;
 use crate::delivery::webhooks::Webhooks;
 use crate::files::Files;
+use crate::signing::SigningKeys;
 use crate::upkeep::disk_space::DiskSpace;
 use crate::upkeep::history::History;
 use crate::upkeep::metrics::Metrics;
@@ -63,6 +64,8 @@ pub struct HubParts {
     pub epoch: String,
     pub webhooks: Arc<Webhooks>,
     pub files: Arc<Files>,
+    /// The keys by which others know that something comes from this hub.
+    pub signing: SigningKeys,
     /// Whether the disks have room.
     pub(crate) disk_space: DiskSpace,
     pub metrics: Arc<Metrics>,

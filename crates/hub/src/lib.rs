@@ -16,6 +16,7 @@ mod error;
 pub mod files;
 mod hub;
 pub mod ops;
+mod signing;
 pub mod start;
 mod tls;
 mod upkeep;

@@ -3,6 +3,7 @@
 //! Handlers parse a request, call one operation of `tandem-hub` and render the response. There are no rules about
 //! tasks, agents or connections here.
 
+mod a2a;
 pub mod http;
 pub mod logs;
 pub mod mcp;

@@ -42,7 +42,7 @@ pub(crate) use create::{record_signature, set_check_in};
 pub(crate) use lease::{shorten_lease, stall};
 pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};
 use route::Route;
-pub(crate) use route::{find_route, route_to_target};
+pub(crate) use route::{find_route, has_way, route_to_target};
 use status::write_log;
 pub(crate) use status::{Cause, change_status, pause};
 

@@ -75,6 +75,11 @@ fn route_between(
     Ok(unlocked_route(tx, by, target, network)?.map(|route| Route { locked, ..route }))
 }
 
+/// Whether there is a route from one agent to another.
+pub(crate) fn has_way(tx: &mut Tx<'_>, by: &AgentId, to: &AgentId) -> Result<bool, Error> {
+    Ok(unlocked_route(tx, by, to.clone(), None)?.is_some())
+}
+
 fn unlocked_route(
     tx: &mut Tx<'_>,
     by: &AgentId,

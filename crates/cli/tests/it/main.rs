@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "that is how a test fails")]
 
+mod a2a;
 mod accounts;
 mod admin;
 mod agents;

@@ -6,6 +6,9 @@ use tandem_core::credits::Usd;
 use super::{Config, Error, MEMORY_BUDGET_MB_MIN};
 use crate::delivery::webhooks::address::port_of;
 
+/// The longest wait that a client of A2A can ask for.
+pub const WAIT_SECONDS_MAX: u32 = 300;
+
 impl Config {
     pub(super) fn check(&self) -> Result<(), Error> {
         let refuse = |origin: &str, cause: &str| {
@@ -46,6 +49,9 @@ impl Config {
         }
         if self.check_in_seconds.is_some_and(|seconds| !(0..=86_400).contains(&seconds)) {
             return refuse("check_in_seconds", "must be from 0 (never) to 86400");
+        }
+        if self.a2a_wait_seconds > WAIT_SECONDS_MAX {
+            return refuse("a2a_wait_seconds", "must be at most 300");
         }
         if self.max_connections == 0 || self.database_writers == 0 || self.database_readers == 0 {
             return refuse("max_connections, database_writers and database_readers", "must not be 0");

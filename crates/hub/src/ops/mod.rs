@@ -10,6 +10,7 @@ pub mod agents;
 pub mod approvals;
 pub mod artifacts;
 pub mod blocks;
+pub mod cards;
 pub mod connections;
 pub mod decisions;
 pub mod events;

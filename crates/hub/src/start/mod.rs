@@ -34,6 +34,7 @@ use crate::delivery::webhooks::{self, Dispatcher, Webhooks};
 use crate::effects::CommitEffects;
 use crate::files::{self, Files};
 use crate::hub::{Hub, HubParts};
+use crate::signing::SigningKeys;
 use crate::start::data_folder::NewFolder;
 use crate::start::token::TokenPlace;
 use crate::upkeep::disk_space::DiskSpace;
@@ -93,6 +94,9 @@ pub enum Error {
     /// The node does not fit to another one that runs.
     #[error("cannot start: {0}")]
     Cluster(cluster::Refusal),
+    /// The keys that sign cards and pushes are not what they should be.
+    #[error("the hub's signing keys cannot be made, or those in the database cannot be read")]
+    SigningKeys,
     /// A setting is wrong.
     #[error(transparent)]
     Config(#[from] crate::config::Error),
@@ -190,7 +194,9 @@ pub async fn open_with(
     let access =
         Access::new(inbox.keys.clone(), Arc::clone(&inbox.bus), db.clone(), &config, operator.hash).await?;
     let epoch = keys::hex(hub_secret(db.store(), EPOCH).await?.get(..8).unwrap_or_default());
+    let signing = SigningKeys::load(db.store()).await?;
     let hub = Arc::new(HubParts {
+        signing,
         access,
         cluster,
         rates,

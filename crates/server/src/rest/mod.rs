@@ -26,6 +26,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::a2a;
 use crate::http::{ApiError, error, front};
 use crate::mcp::{self, Sessions};
 use crate::push::{observe, socket, stream};
@@ -136,6 +137,7 @@ pub fn router(hub: Hub, sessions: &Arc<Sessions>, mcp_extension: Option<Arc<dyn 
     let (api, document) = routes();
     api.merge(web::routes(&document))
         .merge(mcp::routes(&hub, sessions, mcp_extension))
+        .merge(a2a::routes())
         .fallback(async |uri: Uri| {
             ApiError(if web::is_page(uri.path()) { error::no_page() } else { error::no_route() })
         })
