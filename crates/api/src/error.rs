@@ -89,6 +89,7 @@ codes! {
     ForeignHost "foreign_host" 403 "MCP is not served for that Host or Origin";
     ForeignOrigin "foreign_origin" 403 "a browser sent the request for a web page of another site";
     ForeignSession "foreign_session" 403 "the MCP session belongs to another key";
+    GuestOnly "guest_only" 403 "a guest's key is good at the A2A address of its host only";
     NotFound "not_found" 404 "it does not exist, or you may not see it"
         => "Look for the right id with list_tasks, list_connections, list_networks or get_inbox.";
     MethodNotAllowed "method_not_allowed" 405 "the route does not support that method";
@@ -135,6 +136,7 @@ codes! {
     TooManyOpenTasks "too_many_open_tasks" 429 "10,000 live tasks between two agents"
         => "Complete or cancel some tasks first.";
     TooManyCodes "too_many_codes" 429 "100 open pairing codes";
+    TooManyGuests "too_many_guests" 429 "100 guests";
     NetworkFull "network_full" 429 "1,000 members, 100 open invitations, or 100 networks per agent";
     TooManyStreams "too_many_streams" 429 "16 sockets and streams per agent";
     TooManySessions "too_many_sessions" 429 "32 MCP sessions per agent";

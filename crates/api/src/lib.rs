@@ -16,6 +16,7 @@ pub mod events;
 pub mod export;
 pub mod fence;
 pub mod files;
+pub mod guests;
 pub mod inbox;
 pub mod messages;
 pub mod networks;

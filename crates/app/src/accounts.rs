@@ -3,10 +3,11 @@
 
 use tandem_core::{AgentId, Now};
 use tandem_store::{
-    Effect, Tx, accounts as rows, agents, connections, networks, presences, tasks as task_rows,
+    Effect, Tx, accounts as rows, agents, connections, guests, networks, presences, tasks as task_rows,
 };
 
 use crate::connections::end_connection;
+use crate::guests::GUESTS_MAX;
 use crate::messages::delete_content_by;
 use crate::tasks::erase;
 use crate::{Error, networks as network_cases};
@@ -35,14 +36,26 @@ pub struct Erased {
     pub more: bool,
 }
 
-/// Closes the caller's account. Its API key stops working at the commit.
+/// Closes an account, and those of its guests. Their API keys stop working at the commit.
 pub fn close(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<(), Error> {
     let (key_hash, _) = agents::key_of(tx, by)?.ok_or(Error::NotFound("agent"))?;
-    agents::end_key(tx, &key_hash, now.at)?;
-    rows::close(tx, by, now.at)?;
-    presences::remove(tx, by)?;
-    tx.after_commit(Effect::KeyEnded(by.clone()));
-    tx.after_commit(Effect::WebhookChanged(by.clone()));
+    let guests = guests::list(tx, by, GUESTS_MAX)?;
+    close_one(tx, by, &key_hash, now)?;
+    for guest in guests {
+        if let Some((key_hash, _)) = agents::key_of(tx, &guest.agent)? {
+            close_one(tx, &guest.agent, &key_hash, now)?;
+        }
+    }
+    Ok(())
+}
+
+fn close_one(tx: &mut Tx<'_>, agent: &AgentId, key_hash: &[u8], now: &Now) -> Result<(), Error> {
+    agents::end_key(tx, key_hash, now.at)?;
+    rows::close(tx, agent, now.at)?;
+    presences::remove(tx, agent)?;
+    guests::remove(tx, agent)?;
+    tx.after_commit(Effect::KeyEnded(agent.clone()));
+    tx.after_commit(Effect::WebhookChanged(agent.clone()));
     Ok(())
 }
 

@@ -181,11 +181,20 @@ fn is_valid(found: Option<rows::StoredKey>, key_hash: &KeyHash) -> Result<(), Er
     }
 }
 
+/// Whose a key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyHolder {
+    pub agent: AgentId,
+    /// The agent whose guest it is.
+    pub host: Option<AgentId>,
+}
+
 /// Finds the agent with this key hash.
-pub fn by_key(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<Option<AgentId>, Error> {
+pub fn by_key(tx: &mut Tx<'_>, key_hash: &KeyHash) -> Result<Option<KeyHolder>, Error> {
     match rows::by_key_hash(tx, key_hash)? {
-        Some((_, true)) => Err(Error::Suspended),
-        found => Ok(found.map(|found| found.0)),
+        Some((_, true, _)) => Err(Error::Suspended),
+        Some((agent, false, host)) => Ok(Some(KeyHolder { agent, host })),
+        None => Ok(None),
     }
 }
 

@@ -18,7 +18,8 @@ const KINDS: [Due; 3] = [Due::Expiry, Due::Lease, Due::CheckIn];
 /// Lease of a claim. When the holder does not finish in time, another node handles the deadline.
 const CLAIM_SECONDS: i64 = 5;
 
-pub fn any_due(tx: &mut Tx<'_>, now: &Now) -> Result<bool, Error> {
+/// Whether anything is due that nobody has claimed, and whether the time of a guest is over.
+pub fn any_due(tx: &mut Tx<'_>, now: &Now) -> Result<(bool, bool), Error> {
     Ok(rows::any_due(tx, now.at)?)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use tandem_core::{Refusal, Standing, TaskId};
+use tandem_core::{AgentId, Refusal, Standing, TaskId};
 
 use crate::limits::Exceeded;
 
@@ -85,6 +85,12 @@ pub enum Error {
     /// The limit of open pairing codes is reached.
     #[error("you have {0} open pairing codes; wait until some expire")]
     TooManyCodes(i64),
+    /// The limit of guests is reached.
+    #[error("you have {0} guests; end some first")]
+    TooManyGuests(i64),
+    /// The key is a guest's, and the request goes elsewhere than to its host.
+    #[error("this key is a guest's: it is good at /a2a/agents/{0} only")]
+    GuestOnly(AgentId),
     /// The caller has no active webhook.
     #[error("you have no active webhook; set webhookUrl with PATCH /agents/me first")]
     NoWebhook,

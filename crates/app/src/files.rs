@@ -74,20 +74,20 @@ impl CheckedFile<'_> {
     }
 }
 
-/// Checks the names, the types and the room of files for a task. Whether the task accepts them is checked apart.
-pub(crate) fn checked_files<'a>(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    encrypted: bool,
-    files: &'a [NewFile],
-) -> Result<Vec<CheckedFile<'a>>, Error> {
-    let checked = files.iter().map(|new| checked_file(encrypted, new)).collect::<Result<Vec<_>, _>>()?;
+/// Checks the names and the types of files for a task. Whether the task accepts them, and whether there is room, is checked
+/// apart.
+pub(crate) fn checked_files(encrypted: bool, files: &[NewFile]) -> Result<Vec<CheckedFile<'_>>, Error> {
+    files.iter().map(|new| checked_file(encrypted, new)).collect()
+}
+
+/// Checks that the uploader may store so much more.
+pub(crate) fn check_quota(tx: &mut Tx<'_>, by: &AgentId, files: &[NewFile]) -> Result<(), Error> {
     let quota = files.first().map_or(0, |file| file.quota);
     let bytes = files.iter().fold(0_i64, |sum, file| sum.saturating_add(file.size_bytes));
     if quota > 0 && rows::bytes_of(tx, by)?.saturating_add(bytes) > quota {
         return Err(Error::FileQuota(quota));
     }
-    Ok(checked)
+    Ok(())
 }
 
 fn checked_file(encrypted: bool, new: &NewFile) -> Result<CheckedFile<'_>, Error> {
@@ -139,8 +139,10 @@ pub fn attach(
         limit.expect(tx)?;
     }
     on_task(tx, by, id, now, |tx, mut task, role| {
-        let files = checked_files(tx, by, task.encrypted, std::slice::from_ref(new))?;
+        let new = std::slice::from_ref(new);
+        let files = checked_files(task.encrypted, new)?;
         task.check_file(role)?;
+        check_quota(tx, by, new)?;
         for file in &files {
             file.count(tx, &task, now)?;
         }

@@ -18,6 +18,7 @@ pub mod decisions;
 mod error;
 pub mod events;
 pub mod files;
+pub mod guests;
 pub mod housekeeping;
 pub mod idempotency;
 pub mod inbox;

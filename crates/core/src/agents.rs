@@ -98,6 +98,17 @@ pub struct Agent {
     pub profile_at: Option<Timestamp>,
 }
 
+/// An agent that another one made for somebody who has none. Its key is good at the address of its host only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guest {
+    pub agent: AgentId,
+    pub name: String,
+    pub host: AgentId,
+    /// When it ends; `None` for never.
+    pub expires_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
 /// How the hub can reach an agent at present, the best way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

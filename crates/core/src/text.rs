@@ -149,16 +149,12 @@ text_type!(SearchText, |t| at_most(t, 200));
 
 /// A name that a program gives to something of its own: no empty text, and nothing that cannot be printed.
 fn printable(text: &str, bytes_max: usize) -> Result<(), Unfit> {
-    if text.is_empty() {
-        return unfit("must not be empty");
+    match text.len() {
+        0 => unfit("must not be empty"),
+        bytes if bytes > bytes_max => unfit(format!("must be at most {bytes_max} bytes long")),
+        _ if text.chars().any(char::is_control) => unfit("must not contain control characters"),
+        _ => Ok(()),
     }
-    if text.len() > bytes_max {
-        return unfit(format!("must be at most {bytes_max} bytes long"));
-    }
-    if text.chars().any(char::is_control) {
-        return unfit("must not contain control characters");
-    }
-    Ok(())
 }
 
 text_type!(
@@ -166,11 +162,8 @@ text_type!(
     ContextId,
     |t| printable(t, 128)
 );
-text_type!(
-    /// An id that a client of another protocol gave to a message or an artifact. It need not be unique.
-    ForeignId,
-    |t| printable(t, 256)
-);
+// What a client of another protocol calls a message or an artifact. It need not be unique.
+text_type!(ForeignId, |t| printable(t, 256));
 text_type!(
     /// A tag by which agents are found.
     Capability,

@@ -264,6 +264,14 @@ impl Config {
         self.public_url.as_deref().map(|url| url.trim_end_matches('/'))
     }
 
+    /// The A2A address of an agent.
+    #[must_use]
+    pub fn agent_address(&self, agent: &AgentId) -> String {
+        let here = || format!("http://{}", self.listen);
+        let hub = self.public_address().map_or_else(here, ToOwned::to_owned);
+        format!("{hub}/a2a/agents/{agent}")
+    }
+
     /// Environment variables that look like settings but are not, with the setting that was probably meant.
     #[must_use]
     pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {

@@ -219,6 +219,8 @@ impl From<AppError> for Error {
             E::NotSender => Code::NotSender,
             E::TooManyOpenTasks(_) => Code::TooManyOpenTasks,
             E::TooManyCodes(_) => Code::TooManyCodes,
+            E::TooManyGuests(_) => Code::TooManyGuests,
+            E::GuestOnly(_) => Code::GuestOnly,
             E::NoWebhook => Code::NoWebhook,
             E::KeyReused => Code::IdempotencyConflict,
             E::FileQuota(_) => Code::FileQuota,

@@ -85,6 +85,7 @@ pub fn remove_some(tx: &mut Tx<'_>, agent: &AgentId, limit: i64) -> Result<bool,
 /// Removes whatever else there is of an agent, and the agent.
 pub fn remove(tx: &mut Tx<'_>, agent: &AgentId) -> Result<(), Error> {
     for sql in [
+        "delete from guests where agent_id = ?1",
         "delete from pairing_codes where agent_id = ?1",
         "delete from sign_ins where subject = ?1",
         "delete from agent_capabilities where agent_id = ?1",

@@ -9,7 +9,7 @@ use tandem_core::{AgentId, Timestamp};
 
 use crate::declare::{delete, insert, read, update};
 use crate::statement::Read;
-use crate::table::columns;
+use crate::table::{columns, sql};
 use crate::{Error, Tx, directory};
 
 /// The columns that an agent's own changes write.
@@ -125,9 +125,14 @@ pub fn peek_key(tx: &mut Tx<'_>, id: &AgentId, lock: bool) -> Result<Option<Opti
     key.peek(tx, &[id.into()])
 }
 
-/// The agent whose key has this hash, and whether it is suspended.
-pub fn by_key_hash(tx: &mut Tx<'_>, key_hash: &[u8]) -> Result<Option<(AgentId, bool)>, Error> {
-    tx.find("select id, suspended from agents where key_hash = ?1 and deleted_at is null", &[key_hash.into()])
+/// The agent whose key has this hash, whether it is suspended, and whose guest it is.
+pub fn by_key_hash(
+    tx: &mut Tx<'_>,
+    key_hash: &[u8],
+) -> Result<Option<(AgentId, bool, Option<AgentId>)>, Error> {
+    let sql = "select a.id, a.suspended, g.host_id from agents a left join guests g on g.agent_id = a.id
+         where a.key_hash = ?1 and a.deleted_at is null";
+    tx.find(sql, &[key_hash.into()])
 }
 
 /// Whether an agent has or had a key with this hash.

@@ -37,13 +37,16 @@ pub fn insert(tx: &mut Tx<'_>, deadline: &Deadline) -> Result<(), Error> {
     insert!(deadlines { ..deadline: Deadline }, on conflict (due_at, task_id, kind, number) replace).send(tx)
 }
 
-/// Whether anything is due that nobody has claimed.
-pub fn any_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
-    let row = tx.optional(
-        "select 1 from deadlines where due_at <= ?1 and lease_until <= ?1 order by due_at limit 1",
+/// Whether anything is due that nobody has claimed, and whether the time of a guest is over.
+pub fn any_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<(bool, bool), Error> {
+    let found: Vec<i64> = tx.list(
+        "select kind from (select 1 as kind from deadlines where due_at <= ?1 and lease_until <= ?1
+             order by due_at limit 1) deadline
+         union all select kind from (select 2 as kind from guests where expires_at <= ?1
+             order by expires_at limit 1) guest",
         &[now.into()],
     )?;
-    Ok(row.is_some())
+    Ok((found.contains(&1), found.contains(&2)))
 }
 
 /// What is due of one kind and that nobody has claimed, the oldest first, with what it is judged by; without that

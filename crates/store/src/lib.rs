@@ -43,6 +43,7 @@ pub mod directory;
 pub mod dump;
 pub mod events;
 pub mod files;
+pub mod guests;
 pub mod idempotency;
 pub mod inbox;
 pub mod limits;

@@ -6,6 +6,7 @@ use tandem_api::agents::{BlockAgent, PatchAgent, RegisterAgent, ReportReach, Rot
 use tandem_api::connections::{PatchConnection, RedeemCode};
 use tandem_api::events::AckCursor;
 use tandem_api::files::{UploadFile, UploadForm};
+use tandem_api::guests::CreateGuest;
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
 use tandem_api::parts::{AddArtifact, Part};
@@ -29,6 +30,7 @@ fn bodies() -> Vec<(String, Value)> {
         schema::<Part>(),
         schema::<BlockAgent>(),
         schema::<BroadcastFilter>(),
+        schema::<CreateGuest>(),
         schema::<CreateInvite>(),
         schema::<CreateNetwork>(),
         schema::<CreateTask>(),

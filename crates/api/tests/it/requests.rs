@@ -6,6 +6,7 @@ use tandem_api::agents::{BlockAgent, DiscoverQuery, PatchAgent, RegisterAgent, R
 use tandem_api::connections::{PatchConnection, RedeemCode};
 use tandem_api::events::{AckCursor, EventsQuery};
 use tandem_api::files::{UploadFile, UploadForm};
+use tandem_api::guests::CreateGuest;
 use tandem_api::messages::{SendMessage, SendToAgent};
 use tandem_api::networks::{BroadcastFilter, CreateInvite, CreateNetwork, JoinNetwork, SendBroadcast};
 use tandem_api::parts::{AddArtifact, Part};
@@ -98,6 +99,7 @@ fn about_tasks() -> Vec<Case> {
             "append": true, "lastChunk": true }),
             json!({ "parts": [] });
         Part: part, json!({ "data": { "z": 1, "a": [null] } }), json!({});
+        CreateGuest: json!({ "name": "Travel", "expiresInSeconds": 60 }), json!({ "name": "Travel" });
         ReportUsage: json!({ "cost": 0.0023 });
         Heartbeat: json!({ "progress": 50, "note": "Half" }), json!({});
         ApproveTask: json!({ "note": "Go on", "expectedStatus": "submitted" }), json!({});

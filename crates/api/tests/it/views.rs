@@ -11,6 +11,7 @@ use tandem_api::error::ErrorBody;
 use tandem_api::events::{Acknowledged, EventData, EventView, EventsPage, TicketView, TypedEvent};
 use tandem_api::export::{ExportView, ExportedFile};
 use tandem_api::files::{DeletedFile, DownloadedFile, UploadedFile};
+use tandem_api::guests::{DeletedGuest, GuestView, NewGuest};
 use tandem_api::inbox::{InboxItem, InboxView};
 use tandem_api::messages::{DeletedMessage, MessageFile, MessageView};
 use tandem_api::networks::{
@@ -135,6 +136,11 @@ fn of_the_hub() -> Value {
     ])
 }
 
+fn guest() -> Value {
+    json!({ "agentId": "agent_g", "name": "Travel", "address": "https://hub.example/a2a/agents/agent_a",
+        "expiresAt": AT, "createdAt": AT })
+}
+
 fn tree_task() -> Value {
     json!({ "id": "t-1", "parentTaskId": "t-0", "depth": 1, "status": "working", "attempt": 1,
         "initiatorAgentId": "agent_a", "initiatorAgentName": "Ada", "targetAgentId": "agent_b",
@@ -160,6 +166,9 @@ fn about_tasks() -> Vec<Case> {
     cases! {
         Delivery: delivery(), nulled(&delivery(), &nulls);
         TaskView: task(), nulled(&task(), &TASK_NULLS);
+        GuestView: guest(), nulled(&guest(), &["expiresAt"]);
+        NewGuest: joined([json!({ "apiKey": "tdm_1" }), guest()]);
+        DeletedGuest: json!({ "deleted": true, "agentId": "agent_g" });
         ArtifactView: message()["artifact"], json!({ "artifactId": "x", "name": null, "description": null,
             "append": false, "lastChunk": true });
         Extras: json!({ "metadata": { "z": 1 }, "referenceTaskIds": ["t-9"], "acceptedOutputModes": ["text/plain"],

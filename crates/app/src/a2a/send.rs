@@ -7,7 +7,7 @@ use tandem_store::{Tx, connections, messages, tasks as rows};
 
 use super::{check_context, find, is_visible};
 use crate::Error;
-use crate::files::{NewFile, add_files, checked_files};
+use crate::files::{NewFile, add_files, check_quota, checked_files};
 use crate::messages::{NewMessage, add as add_message, check_message, pause_if_budget_spent};
 use crate::tasks::{Cause, Defaults, NewTask, change_status, check_not_overdue, create};
 
@@ -112,7 +112,8 @@ fn add_to(
     if task.spoken_count.saturating_add(later.count()) > task.terms.max_messages {
         return Err(Refusal::MessageBudget(task.terms.max_messages).into());
     }
-    let files = checked_files(tx, by, task.encrypted, &later.files)?;
+    let files = checked_files(task.encrypted, &later.files)?;
+    check_quota(tx, by, &later.files)?;
     match &later.message {
         Some(message) => {
             check_message(task, message)?;

@@ -5,7 +5,7 @@ use tandem_core::{AgentId, FileId, Now, Refusal, Role, Task, TaskId};
 use tandem_store::{Tx, files, tasks as rows};
 
 use super::{PLAIN_ON_ENCRYPTED, on_task};
-use crate::files::{NewFile, add_files, checked_files};
+use crate::files::{NewFile, add_files, check_quota, checked_files};
 use crate::messages::{NewMessage, add, check_message, pause_if_budget_spent};
 use crate::{Error, Invalid};
 
@@ -47,7 +47,8 @@ pub fn add_artifact(
                 return Err(Invalid::field("fileId", "must be a file of this task").into());
             }
         }
-        let files = checked_files(tx, by, task.encrypted, &new.files)?;
+        let files = checked_files(task.encrypted, &new.files)?;
+        check_quota(tx, by, &new.files)?;
         new.message.count(tx, &task, now)?;
         add_files(tx, &mut task, role, &files, now)?;
         let message = add(tx, &mut task, role, &new.message, Kind::Artifact, now)?;

@@ -16,7 +16,7 @@ use tandem_store::{Tx, deadlines, events as event_rows, messages, tasks as rows}
 
 use super::{Route, find_route, write_log};
 use crate::events::{Event, append_event};
-use crate::files::{NewFile, add_files, checked_files};
+use crate::files::{NewFile, add_files, check_quota, checked_files};
 use crate::messages::{Sent, announce, pause_if_budget_spent};
 use crate::sealed::Sealed;
 use crate::{Error, Invalid};
@@ -197,8 +197,9 @@ pub fn create(
 ) -> Result<Task, Error> {
     check_size(new.description.as_ref())?;
     new.check_context()?;
+    let files = checked_files(new.sealed.is_some(), &new.files)?;
     expect_locks(tx, by, new)?;
-    let files = checked_files(tx, by, new.sealed.is_some(), &new.files)?;
+    check_quota(tx, by, &new.files)?;
     let route = find_route(tx, by, &new.target, new.network.as_ref())?;
     if let Some(id) = &new.id {
         if rows::is_id_used(tx, id)? {

@@ -174,7 +174,8 @@ async fn a_valid_key_is_found_whatever_strangers_at_its_address_send(
     for reply in guesses {
         reply.refused(429, "rate_limited");
     }
-    assert_eq!(hub.hub.access.known(&tandem_app::keys::sha256(ada.key.as_bytes())).unwrap().as_str(), ada.id);
+    let known = hub.hub.access.known(&tandem_app::keys::sha256(ada.key.as_bytes())).unwrap();
+    assert_eq!((known.agent.as_str(), known.host), (ada.id.as_str(), None));
 }
 
 #[rstest]

@@ -1,6 +1,7 @@
 //! Messages.
 
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage, SendToAgent};
+use tandem_api::parts::AddArtifact;
 use tandem_api::tasks::{AcknowledgedView, PageQuery, ReadView};
 use tandem_core::{MessageId, TaskId};
 
@@ -11,6 +12,11 @@ impl Client {
     /// Sends a message on a task.
     pub async fn send_message(&self, task: &TaskId, message: &SendMessage) -> Result<MessageView, Error> {
         self.call(&Call::post(format!("/tasks/{task}/messages")).json(message)).await
+    }
+
+    /// Hands over an artifact, as the target.
+    pub async fn add_artifact(&self, task: &TaskId, artifact: &AddArtifact) -> Result<MessageView, Error> {
+        self.call(&Call::post(format!("/tasks/{task}/artifacts")).json(artifact)).await
     }
 
     /// Sends a message to an agent without naming a task.

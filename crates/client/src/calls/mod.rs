@@ -5,6 +5,7 @@ mod agents;
 mod connections;
 mod events;
 mod files;
+mod guests;
 mod mcp;
 mod messages;
 mod networks;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
+use tandem_app::agents::KeyHolder;
 use tandem_app::challenge::Challenges;
 use tandem_app::keys::{self, KeyHash};
 use tandem_app::ticket::Tickets;
@@ -25,10 +26,10 @@ const CACHED_KEYS_MAX: usize = 100_000;
 /// A callback for an agent whose key has ended.
 type KeyEndHook = Box<dyn Fn(&AgentId) + Send + Sync>;
 
-/// The agent of a key, and when the database said so.
+/// Whose a key is, and when the database said so.
 #[derive(Debug)]
 struct KeyOwner {
-    agent: AgentId,
+    holder: KeyHolder,
     read_at: Instant,
 }
 
@@ -63,7 +64,7 @@ impl KeyCache {
     /// ended it, so a key in the cache needs no query unless this transaction itself has ended one, or another node may
     /// have.
     pub(crate) fn check(&self, tx: &mut Tx<'_>, agent: &AgentId, hash: &KeyHash) -> Result<(), Error> {
-        let known = self.get(hash).as_ref() == Some(agent);
+        let known = self.get(hash).is_some_and(|holder| holder.agent == *agent);
         if !known || tx.has_ended_keys() {
             agents::check_key(tx, agent, hash)
         } else if self.topology.is_clustered() {
@@ -73,16 +74,16 @@ impl KeyCache {
         }
     }
 
-    fn get(&self, hash: &KeyHash) -> Option<AgentId> {
+    fn get(&self, hash: &KeyHash) -> Option<KeyHolder> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let owner = known.owners.get(hash).filter(|owner| self.topology.covers(owner.read_at));
-        owner.map(|owner| owner.agent.clone())
+        owner.map(|owner| owner.holder.clone())
     }
 
     /// The agent of a key, however long ago the database said so.
     fn get_old(&self, hash: &KeyHash) -> Option<AgentId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.owners.get(hash).map(|owner| owner.agent.clone())
+        known.owners.get(hash).map(|owner| owner.holder.agent.clone())
     }
 
     /// Those of these agents whose cached keys are not the ones that the database has.
@@ -93,9 +94,10 @@ impl KeyCache {
     ) -> Vec<AgentId> {
         let agents: HashSet<&AgentId> = agents.iter().collect();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let cached = known.owners.iter().filter(|(_, owner)| agents.contains(&owner.agent));
-        let ended = cached.filter(|(hash, owner)| current(&owner.agent) != Some(hash.as_slice()));
-        ended.map(|(_, owner)| owner.agent.clone()).collect()
+        let cached = known.owners.iter().map(|(hash, owner)| (hash, &owner.holder.agent));
+        let cached = cached.filter(|(_, agent)| agents.contains(agent));
+        let ended = cached.filter(|(hash, agent)| current(agent) != Some(hash.as_slice()));
+        ended.map(|(_, agent)| agent.clone()).collect()
     }
 
     /// The state of the cache before a query; pass it to [`Self::remember`] afterwards.
@@ -107,7 +109,7 @@ impl KeyCache {
 
     /// Caches a key that was read from the database, unless any key has ended since the query started: it could be
     /// this one.
-    fn remember(&self, hash: KeyHash, agent: AgentId, state: u64, read_at: Instant) {
+    fn remember(&self, hash: KeyHash, holder: KeyHolder, state: u64, read_at: Instant) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.removals != state {
             return;
@@ -115,13 +117,13 @@ impl KeyCache {
         if known.owners.len() >= CACHED_KEYS_MAX {
             known.owners.clear();
         }
-        known.owners.insert(hash, KeyOwner { agent, read_at });
+        known.owners.insert(hash, KeyOwner { holder, read_at });
     }
 
     /// Removes an agent's keys from the cache and notifies everything that was opened with them.
     pub(crate) fn end(&self, agent: &AgentId) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.owners.retain(|_, owner| owner.agent != *agent);
+        known.owners.retain(|_, owner| owner.holder.agent != *agent);
         known.removals += 1;
         drop(known);
         for hook in self.end_hooks.read().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -182,18 +184,18 @@ impl Access {
         self.admin_token
     }
 
-    /// The agent of this key, if it is in the cache.
+    /// Whose this key is, if it is in the cache.
     #[must_use]
-    pub fn known(&self, hash: &KeyHash) -> Option<AgentId> {
+    pub fn known(&self, hash: &KeyHash) -> Option<KeyHolder> {
         self.cache.get(hash)
     }
 
-    /// The agent of this key, from the database, for a client whose key is not known yet.
-    pub async fn look_up(&self, hash: KeyHash, by: Owner) -> Result<Option<AgentId>, crate::Error> {
+    /// Whose this key is, from the database, for a client whose key is not known yet.
+    pub async fn look_up(&self, hash: KeyHash, by: Owner) -> Result<Option<KeyHolder>, crate::Error> {
         let (state, read_at) = (self.cache.state(), Instant::now());
         let found = self.db.store().read_for(by, Size::Rows, move |tx| agents::by_key(tx, &hash)).await;
         match &found {
-            Ok(Some(agent)) => self.cache.remember(hash, agent.clone(), state, read_at),
+            Ok(Some(holder)) => self.cache.remember(hash, holder.clone(), state, read_at),
             // Another node has ended the key, and this one did not hear of it.
             Ok(None) | Err(Error::Suspended) => {
                 if let Some(agent) = self.cache.get_old(&hash) {
@@ -215,11 +217,11 @@ impl Access {
     /// of arrival. Strangers who send wrong keys without end occupy one reader of the database at most, and a valid key
     /// waits for those that came before it; once found, it is in the cache and does not wait again. A refusal without a
     /// look-up would lock out every agent at their address whose key is not in the cache, as after a restart.
-    pub async fn look_up_in_turn(&self, hash: KeyHash, by: Owner) -> Result<Option<AgentId>, crate::Error> {
+    pub async fn look_up_in_turn(&self, hash: KeyHash, by: Owner) -> Result<Option<KeyHolder>, crate::Error> {
         let _turn = self.turn().await;
         // Another request with the same key may have found it meanwhile.
         match self.known(&hash) {
-            Some(agent) => Ok(Some(agent)),
+            Some(holder) => Ok(Some(holder)),
             None => self.look_up(hash, by).await,
         }
     }
@@ -232,11 +234,12 @@ impl Access {
     /// Refuses a caller whose key has ended since its request was admitted. An ended key leaves the cache with the commit
     /// that ended it, so this seldom costs a query.
     pub async fn check(&self, caller: &Caller) -> Result<(), crate::Error> {
-        let owner = match self.known(&caller.key_hash) {
-            Some(agent) => Some(agent),
+        let holder = match self.known(&caller.key_hash) {
+            Some(holder) => Some(holder),
             None => self.look_up(caller.key_hash, caller.into()).await?,
         };
-        if owner.as_ref() == Some(&caller.agent) { Ok(()) } else { Err(crate::Error::unauthorized()) }
+        let is_own = holder.is_some_and(|holder| holder.agent == caller.agent);
+        if is_own { Ok(()) } else { Err(crate::Error::unauthorized()) }
     }
 
     #[must_use]

@@ -16,6 +16,7 @@ pub mod decisions;
 pub mod events;
 pub mod export;
 pub mod files;
+pub mod guests;
 pub mod inbox;
 pub mod messages;
 pub mod models;

@@ -7,7 +7,7 @@ use tandem_app::keys;
 use tandem_app::limits::{Kind, Limit};
 pub use tandem_app::sign_ins::{Session, SignIn, Subject};
 use tandem_app::sign_ins::{SignedIn as Outcome, Tokens};
-use tandem_app::{events, sign_ins, tasks};
+use tandem_app::{events, guests, sign_ins, tasks};
 use tandem_core::{AgentId, Role, Status};
 use tandem_store::Owner;
 pub use tandem_store::tasks::Count;
@@ -15,6 +15,8 @@ pub use tandem_store::tasks::Count;
 use super::count_failures;
 use crate::{Address, Caller, Error, HubParts};
 
+/// Where those who are signed in go.
+const PAGES: &str = "/app";
 /// Failed sign-ins per minute and address.
 const FAILURES_MAX: u32 = 20;
 
@@ -89,10 +91,12 @@ pub async fn sign_in(
             Subject::Operator
         } else {
             let found = match hub.access.known(&key_hash) {
-                Some(agent) => Some(agent),
+                Some(holder) => Some(holder),
                 None => hub.access.look_up(key_hash, address.into()).await?,
             };
-            Subject::Agent(found.ok_or_else(wrong_key)?)
+            let holder = found.ok_or_else(wrong_key)?;
+            guests::check(&holder, PAGES)?;
+            Subject::Agent(holder.agent)
         };
         let (tokens, by) = (browser.hashes, subject.clone());
         let outcome = hub.db.write(move |tx, now| sign_ins::sign_in(tx, &tokens, &by, &key_hash, now.at));

@@ -21,6 +21,13 @@ impl HubParts {
         Ok(erased)
     }
 
+    /// Removes everything that belongs to an account that is closed.
+    pub(crate) async fn erase_closed(&self, agent: &AgentId) -> Result<(), Error> {
+        self.erase_account(agent).await?;
+        self.liveness.forget(agent);
+        Ok(self.finish_removals().await?)
+    }
+
     /// Erases what remains of a closed account. A shutdown interrupts it; the next start continues.
     async fn erase_account(&self, agent: &AgentId) -> Result<Erased, tandem_app::Error> {
         let mut all = Erased::default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use tandem_app::Error;
-use tandem_app::deadlines;
+use tandem_app::{deadlines, guests};
 use tandem_core::Timestamp;
 use tandem_core::deadlines::Deadline;
 
@@ -56,16 +56,20 @@ async fn rewind(db: &Db) -> Result<(), Error> {
 
 /// Claims and handles one batch. Returns whether there may be more.
 async fn pass(db: &Db, metrics: &Metrics) -> Result<bool, Error> {
-    let any_due = db.read(deadlines::any_due).await?;
+    let (any_due, any_expired) = db.read(deadlines::any_due).await?;
     metrics.timer_checks.inc();
-    if !any_due {
-        return Ok(false);
+    let mut more = false;
+    if any_due {
+        let claimed = db.write(deadlines::claim).await?;
+        stream::iter(claimed.deadlines)
+            .for_each_concurrent(CONCURRENT_MAX, |deadline| handle(db, metrics, deadline))
+            .await;
+        more = claimed.more;
     }
-    let claimed = db.write(deadlines::claim).await?;
-    stream::iter(claimed.deadlines)
-        .for_each_concurrent(CONCURRENT_MAX, |deadline| handle(db, metrics, deadline))
-        .await;
-    Ok(claimed.more)
+    if any_expired {
+        more |= db.write(guests::expire).await?;
+    }
+    Ok(more)
 }
 
 /// Handles one deadline. If that fails, the lease of the claim runs out and it is handled again; other deadlines are

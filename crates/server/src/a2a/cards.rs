@@ -10,7 +10,7 @@ use tandem_hub::ops::parse_id;
 use tandem_hub::{Error, Hub};
 
 use super::base;
-use crate::http::front::{FromAddress, Identity, Local};
+use crate::http::visitor::{FromAddress, Identity, Local};
 use crate::http::{ApiError, json, json_response};
 
 /// How long a client may keep a card.
@@ -20,7 +20,7 @@ const MAX_AGE_SECONDS: u32 = 300;
 pub(super) fn reader(identity: &Identity, address: &FromAddress) -> Reader {
     let agent = match identity {
         Identity::Agent(agent, _) => Some(agent.clone()),
-        Identity::Guest | Identity::Unknown | Identity::Admin | Identity::Browser(_) => None,
+        Identity::Nobody | Identity::Unknown | Identity::Admin | Identity::Browser(_) => None,
     };
     Reader { agent, address: address.0.clone() }
 }

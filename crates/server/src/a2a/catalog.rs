@@ -12,7 +12,7 @@ use tandem_hub::ops::cards;
 
 use super::base;
 use super::cards::{cacheable, reader};
-use crate::http::front::{FromAddress, Identity, Local};
+use crate::http::visitor::{FromAddress, Identity, Local};
 use crate::http::{ApiError, json as written, json_response};
 use crate::mcp;
 
@@ -24,7 +24,7 @@ pub(super) async fn catalog(
     local: Option<Extension<Local>>,
 ) -> Result<Response, ApiError> {
     let base = base(&hub, local.as_deref());
-    let nobody = reader(&Identity::Guest, &address);
+    let nobody = reader(&Identity::Nobody, &address);
     let agents = cards::list_public(&hub, &nobody, &base).await?;
     let mut response = json_response(StatusCode::OK, written(&document(&base, &agents)));
     response.headers_mut().insert(header::CONTENT_TYPE, MEDIA_TYPE);

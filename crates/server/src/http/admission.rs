@@ -2,6 +2,8 @@
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
+use tandem_app::agents::KeyHolder;
+use tandem_app::guests;
 use tandem_app::keys::{self, KeyHash};
 use tandem_hub::rates::{Rate, RateKind};
 use tandem_hub::{Address, Error, Holder, Hub, RequestMemory};
@@ -36,11 +38,14 @@ pub(crate) async fn admit(
         Some(passed) => Address::new(passed.client),
         None => address(hub, request)?,
     };
-    let identity = identify(hub, Credential::of(hub, request), &address, rate).await?;
+    let (identity, key_holder) = identify(hub, Credential::of(hub, request), &address, rate).await?;
     // What another node has passed on was counted there. A failed lookup counts on every route.
     let is_counted = !is_unlimited(request.uri().path()) && passed_on.is_none();
     if is_counted || matches!(identity, Identity::Unknown) {
         limit(hub, &identity, &address, rate)?;
+    }
+    if let Some(key_holder) = &key_holder {
+        guests::check(key_holder, request.uri().path())?;
     }
     if let Identity::Agent(agent, _) = &identity {
         hub.liveness.record_request(agent, hub.time());
@@ -98,17 +103,25 @@ impl Credential {
     }
 }
 
+/// Who sends a request, and whose an agent's key is.
 async fn identify(
     hub: &Hub,
     credential: Credential,
     address: &Address,
     rate: &mut Option<Rate>,
-) -> Result<Identity, Error> {
-    match credential {
-        Credential::Key(hash) => identify_key(hub, hash, address, rate).await,
-        Credential::Cookie(token) => browser::identify(hub, &token, address, rate).await,
-        Credential::None => Ok(Identity::Guest),
+) -> Result<(Identity, Option<KeyHolder>), Error> {
+    let hash = match credential {
+        Credential::Key(hash) => hash,
+        Credential::Cookie(token) => return Ok((browser::identify(hub, &token, address, rate).await?, None)),
+        Credential::None => return Ok((Identity::Nobody, None)),
+    };
+    if hub.access.is_admin(&hash) {
+        return Ok((Identity::Admin, None));
     }
+    Ok(match find_holder(hub, hash, address, rate).await? {
+        Some(holder) => (Identity::Agent(holder.agent.clone(), hash), Some(holder)),
+        None => (Identity::Unknown, None),
+    })
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -117,17 +130,14 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
-async fn identify_key(
+async fn find_holder(
     hub: &Hub,
     hash: KeyHash,
     address: &Address,
     rate: &mut Option<Rate>,
-) -> Result<Identity, Error> {
-    if hub.access.is_admin(&hash) {
-        return Ok(Identity::Admin);
-    }
-    if let Some(agent) = hub.access.known(&hash) {
-        return Ok(Identity::Agent(agent, hash));
+) -> Result<Option<KeyHolder>, Error> {
+    if let Some(holder) = hub.access.known(&hash) {
+        return Ok(Some(holder));
     }
     // Every key is looked up, because a valid one must be found whatever others at its address send. An address without
     // requests left waits for its turn instead.
@@ -138,12 +148,11 @@ async fn identify_key(
         None => hub.access.look_up(hash, address.into()).await,
         Some(_) => hub.access.look_up_in_turn(hash, address.into()).await,
     };
-    let found = found.map_err(|error| {
+    found.map_err(|error| {
         *rate = hub.rates.count(RateKind::Requests, &address.key, limit, now);
         // A refusal, as of a suspended agent, counts like a wrong key.
         over.filter(|_| !error.is_internal()).map_or(error, Into::into)
-    });
-    Ok(found?.map_or(Identity::Unknown, |agent| Identity::Agent(agent, hash)))
+    })
 }
 
 /// Counts a request and refuses it if its sender has none left.
@@ -158,7 +167,7 @@ fn limit(hub: &Hub, identity: &Identity, address: &Address, rate: &mut Option<Ra
             let who = session.agents().next().map_or(&*address.key, |agent| agent.as_str());
             count(&format!("browser {who}"))
         }
-        Identity::Guest | Identity::Unknown => count(&address.key),
+        Identity::Nobody | Identity::Unknown => count(&address.key),
     };
     match rate.filter(|rate| !rate.allowed) {
         Some(exhausted) => Err(exhausted.into()),
@@ -181,7 +190,7 @@ fn hold(
     let holder = match identity {
         Identity::Admin => return Ok(None),
         Identity::Agent(agent, _) => Holder::Agent(agent.clone()),
-        Identity::Guest | Identity::Unknown => Holder::from(address),
+        Identity::Nobody | Identity::Unknown => Holder::from(address),
         Identity::Browser(session) => session
             .agents()
             .next()

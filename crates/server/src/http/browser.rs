@@ -42,5 +42,5 @@ pub(crate) async fn identify(
         Some(_) => sign_ins::session_in_turn(hub, address, token).await?,
         None => sign_ins::session(hub, address, token).await?,
     };
-    Ok(found.map_or(Identity::Guest, |session| Identity::Browser(Arc::new(session))))
+    Ok(found.map_or(Identity::Nobody, |session| Identity::Browser(Arc::new(session))))
 }

@@ -16,7 +16,7 @@ use crate::http::{ApiError, error};
 #[derive(Debug, Clone)]
 pub enum Identity {
     /// No key.
-    Guest,
+    Nobody,
     /// An unknown key.
     Unknown,
     /// An agent, with the hash of its key.

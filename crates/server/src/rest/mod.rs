@@ -8,6 +8,7 @@ pub mod connections;
 pub mod events;
 pub mod export;
 pub mod files;
+pub mod guests;
 pub mod inbox;
 pub mod messages;
 pub mod networks;
@@ -76,6 +77,8 @@ fn agent_routes() -> OpenApiRouter<Hub> {
         .routes(routes!(connections::connect_directly))
         .routes(routes!(connections::list))
         .routes(routes!(connections::change, connections::disconnect))
+        .routes(routes!(guests::create, guests::list))
+        .routes(routes!(guests::delete))
         .routes(routes!(networks::create, networks::list))
         .routes(routes!(networks::view, networks::delete))
         .routes(routes!(networks::invite))

@@ -45,7 +45,7 @@ pub(crate) async fn metrics(
         Identity::Admin => {}
         _ if local => {}
         Identity::Agent(..) => return Err(error::admin_only().into()),
-        Identity::Guest | Identity::Unknown | Identity::Browser(_) => {
+        Identity::Nobody | Identity::Unknown | Identity::Browser(_) => {
             return Err(Error::unauthorized().into());
         }
     }

@@ -63,7 +63,7 @@ struct Reference {
 }
 
 /// The order of the groups, for a new reader, and their headings. Others follow under their own names.
-const ORDER: [(&str, &str); 16] = [
+const ORDER: [(&str, &str); 17] = [
     ("agents", "Agents"),
     ("connections", "Connections"),
     ("blocks", "Blocks"),
@@ -77,6 +77,7 @@ const ORDER: [(&str, &str); 16] = [
     ("webhooks", "Webhooks"),
     ("networks", "Networks"),
     ("mcp", "MCP"),
+    ("a2a", "A2A"),
     ("hub", "Hub"),
     ("admin", "Operator"),
     ("pages", "Pages"),

@@ -46,13 +46,7 @@ impl InState<'_> {
     }
 }
 
-/// Tasks from before a place in the order, and whether a page had no room for all that were asked for.
-pub fn in_state(
-    tx: &mut Tx<'_>,
-    wanted: &InState<'_>,
-    before: Option<&(Timestamp, TaskId)>,
-    limit: i64,
-) -> Result<(Vec<Task>, bool), Error> {
+fn page_query(wanted: &InState<'_>, before: Option<&(Timestamp, TaskId)>, limit: i64) -> Query {
     let mut query = Query::default();
     query.push(sql!("select {} from (select id from (", Task));
     for (number, state) in wanted.states.iter().enumerate() {
@@ -67,11 +61,21 @@ pub fn in_state(
     query.push(") found order by status_at desc, id desc limit ").bind(limit);
     query.push(") page join tasks t on t.id = page.id ").push(JOINED);
     query.push(" order by t.status_at desc, t.id desc");
+    query
+}
+
+/// Tasks from before a place in the order, and whether a page had no room for all that were asked for.
+pub fn in_state(
+    tx: &mut Tx<'_>,
+    wanted: &InState<'_>,
+    before: Option<&(Timestamp, TaskId)>,
+    limit: i64,
+) -> Result<(Vec<Task>, bool), Error> {
+    let query = page_query(wanted, before, limit);
     tx.list_page(&query.sql, &query.params)
 }
 
-/// How many tasks there are, counted up to a limit.
-pub fn count_in_state(tx: &mut Tx<'_>, wanted: &InState<'_>, limit: i64) -> Result<i64, Error> {
+fn count_query(wanted: &InState<'_>, limit: i64) -> Query {
     let mut query = Query::default();
     query.push("select count(*) from (select 1 as one from (");
     for (number, state) in wanted.states.iter().enumerate() {
@@ -80,5 +84,27 @@ pub fn count_in_state(tx: &mut Tx<'_>, wanted: &InState<'_>, limit: i64) -> Resu
         wanted.push(&mut query, *state);
     }
     query.push(") found limit ").bind(limit).push(") counted");
+    query
+}
+
+/// How many tasks there are, counted up to a limit.
+pub fn count_in_state(tx: &mut Tx<'_>, wanted: &InState<'_>, limit: i64) -> Result<i64, Error> {
+    let query = count_query(wanted, limit);
     tx.get(&query.sql, &query.params)
+}
+
+/// How SQLite reads what [`in_state`] and [`count_in_state`] ask for: a test looks for the indexes.
+#[cfg(test)]
+pub(crate) fn query_plans(tx: &mut Tx<'_>, wanted: &InState<'_>) -> Result<Vec<String>, Error> {
+    let before = (Timestamp(1), wanted.initiator.as_str().parse().unwrap_or_else(|_| unreachable!("an id")));
+    let mut plans = Vec::new();
+    for query in [page_query(wanted, Some(&before), 9), count_query(wanted, 9)] {
+        for mut row in tx.rows(&format!("explain query plan {}", query.sql), &query.params)? {
+            // Two numbers of nodes and a number that is not used come before the words.
+            let _: (i64, i64) = (row.take()?, row.take()?);
+            let _: i64 = row.take()?;
+            plans.push(row.take()?);
+        }
+    }
+    Ok(plans)
 }

@@ -22,6 +22,8 @@ use crate::statement::Read;
 use crate::table::{LATER, columns, sql};
 use crate::{Error, Tx, Value, events, lock};
 
+#[cfg(test)]
+pub(crate) use conversations::query_plans;
 pub use conversations::{InState, by_foreign_hash, count_in_state, in_state};
 pub use counts::{Count, counts};
 pub use gate::{decided, held_oldest, record};

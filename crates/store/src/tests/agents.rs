@@ -1,7 +1,7 @@
 //! Every column of the tables of agents, as in `tables`.
 
 use rstest::rstest;
-use tandem_core::agents::{A2aAccess, Agent};
+use tandem_core::agents::{A2aAccess, Agent, Guest};
 use tandem_core::events::EventKind;
 use tandem_core::tasks::Task;
 use tandem_core::{Rule, Timestamp};
@@ -10,7 +10,7 @@ use super::place::{Db, Place};
 use super::tables::{agent, id, text};
 use crate::events::NewEvent;
 use crate::webhooks::Webhook;
-use crate::{Value, admin, agents, connections, directory, events, tasks, webhooks};
+use crate::{Value, admin, agents, connections, deadlines, directory, events, guests, tasks, webhooks};
 
 #[rstest]
 fn an_agent_with_its_tags_and_its_mailbox(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
@@ -152,7 +152,7 @@ fn what_agents_and_operators_change(#[values(Db::Sqlite, Db::Postgres)] db: Db) 
     assert_eq!(place.run(|tx| agents::find(tx, &expected.id)), Some(expected.clone()));
     place.run(|tx| agents::set_key_hash(tx, &expected.id, b"new"));
     assert_eq!(place.run(|tx| agents::key_of(tx, &expected.id)), Some((b"new".to_vec(), false)));
-    assert_eq!(place.run(|tx| agents::by_key_hash(tx, b"new")), Some((id("ada"), false)));
+    assert_eq!(place.run(|tx| agents::by_key_hash(tx, b"new")), Some((id("ada"), false, None)));
 
     place.run(|tx| crate::accounts::close(tx, &expected.id, Timestamp(41)));
     let row = &place.raw("agents")[0];
@@ -221,4 +221,38 @@ fn the_directory_and_the_totals(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         use admin::Counted::{Agents, ConnectionSides, Events, Messages, Tasks};
         assert_eq!([Agents, ConnectionSides, Messages, Events, Tasks].map(&mut total), [2, 2, 0, 4, 3]);
     }
+}
+
+#[rstest]
+fn a_guest_and_its_time(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let mut place = Place::new(db);
+    place.run(|tx| agents::insert(tx, &agent("ada", "Ada"), b"1"));
+    place.run(|tx| agents::insert(tx, &agent("eve", "Eve"), b"2"));
+    let guest = Guest {
+        agent: id("eve"),
+        name: "Eve".into(),
+        host: id("ada"),
+        expires_at: Some(Timestamp(7)),
+        created_at: Timestamp(5),
+    };
+    place.run(|tx| guests::insert(tx, &guest));
+    place.expect(
+        "guests",
+        [
+            ("agent_id", "eve".into()),
+            ("host_id", "ada".into()),
+            ("expires_at", 7.into()),
+            ("created_at", 5.into()),
+        ],
+    );
+    assert_eq!(place.run(|tx| guests::list(tx, &guest.host, 9)), std::slice::from_ref(&guest));
+    assert_eq!(place.run(|tx| guests::host_of(tx, &guest.agent)), Some(id("ada")));
+    assert_eq!(place.run(|tx| guests::expired(tx, Timestamp(6), 9)), []);
+    assert_eq!(place.run(|tx| guests::expired(tx, Timestamp(7), 9)), [id("eve")]);
+    assert_eq!(place.run(|tx| deadlines::any_due(tx, Timestamp(6))), (false, false));
+    assert_eq!(place.run(|tx| deadlines::any_due(tx, Timestamp(7))), (false, true));
+    let found = place.run(|tx| agents::by_key_hash(tx, b"2"));
+    assert_eq!(found, Some((id("eve"), false, Some(id("ada")))));
+    place.run(|tx| guests::remove(tx, &guest.agent));
+    assert_eq!(place.run(|tx| agents::by_key_hash(tx, b"2")), Some((id("eve"), false, None)));
 }

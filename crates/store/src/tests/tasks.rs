@@ -540,3 +540,25 @@ fn a_deadline_and_what_it_is_judged_by(#[values(Db::Sqlite, Db::Postgres)] db: D
     assert_eq!(due, [(deadline("task", 5), Some(facts)), (deadline("zone", 7), None)]);
     assert_eq!(place.run(|tx| deadlines::due(tx, Due::Expiry, Timestamp(10), 10)), [], "of another kind");
 }
+
+/// Whatever is stored, a page reads rows of an index in their order, and rows of tasks for itself only.
+#[rstest]
+fn lists_of_conversations_are_read_from_indexes(#[values(Db::Sqlite)] db: Db) {
+    let mut place = started(db);
+    let (ada, bob) = (id("ada"), id("bob"));
+    for (context, index) in [(None, "tasks_in_state"), (Some("context"), "tasks_of_context")] {
+        let wanted = tasks::InState {
+            initiator: &ada,
+            target: &bob,
+            context,
+            states: &TaskState::ALL,
+            since: Some(Timestamp(1)),
+        };
+        let plans = place.run(|tx| tasks::query_plans(tx, &wanted));
+        let own = plans.iter().filter(|plan| plan.contains(" tasks ") || plan.contains(" tasks"));
+        let lanes: Vec<&String> = own.filter(|plan| !plan.contains("AS t")).collect();
+        let read = lanes.iter().filter(|plan| plan.contains(&format!("COVERING INDEX {index} ")));
+        assert_eq!(read.count(), 16, "{plans:#?}");
+        assert!(!plans.iter().any(|plan| plan.starts_with("SCAN tasks")), "{plans:#?}");
+    }
+}

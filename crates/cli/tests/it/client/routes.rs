@@ -131,6 +131,9 @@ async fn connections(walk: &Walk) {
     ada.block(bob_id).await.unwrap();
     assert_eq!(ada.blocks(&PageQuery::default()).await.unwrap().items.len(), 1);
     ada.unblock(bob_id).await.unwrap();
+    let guest = ada.create_guest(&wire(json!({ "name": "Guest" }))).await.unwrap().guest.agent_id;
+    assert_eq!(ada.guests().await.unwrap()[0].agent_id, guest);
+    ada.delete_guest(&guest).await.unwrap();
     let connected = ada.connect(bob_id).await.unwrap();
     bob.change_connection(&connected.id, &wire(json!({ "approval": "auto" }))).await.unwrap();
 }
@@ -143,6 +146,7 @@ async fn tasks(walk: &Walk) {
     bob.change_task(&task, &wire(json!({ "status": "working" }))).await.unwrap();
     bob.heartbeat(&task, &wire(json!({ "progress": 50 }))).await.unwrap();
     bob.report_usage(&task, &wire(json!({ "cost": 0.01 }))).await.unwrap();
+    bob.add_artifact(&task, &wire(json!({ "parts": [{ "text": "half" }] }))).await.unwrap();
     bob.reply(&task, &wire(json!({ "content": "done" }))).await.unwrap();
     assert!(ada.task_log(&task, &PageQuery::default()).await.unwrap().items.len() > 1);
     ada.task_tree(&task).await.unwrap();

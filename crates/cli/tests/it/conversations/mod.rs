@@ -1,6 +1,7 @@
 //! Conversations with clients of A2A, below any binding: the operations themselves, with the other side on REST.
 
 mod artifacts;
+mod guests;
 mod lists;
 mod send;
 mod steps;
@@ -23,13 +24,13 @@ const ALL: Wanted = Wanted { history: 100, artifacts: true };
 
 /// A client at the address of one agent.
 #[derive(Debug, Clone)]
-struct Visitor {
+pub struct Visitor {
     hub: Hub,
     caller: Caller,
     host: AgentId,
 }
 
-fn part(json: Value) -> Part {
+pub fn part(json: Value) -> Part {
     serde_json::from_value(json).unwrap()
 }
 
@@ -42,7 +43,7 @@ fn shown(parts: &[Part]) -> Value {
     serde_json::to_value(parts).unwrap()
 }
 
-fn message(id: &str, parts: Vec<Part>) -> Incoming {
+pub fn message(id: &str, parts: Vec<Part>) -> Incoming {
     Incoming {
         message_id: id.to_owned().try_into().unwrap(),
         parts,
@@ -59,13 +60,13 @@ fn code<T: Debug>(result: Result<T, Error>) -> &'static str {
 }
 
 impl Visitor {
-    fn new(hub: &Harness, by: &Agent, host: &Agent) -> Self {
+    pub fn new(hub: &Harness, by: &Agent, host: &Agent) -> Self {
         let address = Address::new([127, 0, 0, 1].into());
         let caller = Caller::new(by.id.parse().unwrap(), sha256(by.key.as_bytes()), address);
         Self { hub: hub.hub.clone(), caller, host: host.id.parse().unwrap() }
     }
 
-    async fn send(&self, message: Incoming) -> Result<Sent, Error> {
+    pub async fn send(&self, message: Incoming) -> Result<Sent, Error> {
         a2a::send(&self.hub, &self.caller, &self.host, message).await
     }
 

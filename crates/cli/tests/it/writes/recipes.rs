@@ -214,6 +214,11 @@ pub async fn route(scene: &mut Scene<'_>, route: &str, variant: &str) -> Option<
             bob.post("/agents/me/block", json!({ "agentId": ada.id })).await.ok(200);
             request(By::Bob, &[("agentId", &ada.id)], Sent::Nothing)
         }
+        "POST /a2a/guests" => request(By::Bob, &[], Sent::Json(json!({ "name": "Guest" }))),
+        "DELETE /a2a/guests/{agentId}" => {
+            let guest = bob.post("/a2a/guests", json!({ "name": "Guest" })).await.text("agentId");
+            request(By::Bob, &[("agentId", &guest)], Sent::Nothing)
+        }
         "POST /connect/{agentId}" => {
             ada.patch("/agents/me", json!({ "autoAccept": true, "discoverable": true })).await.ok(200);
             request(By::Bob, &[("agentId", &ada.id)], Sent::Nothing)

@@ -31,8 +31,10 @@ pub(super) fn entries() -> Vec<Entry> {
                 add_artifact,
             )
             .input::<AddArtifact>()
-            .without_input(&["parts", "description", "lastChunk"])
-            .field("parts", part_schema(), true),
+            .without_input(&["parts", "description", "lastChunk", "artifactId", "append"])
+            .field("parts", part_schema(), true)
+            .field("artifactId", json!({ "type": "string" }), false)
+            .field("append", append_schema(), false),
         )
         .output::<MessageView>(),
         Entry::new(
@@ -74,6 +76,10 @@ pub fn uploaded(file: UploadedFile) -> ToolResult {
         sent.text("messageId"),
     );
     sent.with_text(words)
+}
+
+fn append_schema() -> Value {
+    json!({ "type": "boolean", "description": "Continue the artifact with this id; else replace it" })
 }
 
 /// Parts, in fewer words than the whole schema has.

@@ -31,7 +31,8 @@ pub(super) fn entries() -> Vec<Entry> {
              are done.",
             send_reply,
         )
-            .input::<ReplyTask>(),
+            .input::<ReplyTask>()
+            .without_input(&["direct"]),
         )
         .output::<RepliedView>()
         .core(),

@@ -315,7 +315,7 @@ async fn receive<V: Sender>(request: Request, hub: &Hub) -> Result<(V, Sent), Pa
     }
     // The body may have taken its time: somebody may have signed out meanwhile.
     let session = sign_ins::current(hub, &by.browser().session).await?;
-    let identity = session.map_or(Identity::Guest, |now| Identity::Browser(Arc::new(now)));
+    let identity = session.map_or(Identity::Nobody, |now| Identity::Browser(Arc::new(now)));
     let visitor = Visitor { identity, ..Visitor::of(&parts)?.clone() };
     parts.extensions.insert(visitor);
     let by = V::from_request_parts(&mut parts, hub).await?;
