@@ -22,6 +22,15 @@ pub fn find(tx: &mut Tx<'_>, reader: Option<&AgentId>, agent: &AgentId) -> Resul
     if may_read { Ok(found) } else { Err(hidden) }
 }
 
+/// The agent, if the caller may call it. Whether there is none, or it is out of reach, or takes no calls, looks the same.
+pub fn find_to_call(tx: &mut Tx<'_>, by: &AgentId, agent: &AgentId) -> Result<Agent, Error> {
+    let found = agents::find_active(tx, agent)?.filter(|found| found.a2a != A2aAccess::Off);
+    match found {
+        Some(found) if has_way(tx, by, agent)? => Ok(found),
+        _ => Err(Error::NotConnected),
+    }
+}
+
 /// The agents whose cards anybody may read, by id.
 pub fn list_public(tx: &mut Tx<'_>) -> Result<Vec<Agent>, Error> {
     Ok(agents::list_public(tx, LISTED_MAX)?)

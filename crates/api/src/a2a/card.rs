@@ -119,6 +119,7 @@ pub struct AgentCapabilities {
     /// Whether it streams.
     pub streaming: bool,
     /// Whether it pushes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub push_notifications: bool,
     /// What it does beyond the protocol.
     pub extensions: Vec<AgentExtension>,

@@ -50,6 +50,8 @@ reasons! {
     TaskNotFound -32001 404 "NOT_FOUND" "TASK_NOT_FOUND";
     /// The task has ended.
     TaskNotCancelable -32002 400 "FAILED_PRECONDITION" "TASK_NOT_CANCELABLE";
+    /// Nothing is pushed.
+    PushNotificationNotSupported -32003 400 "FAILED_PRECONDITION" "PUSH_NOTIFICATION_NOT_SUPPORTED";
     /// The task takes no message now, or cannot be subscribed to.
     UnsupportedOperation -32004 400 "FAILED_PRECONDITION" "UNSUPPORTED_OPERATION";
     /// A media type that the agent does not take.

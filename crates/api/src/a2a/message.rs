@@ -105,8 +105,7 @@ impl FromProto for Part {
         let mut given = given.into_iter().flatten();
         let content = match (given.next(), given.next()) {
             (Some(content), None) => content,
-            // Null is data too, where there is nothing else.
-            (None, _) => Content::Data(null_data(&part)?),
+            (None, _) => return Err(Wrong::here("must have one of text, raw, url and data")),
             (Some(_), Some(_)) => {
                 return Err(Wrong::here("must have only one of text, raw, url and data"));
             }
@@ -118,11 +117,6 @@ impl FromProto for Part {
             media_type: part.text("mediaType")?,
         })
     }
-}
-
-fn null_data(part: &Object<'_>) -> Result<Json, Wrong> {
-    let null = part.value("data")?.map(Json::read).transpose()?;
-    null.ok_or_else(|| Wrong::here("must have one of text, raw, url and data"))
 }
 
 /// A message.

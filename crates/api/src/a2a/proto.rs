@@ -75,6 +75,11 @@ impl<'j> Object<'j> {
         text.deserialize_map(Fields).map_err(|_| Wrong::here("must be an object"))
     }
 
+    /// All fields, as they were named.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &'j RawValue)> {
+        self.0.iter().map(|(name, value)| (&**name, *value))
+    }
+
     /// The value of a field, null included.
     pub fn value(&self, name: &str) -> Result<Option<&'j RawValue>, Wrong> {
         let mut found = self.0.iter().filter(|(given, _)| is_name(given, name)).map(|field| field.1);
@@ -120,7 +125,8 @@ impl<'j> Object<'j> {
 }
 
 /// Whether a field as it was given, in camelCase or snake_case, is the one with this name.
-fn is_name(given: &str, name: &str) -> bool {
+#[must_use]
+pub fn is_name(given: &str, name: &str) -> bool {
     let mut rest = name.chars();
     let mut after_underscore = false;
     given.chars().all(|c| match c {
@@ -243,6 +249,18 @@ impl Json {
     }
 }
 
+impl From<Box<RawValue>> for Json {
+    fn from(json: Box<RawValue>) -> Self {
+        Self(json)
+    }
+}
+
+impl From<Json> for Box<RawValue> {
+    fn from(json: Json) -> Self {
+        json.0
+    }
+}
+
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
@@ -308,6 +326,12 @@ impl JsonObject {
     #[must_use]
     pub fn as_raw(&self) -> &RawValue {
         self.0.as_raw()
+    }
+}
+
+impl From<JsonObject> for Box<RawValue> {
+    fn from(object: JsonObject) -> Self {
+        object.0.into()
     }
 }
 

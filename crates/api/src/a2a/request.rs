@@ -7,7 +7,10 @@ use tandem_core::Timestamp;
 use super::message::Message;
 use super::proto::{FromProto, JsonObject, Object, Wrong};
 use super::push::PushConfig;
-use super::task::{StreamResponse, Task, TaskState};
+use super::task::{StreamResponse, Task, TaskState, name_if_any};
+
+/// How a client says that it means any state.
+const UNSPECIFIED: [&str; 2] = ["\"TASK_STATE_UNSPECIFIED\"", "0"];
 
 /// How a message is to be answered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -131,7 +134,7 @@ pub struct ListTasksRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_id: Option<String>,
     /// Only tasks in this state.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "name_if_any")]
     pub status: Option<TaskState>,
     /// How many tasks at most.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +156,8 @@ pub struct ListTasksRequest {
 impl FromProto for ListTasksRequest {
     fn read(json: &RawValue) -> Result<Self, Wrong> {
         let given = Object::read(json)?;
-        let status = given.get("status")?.filter(|state| *state != TaskState::Unspecified);
+        let is_said = given.value("status")?.is_some_and(|state| !UNSPECIFIED.contains(&state.get()));
+        let status = if is_said { given.get("status")? } else { None };
         Ok(Self {
             tenant: given.text("tenant")?,
             context_id: given.text("contextId")?,

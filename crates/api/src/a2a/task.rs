@@ -1,72 +1,44 @@
 //! Tasks and what streams say of them.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tandem_core::Timestamp;
+pub use tandem_core::a2a::TaskState;
 
 use super::artifact::Artifact;
 use super::message::Message;
 use super::proto::{FromProto, JsonObject, Object, Wrong};
 
-/// Defines the states with their words and numbers.
-macro_rules! states {
-    ($($(#[$doc:meta])* $name:ident $word:literal $number:literal;)+) => {
-        /// The state of a task.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-        pub enum TaskState {
-            $($(#[$doc])* #[serde(rename = $word)] $name,)+
-        }
-
-        impl FromProto for TaskState {
-            fn read(json: &RawValue) -> Result<Self, Wrong> {
-                match json.get() {
-                    $(concat!("\"", $word, "\"") | $number => Ok(Self::$name),)+
-                    _ => Err(Wrong::here("must be a state such as TASK_STATE_WORKING")),
-                }
-            }
-        }
-    };
+impl FromProto for TaskState {
+    fn read(json: &RawValue) -> Result<Self, Wrong> {
+        let given = json.get();
+        let is_it =
+            |state: &Self| given.trim_matches('"') == state.as_str() || given == state.number().to_string();
+        let state = Self::ALL.into_iter().find(is_it);
+        state.ok_or_else(|| Wrong::here("must be a state such as TASK_STATE_WORKING"))
+    }
 }
 
-states! {
-    /// Not said.
-    Unspecified "TASK_STATE_UNSPECIFIED" "0";
-    /// Not taken yet.
-    Submitted "TASK_STATE_SUBMITTED" "1";
-    /// The agent works on it.
-    Working "TASK_STATE_WORKING" "2";
-    /// Done.
-    Completed "TASK_STATE_COMPLETED" "3";
-    /// The agent could not do it, or nobody took it.
-    Failed "TASK_STATE_FAILED" "4";
-    /// Given up.
-    Canceled "TASK_STATE_CANCELED" "5";
-    /// Waits for the client.
-    InputRequired "TASK_STATE_INPUT_REQUIRED" "6";
-    /// The agent declined.
-    Rejected "TASK_STATE_REJECTED" "7";
-    /// Waits for an authorisation.
-    AuthRequired "TASK_STATE_AUTH_REQUIRED" "8";
+/// Writes a state by its name.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn name<S: Serializer>(state: &TaskState, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(state.as_str())
 }
 
-impl TaskState {
-    /// Whether nothing follows.
-    #[must_use]
-    pub fn is_terminal(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
-    }
-
-    /// Whether the task waits for the client.
-    #[must_use]
-    pub fn is_interrupted(self) -> bool {
-        matches!(self, Self::InputRequired | Self::AuthRequired)
-    }
+/// Writes a state that may be missing.
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+pub(super) fn name_if_any<S: Serializer>(
+    state: &Option<TaskState>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    state.map(TaskState::as_str).serialize(serializer)
 }
 
 /// Where a task stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TaskStatus {
     /// The state.
+    #[serde(serialize_with = "name")]
     pub state: TaskState,
     /// What the agent says about it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +52,7 @@ impl FromProto for TaskStatus {
     fn read(json: &RawValue) -> Result<Self, Wrong> {
         let status = Object::read(json)?;
         Ok(Self {
-            state: status.get("state")?.unwrap_or(TaskState::Unspecified),
+            state: status.get("state")?.ok_or_else(|| Wrong::field("state", "is required"))?,
             message: status.get("message")?,
             timestamp: status.get("timestamp")?,
         })

@@ -12,6 +12,7 @@ use tandem_api::a2a::{
     SubscribeToTaskRequest, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent,
     Wrong, parse,
 };
+use tandem_api::agents::Skills;
 
 use crate::round_trip::Case;
 
@@ -38,7 +39,7 @@ fn message() -> Value {
     json!({ "messageId": "m-1", "contextId": "c-1", "taskId": "t-1", "role": "ROLE_USER", "parts": [
         { "text": "Hi", "metadata": { "n": 12_345_678_901_234_567_890_u64 }, "mediaType": "text/plain" },
         { "raw": "AP8=", "filename": "a.bin", "mediaType": "application/octet-stream" },
-        { "url": "https://example.com/a.pdf" }, { "data": { "z": [1, 2.50, null], "a": true } }, { "data": null },
+        { "url": "https://example.com/a.pdf" }, { "data": { "z": [1, 2.50, null], "a": true } },
         { "text": "" }
     ], "metadata": { "k": { "l": [] } }, "extensions": ["urn:x"], "referenceTaskIds": ["t-0"] })
 }
@@ -247,6 +248,7 @@ fn a_fault_is_named_by_its_path() {
             "must be ROLE_USER or ROLE_AGENT",
         ),
         (send(json!({ "messageId": "m", "metadata": [1] })), "message.metadata", "must be an object"),
+        (part(json!({ "data": null })), "message.parts[1]", "must have one of text, raw, url and data"),
         (part(json!({})), "message.parts[1]", "must have one of text, raw, url and data"),
         (
             part(json!({ "text": "a", "url": "b" })),
@@ -281,4 +283,34 @@ fn each_reason_has_the_status_that_the_protocol_gives_it() {
         assert!((400..600).contains(&reason.http_status()), "{reason:?}");
         assert_eq!(reason.domain() == "tandem", reason.rpc_code() == -32000, "{reason:?}");
     }
+}
+
+fn skill(id: &str, description: &str) -> Value {
+    json!({ "id": id, "name": "A", "description": description, "tags": ["a"] })
+}
+
+#[test]
+fn skills_have_bounds() {
+    let given =
+        |skills: Value| serde_json::from_value::<Skills>(skills).map(|_| ()).map_err(|why| why.to_string());
+    let many = |count: usize| json!((0..count).map(|n| skill(&n.to_string(), "An A.")).collect::<Vec<_>>());
+    let long = |bytes: usize| {
+        let rest = json!([skill("a", "")]).to_string().len();
+        json!([skill("a", &"d".repeat(bytes - rest))])
+    };
+    for fits in [many(0), many(20), long(16_384), json!([skill(&"i".repeat(128), "An A.")])] {
+        given(fits).unwrap();
+    }
+    for (wrong, why) in [
+        (many(21), "at most 20 skills"),
+        (long(16_385), "at most 16384 bytes"),
+        (json!([skill("a", "An A."), skill("a", "Another A.")]), "two skills with the id a"),
+        (json!([skill(&"i".repeat(129), "An A.")]), "no line of at most 128 characters"),
+        (json!([skill("a\nb", "An A.")]), "no line of at most 128 characters"),
+        (json!([skill("a", " ")]), "an empty text"),
+        (json!([{ "id": "a", "name": "A", "description": "An A.", "tags": [""] }]), "an empty text"),
+    ] {
+        assert!(given(wrong).unwrap_err().contains(why), "{why}");
+    }
+    assert_eq!(Option::<String>::from(serde_json::from_value::<Skills>(many(0)).unwrap()), None);
 }

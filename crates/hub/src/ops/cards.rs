@@ -8,11 +8,13 @@ use tandem_api::a2a::{
     AgentCapabilities, AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, HUB_EXTENSION,
     HttpAuth, JsonObject, PROTOCOL_VERSION, ScopeList, SecurityRequirement, SecurityScheme,
 };
+use tandem_api::agents::Presence;
 use tandem_app::{cards, keys};
 use tandem_core::agents::{A2aAccess, Agent};
-use tandem_core::{AgentId, Timestamp};
+use tandem_core::{AgentId, Rule, Timestamp};
 use tandem_store::Owner;
 
+use super::a2a;
 use crate::signing::canonical;
 use crate::{Address, Caller, Error, HubParts};
 
@@ -67,10 +69,22 @@ pub async fn card(hub: &HubParts, reader: Reader, agent: &AgentId, base: &str) -
 /// The card with what this caller may know beyond it.
 pub async fn extended(hub: &HubParts, caller: &Caller, agent: &AgentId, base: &str) -> Result<Card, Error> {
     let (by, of) = (caller.agent.clone(), agent.clone());
-    let found = hub.read(caller, move |tx, _| cards::find(tx, Some(&by), &of)).await?;
+    let found = hub.read(caller, move |tx, _| cards::find_to_call(tx, &by, &of)).await?;
     let seen = hub.presence(&found).await;
-    let known = json!({ "online": seen.online, "reach": seen.reach });
+    let mut known = json!({ "online": seen.online, "reach": seen.reach });
+    if let Some(terms) = a2a::terms(hub, caller, agent).await? {
+        known["approval"] = json!(terms.approval.map_or("auto", Rule::as_str));
+        known["liveTasks"] = json!(terms.live_tasks);
+        known["liveTasksMax"] = json!(terms.live_tasks_max);
+    }
     signed(hub, &found, base, Some(known))
+}
+
+/// How the agent that is called is reached, if the caller may call it.
+pub async fn called(hub: &HubParts, caller: &Caller, agent: &AgentId) -> Result<Presence, Error> {
+    let (by, of) = (caller.agent.clone(), agent.clone());
+    let found = hub.read(caller, move |tx, _| cards::find_to_call(tx, &by, &of)).await?;
+    Ok(hub.presence(&found).await)
 }
 
 /// The agents whose cards anybody may read, with the addresses of their cards.
@@ -135,7 +149,7 @@ fn unsigned(agent: &Agent, base: &str, extension: AgentExtension) -> AgentCard {
         documentation_url: Some(format!("{base}/docs")),
         capabilities: AgentCapabilities {
             streaming: true,
-            push_notifications: true,
+            push_notifications: false,
             extensions: vec![extension],
             extended_agent_card: true,
         },

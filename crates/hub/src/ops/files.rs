@@ -11,6 +11,7 @@ use tandem_app::sealed::{Fields, Sealed, WrappedKeys};
 use tandem_app::{Error as AppError, Invalid};
 use tandem_core::files::{FILE_BYTES_MAX, File};
 use tandem_core::{AgentId, FileId, TaskId};
+use tandem_store::Owner;
 use tracing::{Instrument as _, Span};
 
 use super::messages::{limit_of, parties_of};
@@ -201,6 +202,18 @@ async fn sealed_file(
 pub async fn find(hub: &HubParts, caller: &Caller, file: &FileId) -> Result<File, Error> {
     let (by, id) = (caller.agent.clone(), file.clone());
     hub.read_as(caller, move |tx, _| Ok(files::find(tx, &by, &id)?.0)).await
+}
+
+/// The same for whoever has a link of an agent: the agent can read the file at this moment.
+pub async fn find_for(hub: &HubParts, agent: &AgentId, file: &FileId) -> Result<File, Error> {
+    let (by, id) = (agent.clone(), file.clone());
+    hub.read_for(Owner::agent(agent), move |tx, _| Ok(files::find(tx, &by, &id)?.0)).await
+}
+
+/// The bytes of a whole file that the caller of this function was allowed to read a moment ago.
+pub async fn read_whole(hub: &HubParts, file: &File) -> Result<ByteStream, Error> {
+    let bytes = hub.files.read_whole(&file.id, file.size_bytes.unsigned_abs()).await;
+    bytes.map_err(storage_error)
 }
 
 /// The bytes of a file or of a range (offset and length). A long download checks repeatedly that the caller may still

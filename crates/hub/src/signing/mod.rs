@@ -5,9 +5,9 @@ mod jcs;
 
 use std::fmt;
 
-use aws_lc_rs::digest;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _};
+use aws_lc_rs::{digest, hmac};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
@@ -15,12 +15,14 @@ use tandem_api::a2a::{AgentCard, AgentCardSignature};
 use tandem_app::admin;
 use tandem_store::Store;
 
+use crate::callers::keys::hub_secret;
 use crate::start::Error;
 pub(crate) use jcs::canonical;
 
 /// The names of the keys in the database.
 const CARD_KEY: &str = "a2a-card-key";
 const PUSH_KEY: &str = "a2a-push-key";
+const LINK_KEY: &str = "a2a-link-key";
 /// The part of a P-256 key before its two coordinates: it says that neither is left out.
 const POINT_PREFIX_BYTES: usize = 1;
 const COORDINATE_BYTES: usize = 32;
@@ -51,6 +53,7 @@ pub struct SigningKeys {
     cards_public: PublicKey,
     pushes: Ed25519KeyPair,
     pushes_public: PublicKey,
+    links: hmac::Key,
 }
 
 impl fmt::Debug for SigningKeys {
@@ -73,6 +76,7 @@ impl SigningKeys {
                 Ok::<_, tandem_app::Error>((card, admin::hub_secret(tx, PUSH_KEY, &push)?))
             })
             .await?;
+        let links = hub_secret(store, LINK_KEY).await?;
         let cards = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &card);
         let pushes = Ed25519KeyPair::from_pkcs8(&push);
         let (Ok(cards), Ok(pushes)) = (cards, pushes) else { return Err(Error::SigningKeys) };
@@ -85,6 +89,7 @@ impl SigningKeys {
             cards_public: PublicKey::new(card, "ES256"),
             pushes,
             pushes_public: PublicKey::new(push, "EdDSA"),
+            links: hmac::Key::new(hmac::HMAC_SHA256, &links),
         })
     }
 
@@ -105,6 +110,19 @@ impl SigningKeys {
         let signature = URL_SAFE_NO_PAD.encode(signature.map_err(|_| crate::Error::internal())?);
         card.signatures.push(AgentCardSignature { protected, signature });
         Ok(())
+    }
+
+    /// A word that nobody else can find for this text.
+    #[must_use]
+    pub fn sign_link(&self, text: &str) -> String {
+        URL_SAFE_NO_PAD.encode(hmac::sign(&self.links, text.as_bytes()))
+    }
+
+    /// Whether the word is the one for this text.
+    #[must_use]
+    pub fn is_link(&self, text: &str, word: &str) -> bool {
+        let word = URL_SAFE_NO_PAD.decode(word);
+        word.is_ok_and(|word| hmac::verify(&self.links, text.as_bytes(), &word).is_ok())
     }
 
     /// Signs a push.

@@ -1,6 +1,5 @@
 //! Agent cards, and the keys that they are signed with.
 
-use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -29,26 +28,26 @@ pub(super) fn reader(identity: &Identity, address: &FromAddress) -> Reader {
 pub(super) async fn card(
     State(hub): State<Hub>,
     Path(agent): Path<String>,
-    Extension(identity): Extension<Identity>,
+    identity: Identity,
     address: FromAddress,
-    local: Option<Extension<Local>>,
+    local: Local,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let agent: AgentId = parse_id(&agent, "agent")?;
-    let base = base(&hub, local.as_deref());
+    let base = base(&hub, local);
     Ok(show(cards::card(&hub, reader(&identity, &address), &agent, &base).await?, &headers))
 }
 
 /// `GET /.well-known/agent-card.json`: the card of the agent that the operator chose.
 pub(super) async fn front(
     State(hub): State<Hub>,
-    Extension(identity): Extension<Identity>,
+    identity: Identity,
     address: FromAddress,
-    local: Option<Extension<Local>>,
+    local: Local,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let agent = hub.config.a2a_front_agent.clone().ok_or_else(|| Error::not_found("card"))?;
-    let base = base(&hub, local.as_deref());
+    let base = base(&hub, local);
     Ok(show(cards::card(&hub, reader(&identity, &address), &agent, &base).await?, &headers))
 }
 

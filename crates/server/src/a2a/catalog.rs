@@ -1,7 +1,6 @@
 //! `GET /.well-known/ai-catalog.json`: the public agents of this hub, and its MCP server. The format is a proposal
 //! (AI Catalog 1.0, A2A pull request 2240); all that is known of it is in this file.
 
-use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -21,9 +20,9 @@ const MEDIA_TYPE: HeaderValue = HeaderValue::from_static("application/ai-catalog
 pub(super) async fn catalog(
     State(hub): State<Hub>,
     address: FromAddress,
-    local: Option<Extension<Local>>,
+    local: Local,
 ) -> Result<Response, ApiError> {
-    let base = base(&hub, local.as_deref());
+    let base = base(&hub, local);
     let nobody = reader(&Identity::Nobody, &address);
     let agents = cards::list_public(&hub, &nobody, &base).await?;
     let mut response = json_response(StatusCode::OK, written(&document(&base, &agents)));

@@ -1,5 +1,7 @@
 //! Errors of the hub as HTTP responses.
 
+use std::sync::Arc;
+
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tandem_api::error::Code;
@@ -136,6 +138,10 @@ pub(crate) fn show_rate(rate: &Rate, headers: &mut HeaderMap) {
 #[derive(Debug, Clone)]
 pub(crate) struct Refused(pub(crate) String);
 
+/// The error itself, for surfaces that write errors in their own way.
+#[derive(Debug, Clone)]
+pub(crate) struct Failed(pub(crate) Arc<Error>);
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self(error) = self;
@@ -149,6 +155,7 @@ impl IntoResponse for ApiError {
             show_rate(rate, headers);
         }
         response.extensions_mut().insert(Refused(error.to_string()));
+        response.extensions_mut().insert(Failed(Arc::new(error)));
         let headers = response.headers_mut();
         match status {
             StatusCode::UPGRADE_REQUIRED => {

@@ -20,7 +20,7 @@ use crate::http::counted_body::hold_body;
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
 use crate::http::{ApiError, origin, request_id};
-use crate::{mcp, web};
+use crate::{a2a, mcp, web};
 
 /// Removes a leading double slash and `/api/v1` before routing, so that both forms of a path are equal. Returns what was
 /// sent if it was another.
@@ -79,6 +79,7 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
     }
     let is_page = web::is_page(request.uri().path());
     let is_compressed = compression::is_accepted(request.headers()) && (is_page || is_far(&request));
+    let called = Some(request.uri().path().to_owned()).filter(|path| a2a::is_call(path));
     let (mut request, unread_body) = UnreadBody::watch(request);
     let mut rate = None;
     let admitted = admit(hub, &mut request, &mut rate).await;
@@ -95,6 +96,10 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
         }
     };
     let response = if is_page { web::app::as_page(response) } else { response };
+    let response = match called {
+        Some(path) => a2a::as_call(&path, response),
+        None => response,
+    };
     let response = if is_compressed { compress(response).await } else { response };
     let mut response = finish(response, id, rate);
     if let Some(page) = page {

@@ -1,5 +1,6 @@
 //! Who sends a request, as admission has found out, and the extractors by which handlers ask for it.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -11,6 +12,7 @@ use tandem_hub::ops::sign_ins::Session;
 use tandem_hub::{Address, Caller, Error, RequestMemory};
 use tracing::Span;
 
+use crate::http::connection::Connection;
 use crate::http::{ApiError, error};
 
 #[derive(Debug, Clone)]
@@ -92,6 +94,23 @@ impl<S: Sync> FromRequestParts<S> for FromAddress {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         Ok(Self(Visitor::of(parts)?.address.clone()))
+    }
+}
+
+/// The address of the hub that the client has connected to.
+#[derive(Debug, Clone, Copy)]
+pub struct Local(pub Option<SocketAddr>);
+
+impl Local {
+    pub(crate) fn of(parts: &Parts) -> Result<Self, Error> {
+        Ok(Self(Connection::of(&parts.extensions)?.local))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Local {
+    type Rejection = ApiError;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(Self::of(parts)?)
     }
 }
 

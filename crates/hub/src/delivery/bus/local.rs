@@ -9,85 +9,12 @@ use tandem_core::agents::Reach;
 use tandem_store::EventNotice;
 use tokio::sync::{broadcast, watch};
 
+use super::channel::{Channel, EndReason, Signal, StreamLimit, Transport, end_channel, wake_channel};
 use super::link::Link;
 use super::presence_changes::PresenceChanges;
 
-/// Sockets and streams per agent.
-pub const STREAMS_MAX: usize = 16;
 /// Events that an observer may lag behind before it loses some.
 const OBSERVED_MAX: usize = 1_024;
-
-/// Why a listener has to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndReason {
-    /// The key it was opened with is no longer valid.
-    KeyEnded,
-    /// Somebody was signed out of the agent's pages, perhaps in another browser. Only pages see this, and they may go on.
-    SignedOut,
-    Stopping,
-}
-
-/// How a listener is connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transport {
-    /// WebSocket.
-    Socket,
-    /// Server-sent events.
-    Stream,
-    /// Long poll.
-    Poll,
-    /// A page of the dashboard. Somebody looks at it, which does not mean that the agent is there.
-    Page,
-}
-
-/// Which limit of sockets and streams is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamLimit {
-    Agent,
-    Hub,
-}
-
-/// The latest signal to the listeners of an agent.
-#[derive(Debug, Clone, Copy)]
-struct Signal {
-    wakeups: u64,
-    at: Instant,
-    ended: Option<(u64, EndReason)>,
-    sign_outs: u64,
-}
-
-#[derive(Debug)]
-struct Channel {
-    signal: watch::Sender<Signal>,
-    sockets: usize,
-    streams: usize,
-    polls: usize,
-    pages: usize,
-}
-
-impl Channel {
-    fn count_mut(&mut self, transport: Transport) -> &mut usize {
-        match transport {
-            Transport::Socket => &mut self.sockets,
-            Transport::Stream => &mut self.streams,
-            Transport::Poll => &mut self.polls,
-            Transport::Page => &mut self.pages,
-        }
-    }
-
-    /// Whether the agent may open no more of these.
-    fn is_full_for(&self, transport: Transport) -> bool {
-        match transport {
-            Transport::Socket | Transport::Stream => self.sockets + self.streams >= STREAMS_MAX,
-            Transport::Page => self.pages >= STREAMS_MAX,
-            Transport::Poll => false,
-        }
-    }
-
-    fn is_unused(&self) -> bool {
-        self.sockets + self.streams + self.polls + self.pages == 0
-    }
-}
 
 #[derive(Debug, Default)]
 struct Channels {
@@ -184,18 +111,13 @@ impl LocalBus {
         streams_max: usize,
     ) -> Result<Listener, StreamLimit> {
         let mut channels = self.channels();
-        if transport != Transport::Poll && channels.sockets + channels.streams >= streams_max {
+        let is_limited = transport == Transport::Socket || transport.is_stream();
+        if is_limited && channels.sockets + channels.streams >= streams_max {
             return Err(StreamLimit::Hub);
         }
         let stopping = channels.stopping;
         let is_new = !channels.by_agent.contains_key(agent);
-        let channel = channels.by_agent.entry(agent.clone()).or_insert_with(|| Channel {
-            signal: watch::Sender::new(Signal { wakeups: 0, at: Instant::now(), ended: None, sign_outs: 0 }),
-            sockets: 0,
-            streams: 0,
-            polls: 0,
-            pages: 0,
-        });
+        let channel = channels.by_agent.entry(agent.clone()).or_default();
         if channel.is_full_for(transport) {
             return Err(StreamLimit::Agent);
         }
@@ -203,16 +125,15 @@ impl LocalBus {
         let signal = channel.signal.subscribe();
         let Signal { ended, sign_outs, .. } = *signal.borrow();
         let ended_before = ended.map_or(0, |ended| ended.0);
-        match transport {
-            Transport::Socket => channels.sockets += 1,
-            Transport::Stream | Transport::Page => channels.streams += 1,
-            Transport::Poll => {}
-        }
+        channels.sockets += usize::from(transport == Transport::Socket);
+        channels.streams += usize::from(transport.is_stream());
         drop(channels);
         if is_new && let Some(link) = &self.link {
             link.interest_changed(agent);
         }
-        self.presence_changed(agent);
+        if transport.is_seen() {
+            self.presence_changed(agent);
+        }
         Ok(Listener {
             local: Arc::clone(self),
             agent: agent.clone(),
@@ -284,19 +205,6 @@ impl LocalBus {
     }
 }
 
-fn wake_channel(channel: &mut Channel) {
-    channel.signal.send_modify(|signal| {
-        signal.wakeups += 1;
-        signal.at = Instant::now();
-    });
-}
-
-fn end_channel(channel: &mut Channel, end: EndReason) {
-    channel
-        .signal
-        .send_modify(|signal| signal.ended = Some((signal.ended.map_or(0, |ended| ended.0) + 1, end)));
-}
-
 /// Waits for wake-ups of an agent. Dropping it stops listening.
 #[derive(Debug)]
 pub struct Listener {
@@ -330,6 +238,9 @@ impl Listener {
             return Some(EndReason::Stopping);
         }
         let signal = self.signal.borrow();
+        if self.transport == Transport::Bell {
+            return signal.ended.map(|ended| ended.1).filter(|end| *end == EndReason::Stopping);
+        }
         let ended = signal.ended.filter(|ended| ended.0 > self.ended_before).map(|ended| ended.1);
         let is_signed_out = self.transport == Transport::Page && signal.sign_outs > self.sign_outs;
         ended.or(is_signed_out.then_some(EndReason::SignedOut))
@@ -350,11 +261,8 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         let mut channels = self.local.channels();
-        match self.transport {
-            Transport::Socket => channels.sockets -= 1,
-            Transport::Stream | Transport::Page => channels.streams -= 1,
-            Transport::Poll => {}
-        }
+        channels.sockets -= usize::from(self.transport == Transport::Socket);
+        channels.streams -= usize::from(self.transport.is_stream());
         let Some(channel) = channels.by_agent.get_mut(&self.agent) else { return };
         *channel.count_mut(self.transport) -= 1;
         let is_unused = channel.is_unused();
@@ -365,6 +273,8 @@ impl Drop for Listener {
         if is_unused && let Some(link) = &self.local.link {
             link.interest_changed(&self.agent);
         }
-        self.local.presence_changed(&self.agent);
+        if self.transport.is_seen() {
+            self.local.presence_changed(&self.agent);
+        }
     }
 }

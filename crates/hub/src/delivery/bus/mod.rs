@@ -4,6 +4,7 @@
 //! A wake-up carries no data: the listener reads the log. A lost wake-up costs time, never an event. Its cost does not
 //! depend on the number of connected agents.
 
+mod channel;
 mod inbox;
 mod interest;
 mod link;
@@ -24,10 +25,11 @@ use tokio::sync::broadcast;
 
 use crate::cluster::Topology;
 use crate::config::BusKind;
+pub use channel::{EndReason, STREAMS_MAX, StreamLimit, Transport};
 pub(crate) use inbox::Inbox;
 use link::Link;
 pub use link::{LinkFigures, LinkState};
-pub use local::{EndReason, Listener, LocalBus, STREAMS_MAX, StreamLimit, Transport};
+pub use local::{Listener, LocalBus};
 pub(crate) use nats::run as run_nats;
 pub(crate) use poll::poll;
 use presence_changes::PresenceChanges;

@@ -13,6 +13,7 @@ use tandem_api::error::Code;
 use tandem_api::files::{DeletedFile, UploadFile, UploadedFile};
 use tandem_app::idempotency::Key;
 use tandem_app::keys;
+use tandem_core::files::File;
 use tandem_hub::ops::files::{self, storage_error};
 use tandem_hub::ops::parse_id;
 use tandem_hub::{Caller, Error, Held, Hub};
@@ -26,7 +27,7 @@ use crate::http::{Answer, ApiError, Json, Param, answer, error};
 /// The buffers of an upload or a download in progress.
 pub(crate) const BUFFER_BYTES: usize = 512 * 1024;
 /// Size limit of a JSON upload.
-const JSON_BYTES_MAX: usize = 72 * 1024 * 1024;
+pub(crate) const JSON_BYTES_MAX: usize = 72 * 1024 * 1024;
 
 /// Upload a file as JSON.
 ///
@@ -155,22 +156,30 @@ pub(crate) async fn serve(
         // The stream owns its buffers' memory.
         let _ = &held;
     });
-    let mut response = Response::new(Body::from_stream(bytes));
+    let mut response = as_attachment(&file, length, Body::from_stream(bytes));
+    if let Some((from, length)) = part {
+        if let Ok(range) = HeaderValue::try_from(format!("bytes {from}-{}/{size}", from + length - 1)) {
+            response.headers_mut().insert(header::CONTENT_RANGE, range);
+        }
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    response.headers_mut().insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    Ok(response)
+}
+
+/// A file as an attachment that a browser does not open as a page.
+pub(crate) fn as_attachment(file: &File, length: u64, body: Body) -> Response {
+    let mut response = Response::new(body);
     let mut set = |name: HeaderName, value: String| {
         if let Ok(value) = HeaderValue::try_from(value) {
             response.headers_mut().insert(name, value);
         }
     };
-    set(header::CONTENT_TYPE, file.mime_type);
+    set(header::CONTENT_TYPE, file.mime_type.clone());
     set(header::CONTENT_LENGTH, length.to_string());
     set(header::CONTENT_DISPOSITION, disposition(&file.name));
-    set(header::ACCEPT_RANGES, "bytes".into());
     set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox".into());
-    if let Some((from, length)) = part {
-        set(header::CONTENT_RANGE, format!("bytes {from}-{}/{size}", from + length - 1));
-        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
-    }
-    Ok(response)
+    response
 }
 
 /// The requested range contains no bytes.
