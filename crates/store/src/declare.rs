@@ -12,7 +12,8 @@
 //!   row's declared columns; `and "condition" with value` if wanted. Parameters are counted: columns, keys, values.
 //! - `add!(agents { file_bytes: change } where { id: id })` – the same, added to what is there.
 //! - `delete!(files where { id: id })` – a removal, with the same kind of condition.
-//! - `change!(messages [read_at] "read_at = ?2" where "task_id = ?1" { task_id: 1 })` – any other update of one table.
+//! - `change!(messages [read_at] "read_at = ?2" where "task_id = ?1" { task_id: 1 }, params)` – any other update of one
+//!   table; `beside` names another one at which it looks.
 
 use std::sync::Arc;
 
@@ -37,20 +38,16 @@ macro_rules! read {
                 stringify!($table),
                 $crate::declare::read!(@last $table $($alias)?),
                 const { &[$($((stringify!($key), $place - 1)),+)?] },
-                $crate::declare::read!(@uses $([$($used),*])?),
+                $crate::declare::optional!($(const { &[$(stringify!($used)),*] })?),
                 &items,
             )),+];
-            let lock = $crate::declare::read!(@lock $($lock)?);
+            let lock = $crate::declare::optional!($(stringify!($lock))?);
             std::sync::Arc::new($crate::statement::Read::declare(&items, &format!($from), sources, lock))
         });
         &*READ
     }};
     (@last $name:ident) => { stringify!($name) };
     (@last $table:ident $alias:ident) => { stringify!($alias) };
-    (@uses) => { None };
-    (@uses [$($used:ident),*]) => { Some(const { &[$(stringify!($used)),*] }) };
-    (@lock) => { None };
-    (@lock $lock:ident) => { Some(stringify!($lock)) };
 }
 
 macro_rules! insert {
@@ -73,15 +70,13 @@ macro_rules! insert {
             let mut columns: Vec<String> = Vec::new();
             $($crate::table::push_names::<$type>($crate::table::INSERT, &mut columns);)?
             columns.extend([$(stringify!($column).to_owned()),*]);
-            let conflict = $crate::declare::insert!(@conflict $($($key)+, $what)?);
+            let conflict = $crate::declare::optional!(
+                $($crate::statement::Conflict::$what(const { &[$(stringify!($key)),+] }))?
+            );
             $crate::statement::Write::insert(stringify!($table), &columns, conflict)
         });
         &*WRITE
     }};
-    (@conflict) => { None };
-    (@conflict $($key:ident)+, $what:ident) => {
-        Some($crate::statement::Conflict::$what(const { &[$(stringify!($key)),+] }))
-    };
 }
 
 macro_rules! update {
@@ -100,8 +95,8 @@ macro_rules! update {
         $(and $condition:literal $(with $($more:expr),+)?)?) => {{
         static WRITE: std::sync::LazyLock<$crate::statement::Write> = std::sync::LazyLock::new(|| {
             let (columns, keys) = ([$(stringify!($column).to_owned()),+], [$(stringify!($key)),+]);
-            let more: &[&str] = &[$($condition)?];
-            $crate::statement::Write::update(stringify!($table), &columns, $adds, &keys, more.first().copied())
+            let more = $crate::declare::optional!($($condition)?);
+            $crate::statement::Write::update(stringify!($table), &columns, $adds, &keys, more)
         });
         $crate::declare::Statement {
             write: &*WRITE,
@@ -118,8 +113,8 @@ macro_rules! add {
 macro_rules! delete {
     ($table:ident where { $($key:ident : $is:expr),+ $(,)? } $(and $condition:literal with $($more:expr),+)?) => {{
         static WRITE: std::sync::LazyLock<$crate::statement::Write> = std::sync::LazyLock::new(|| {
-            let more: &[&str] = &[$($condition)?];
-            $crate::statement::Write::delete(stringify!($table), &[$(stringify!($key)),+], more.first().copied())
+            let more = $crate::declare::optional!($($condition)?);
+            $crate::statement::Write::delete(stringify!($table), &[$(stringify!($key)),+], more)
         });
         $crate::declare::Statement {
             write: &*WRITE,
@@ -133,16 +128,24 @@ macro_rules! change {
         $(beside $other:ident)?, $params:expr) => {{
         static WRITE: std::sync::LazyLock<$crate::statement::Write> = std::sync::LazyLock::new(|| {
             let (columns, keys) = ([$(stringify!($column)),+], [$((stringify!($key), $place)),+]);
-            let looks_around = !([$(stringify!($other))?] as [&str; $crate::declare::change!(@count $($other)?)]).is_empty();
-            $crate::statement::Write::change(stringify!($table), $set, &columns, format!($condition), &keys, looks_around)
+            let beside = $crate::declare::optional!($(stringify!($other))?);
+            $crate::statement::Write::change(stringify!($table), $set, &columns, format!($condition), &keys, beside)
         });
         $crate::declare::Statement { write: &*WRITE, params: $params }
     }};
-    (@count) => { 0 };
-    (@count $other:ident) => { 1 };
 }
 
-pub(crate) use {add, change, delete, insert, read, update};
+/// What may be left out.
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:expr) => {
+        Some($value)
+    };
+}
+
+pub(crate) use {add, change, delete, insert, optional, read, update};
 
 /// A write with its parameters, ready to run.
 #[derive(Debug)]

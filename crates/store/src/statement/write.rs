@@ -188,13 +188,13 @@ impl Write {
         columns: &[&str],
         condition: String,
         keys: &[(&str, usize)],
-        looks_around: bool,
+        beside: Option<&str>,
     ) -> Self {
         let set_columns = columns.iter().map(|column| ((*column).to_owned(), Set::Computed)).collect();
         let keys = keys.iter().map(|(column, place)| ((*column).to_owned(), place - 1)).collect();
         let head = format!("update {table} set {set}");
         let write = Self::new(table, Form::Update, head, condition, String::new());
-        Self { keys, set: set_columns, exact: false, looks_around, ..write }
+        Self { keys, set: set_columns, exact: false, looks_around: beside.is_some(), ..write }
     }
 
     pub(crate) fn sql(&self) -> &str {
