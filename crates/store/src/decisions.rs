@@ -3,8 +3,8 @@
 use tandem_core::text::{SearchText, searchable};
 use tandem_core::{AgentId, TaskId, Timestamp, Verdict, Way};
 
-use crate::query::{Query, contains_pattern};
 use crate::declare::insert;
+use crate::query::{Query, contains_pattern};
 use crate::table::{columns, sql};
 use crate::{Error, Tx};
 

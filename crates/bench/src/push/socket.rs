@@ -7,12 +7,18 @@ use anyhow::{Context as _, bail};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::Value;
 use tokio::net::TcpStream;
+use tokio::time::sleep;
+use tokio_tungstenite::tungstenite::Error as Refused;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::http::StatusCode;
 use tokio_tungstenite::tungstenite::protocol::{Message, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 /// How long a frame may take before the measurement is given up.
 const FRAME_MAX: Duration = Duration::from_secs(20);
+/// How often a socket is asked for while earlier ones still count.
+const TRIES: usize = 100;
+const PAUSE: Duration = Duration::from_millis(100);
 /// The library's default would be 128 KiB.
 const BUFFER_BYTES: usize = 1_024;
 
@@ -20,14 +26,27 @@ pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
     pub(super) async fn open(address: SocketAddr, path: &str, key: &str) -> anyhow::Result<Self> {
+        for _ in 0..TRIES {
+            match Self::try_open(address, path, key).await? {
+                Some(socket) => return Ok(socket),
+                None => sleep(PAUSE).await,
+            }
+        }
+        bail!("no socket: the hub counts those that are closed for too long")
+    }
+
+    /// A socket, unless the hub has not noticed yet that the agent's earlier ones are closed.
+    async fn try_open(address: SocketAddr, path: &str, key: &str) -> anyhow::Result<Option<Self>> {
         let mut request = format!("ws://{address}{path}").into_client_request()?;
         request.headers_mut().insert("authorization", format!("Bearer {key}").parse()?);
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
         let config = WebSocketConfig::default().read_buffer_size(BUFFER_BYTES).write_buffer_size(0);
-        let (socket, _) =
-            client_async_with_config(request, stream, Some(config)).await.context("no socket")?;
-        Ok(Self(socket))
+        match client_async_with_config(request, stream, Some(config)).await {
+            Ok((socket, _)) => Ok(Some(Self(socket))),
+            Err(Refused::Http(response)) if response.status() == StatusCode::TOO_MANY_REQUESTS => Ok(None),
+            Err(error) => Err(error).context("no socket"),
+        }
     }
 
     /// Opens a socket at the hub and reads its greeting.

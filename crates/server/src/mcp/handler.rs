@@ -89,8 +89,7 @@ impl Handler {
     fn call(&self, extensions: &Extensions) -> Result<Call, ErrorData> {
         let parts = parts(extensions)?;
         let caller = Visitor::of(parts).ok().and_then(Visitor::caller);
-        let caller =
-            caller.ok_or_else(|| ErrorData::invalid_request("a valid API key is needed", None))?;
+        let caller = caller.ok_or_else(|| ErrorData::invalid_request("a valid API key is needed", None))?;
         Ok(Call {
             hub: Arc::clone(&self.hub),
             caller: caller.with_origin(Origin::of(Way::Mcp)),

@@ -35,8 +35,10 @@ pub fn history(
     initiator: &AgentId,
     limit: i64,
 ) -> Result<Vec<Message>, Error> {
-    let sql =
-        sql!("select {} from {TABLES} where m.task_id = ?1 and {SAID} order by m.number desc limit ?3", Message);
+    let sql = sql!(
+        "select {} from {TABLES} where m.task_id = ?1 and {SAID} order by m.number desc limit ?3",
+        Message
+    );
     let (mut messages, _) = tx.list_page(sql, &[task.into(), initiator.into(), limit.into()])?;
     messages.reverse();
     Ok(messages)
@@ -66,7 +68,8 @@ pub fn histories(
 
 /// What the target handed over, oldest first, as much as fills a page.
 pub fn artifacts(tx: &mut Tx<'_>, task: &TaskId, initiator: &AgentId) -> Result<Vec<Message>, Error> {
-    let sql = sql!("select {} from {TABLES} where m.task_id = ?1 and {HANDED_OVER} order by m.number", Message);
+    let sql =
+        sql!("select {} from {TABLES} where m.task_id = ?1 and {HANDED_OVER} order by m.number", Message);
     Ok(tx.list_page(sql, &[task.into(), initiator.into()])?.0)
 }
 
@@ -78,6 +81,9 @@ pub fn later_steps(
     after: i64,
     limit: i64,
 ) -> Result<(Vec<Message>, bool), Error> {
-    let sql = sql!("select {} from {TABLES} where m.task_id = ?1 and m.step > ?2 order by m.step limit ?3", Message);
+    let sql = sql!(
+        "select {} from {TABLES} where m.task_id = ?1 and m.step > ?2 order by m.step limit ?3",
+        Message
+    );
     tx.list_page(sql, &[task.into(), after.into(), limit.into()])
 }
