@@ -1,7 +1,8 @@
-//! The states that A2A gives to tasks, by our statuses. It knows no protocol beside their names.
+//! What clients of A2A know of a task: its state, by our statuses, and its steps. It knows no protocol beside their names.
 
 use crate::approval::Approval;
 use crate::moves::Status;
+use crate::tasks::Task;
 
 /// A state of a task, as clients of A2A know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,5 +93,26 @@ impl TaskState {
     #[must_use]
     pub const fn is_interruption(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
+    }
+}
+
+impl Task {
+    /// How many steps it has taken: changes of its status, and messages.
+    #[must_use]
+    pub fn steps(&self) -> i64 {
+        self.log_count + self.message_count
+    }
+
+    /// The number of the step that was counted just now. Only tasks that are part of a conversation number them.
+    #[must_use]
+    pub fn step(&self) -> Option<i64> {
+        self.context.is_some().then(|| self.steps())
+    }
+
+    /// Its state for clients of A2A, if they can know of it: as part of a conversation, and published.
+    #[must_use]
+    pub fn state(&self) -> Option<TaskState> {
+        let is_known = self.context.is_some() && self.is_published();
+        if is_known { TaskState::of(self.status, self.approval) } else { None }
     }
 }

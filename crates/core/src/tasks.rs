@@ -1,6 +1,5 @@
 //! The task, and what follows from its status and marks.
 
-use crate::a2a::TaskState;
 use crate::approval::Approval;
 use crate::ids::{AgentId, NetworkId, TaskId};
 use crate::messages::{Foreign, words};
@@ -257,25 +256,6 @@ impl Task {
         }
         let max = self.terms.max_messages.min(DRAFT_FILES_MAX);
         if self.spoken_count >= max { Err(Refusal::MessageBudget(max)) } else { Ok(()) }
-    }
-
-    /// How many steps it has taken: changes of its status, and messages.
-    #[must_use]
-    pub fn steps(&self) -> i64 {
-        self.log_count + self.message_count
-    }
-
-    /// The number of the step that was counted just now. Only tasks that are part of a conversation number them.
-    #[must_use]
-    pub fn step(&self) -> Option<i64> {
-        self.context.is_some().then(|| self.steps())
-    }
-
-    /// Its state for clients of A2A, if they can know of it: as part of a conversation, and published.
-    #[must_use]
-    pub fn state(&self) -> Option<TaskState> {
-        let is_known = self.context.is_some() && self.is_published();
-        if is_known { TaskState::of(self.status, self.approval) } else { None }
     }
 
     /// Whether the target was ever told of it. A draft is known to its initiator alone.

@@ -11,7 +11,7 @@ use tandem_hub::Caller;
 use tandem_hub::ops::a2a::{self, Incoming, Settings, parts_of, parts_of_task};
 
 use super::{ALL, Visitor, code, message, part, shown, text};
-use crate::harness::{Db, Harness};
+use crate::harness::{Db, Harness, eventually};
 
 #[rstest]
 #[tokio::test]
@@ -81,6 +81,13 @@ async fn what_was_sent_is_given_back_as_it_was(#[values(Db::Sqlite, Db::Postgres
     assert_eq!((bytes.status, bytes.bytes.as_ref()), (200, b"bytes".as_slice()));
     let kinds = bob.event_kinds().await;
     assert_eq!(kinds[kinds.len() - 2..], ["task.created", "message.created"]);
+
+    let export = ada.get("/agents/me/export").await.ok(200);
+    assert_eq!(export["tasks"][0]["contextId"], "c".repeat(128));
+    assert_eq!(export["tasks"][0]["parts"], view["parts"]);
+    ada.delete("/agents/me").await.ok(200);
+    bob.get(&format!("/tasks/{}", sent.task)).await.refused(404, "not_found");
+    eventually(async || (stored(&hub) == 0).then_some(())).await;
 }
 
 #[rstest]
