@@ -278,3 +278,42 @@ impl Drop for Listener {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Arc, EndReason, LocalBus, Reach, StreamLimit, Transport};
+
+    #[test]
+    fn calls_that_wait_have_a_bound_and_show_nobody() {
+        let bus = LocalBus::new(None, true);
+        let ada = "agent_ada".parse().unwrap();
+        let waits: Vec<_> = (0..256).map(|_| bus.listen(&ada, Transport::Wait, 0).unwrap()).collect();
+        assert_eq!(bus.listen(&ada, Transport::Wait, 0).unwrap_err(), StreamLimit::Agent);
+        let bell = bus.listen(&ada, Transport::Bell, 0).unwrap();
+        assert_eq!((bus.reach(&ada), bus.connected().len(), bus.open()), (None, 0, (0, 0)));
+        bus.end(&ada, EndReason::KeyEnded);
+        assert_eq!((waits[0].ended(), bell.ended()), (Some(EndReason::KeyEnded), None));
+        bus.stop();
+        assert_eq!(bell.ended(), Some(EndReason::Stopping));
+        drop((waits, bell));
+        assert!(bus.listening().is_empty());
+    }
+
+    #[test]
+    fn a_stream_of_a_task_takes_the_place_of_a_stream() {
+        let bus: Arc<LocalBus> = LocalBus::new(None, true);
+        let ada = "agent_ada".parse().unwrap();
+        let first = bus.listen(&ada, Transport::Stream, 20).unwrap();
+        let more: Vec<_> = (0..15).map(|_| bus.listen(&ada, Transport::TaskStream, 20).unwrap()).collect();
+        for transport in [Transport::Socket, Transport::Stream, Transport::TaskStream] {
+            assert_eq!(bus.listen(&ada, transport, 20).unwrap_err(), StreamLimit::Agent);
+        }
+        assert_eq!((bus.reach(&ada), bus.open()), (Some(Reach::Stream), (0, 16)));
+        drop(first);
+        assert_eq!((bus.reach(&ada), bus.open()), (None, (0, 15)));
+        let bob = "agent_bob".parse().unwrap();
+        assert_eq!(bus.listen(&bob, Transport::TaskStream, 15).unwrap_err(), StreamLimit::Hub);
+        drop(more);
+        assert_eq!(bus.open(), (0, 0));
+    }
+}
