@@ -96,6 +96,16 @@ async fn a_session_whose_inbox_is_closed_is_woken_by_the_next_way_at_once() {
     assert_eq!(tool.note().await["params"]["meta"]["tasks"], task.as_str());
 }
 
+/// How often the hub has shown somebody their inbox.
+async fn inbox_answers(hub: &Harness) -> u32 {
+    let page = String::from_utf8(hub.admin("GET", "/metrics").await.bytes.to_vec()).unwrap();
+    let count = page.lines().find_map(|line| {
+        let of_inbox = line.starts_with("tandem_http_requests_total") && line.contains("route=\"/inbox\"");
+        of_inbox.then(|| line.rsplit(' ').next().unwrap().parse().unwrap())
+    });
+    count.unwrap_or(0)
+}
+
 /// A hook that waits in the same session has the lock. It leaves what arrives to the bridge, which is sooner seen to work.
 #[tokio::test]
 async fn a_waiting_hook_leaves_the_waking_to_the_bridge_of_its_session() {
@@ -104,11 +114,14 @@ async fn a_waiting_hook_leaves_the_waking_to_the_bridge_of_its_session() {
     let session = Session::open(&mut cli);
     let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
     followed(&bob).await;
+    let looks = inbox_answers(&hub).await;
     let arguments = ["hook", "--agent", "bob", "--tool", "claude", "--wait"];
     let mut hook = cli.command(&arguments).stdin(Stdio::piped()).spawn().unwrap();
     let input = json!({ "session_id": "one", "hook_event_name": "Stop" }).to_string();
     hook.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
     eventually(async || rung(&bob, "hook").await["providedUntil"].is_string().then_some(())).await;
+    // What is there when it begins to wait is for the hook, so it has to have looked.
+    eventually(async || (inbox_answers(&hub).await > looks).then_some(())).await;
     eventually(async || (hub.open().0 == 2).then_some(())).await;
     let task = ada.task(&bob).await;
     assert!(session.message().await.contains(&task));
