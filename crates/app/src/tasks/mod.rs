@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod create;
+mod history;
 mod lease;
 mod receipts;
 mod removal;
@@ -19,7 +20,7 @@ use tandem_core::text::{Body, Reason, SessionKey, Title};
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp, Verdict};
 use tandem_store::connections::{self, Cancellation};
-use tandem_store::tasks::{self as rows, Count, Filter, LogLine};
+use tandem_store::tasks::{self as rows, Count, Filter};
 use tandem_store::{Tx, agents, deadlines};
 
 use crate::messages::pause_if_budget_spent;
@@ -28,6 +29,7 @@ use crate::{Error, Invalid, Page, decisions, wake};
 
 pub use artifacts::{ARTIFACT_BYTES_MAX, NewArtifact, add_artifact};
 pub use create::{Defaults, LIVE_TASKS_MAX, NewTask, create};
+pub use history::{history, history_between};
 pub use lease::{HeartbeatInput, heartbeat};
 pub use receipts::{ACKNOWLEDGED_MAX, Acknowledged, NewlyRead, acknowledge, read, read_page};
 pub(crate) use removal::erase;
@@ -374,31 +376,4 @@ pub const COUNTED_MAX: i64 = 1_000;
 /// `since`.
 pub fn counts(tx: &mut Tx<'_>, by: &AgentId, since: Timestamp) -> Result<Vec<Count>, Error> {
     Ok(rows::counts(tx, by, since, COUNTED_MAX)?)
-}
-
-/// A task's history, oldest first.
-pub fn history(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    id: &TaskId,
-    after: i64,
-    limit: i64,
-    now: &Now,
-) -> Result<Page<LogLine, i64>, Error> {
-    on_task(tx, by, id, now, |tx, task, _| {
-        let found = rows::log_lines(tx, &task.id, after, limit + 1)?;
-        Ok(Page::cut(found, limit, |_| after.saturating_add(limit)))
-    })
-}
-
-/// The newest lines of a task's history from a time on and before another, oldest first.
-pub fn history_between(
-    tx: &mut Tx<'_>,
-    by: &AgentId,
-    id: &TaskId,
-    (from, until): (Timestamp, Timestamp),
-    limit: i64,
-    now: &Now,
-) -> Result<Vec<LogLine>, Error> {
-    on_task(tx, by, id, now, |tx, task, _| Ok(rows::log_between(tx, &task.id, from, until, limit)?))
 }

@@ -1,5 +1,6 @@
 //! The caller's event log.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -8,6 +9,7 @@ use tandem_api::text::HubText;
 use tandem_app::Invalid;
 pub use tandem_app::events::Newest;
 use tandem_app::events::{self, LogPage};
+use tandem_core::TaskId;
 use tandem_store::events::Logged;
 use tokio::time::timeout;
 
@@ -80,4 +82,16 @@ pub async fn acknowledge(hub: &HubParts, caller: &Caller, body: AckCursor) -> Re
     let by = caller.agent.clone();
     let cursor = hub.write(caller, move |tx, _| events::acknowledge(tx, &by, body.cursor)).await?;
     Ok(Acknowledged { acknowledged: true, cursor, epoch: HubText::new(&hub.epoch) })
+}
+
+/// Titles of tasks, by their ids.
+pub type Titles = HashMap<TaskId, String>;
+
+/// The titles of the tasks that events are about, as far as the caller may see them.
+pub async fn titles_of(hub: &HubParts, caller: &Caller, events: &[EventView]) -> Result<Titles, Error> {
+    let mut ids: Vec<TaskId> = events.iter().filter_map(|event| event.task_id.clone()).collect();
+    ids.sort();
+    ids.dedup();
+    let by = caller.agent.clone();
+    Ok(hub.read(caller, move |tx, _| tandem_app::tasks::titles(tx, &by, &ids)).await?.into_iter().collect())
 }

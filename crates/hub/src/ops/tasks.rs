@@ -1,9 +1,6 @@
 //! Tasks.
 
-use std::collections::HashMap;
-
 use tandem_api::actor::Actor;
-use tandem_api::events::EventView;
 use tandem_api::messages::{MessageView, SendMessage};
 use tandem_api::tasks::{
     CreateTask, DeletedTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RepliedView, ReplyOutcome,
@@ -123,18 +120,6 @@ pub(super) async fn select_with<T>(
     let unfetched = page.items.iter().filter(|task| task.is_unfetched_by(&caller.agent));
     hub.mark_fetched(caller, unfetched.map(|task| task.id.clone()));
     Ok(Listed::new(page, |task| view(task, &caller.agent), paging::cursor))
-}
-
-/// Titles of tasks, by their ids.
-pub type Titles = HashMap<TaskId, String>;
-
-/// The titles of the tasks that events are about, as far as the caller may see them.
-pub async fn titles_of(hub: &HubParts, caller: &Caller, events: &[EventView]) -> Result<Titles, Error> {
-    let mut ids: Vec<TaskId> = events.iter().filter_map(|event| event.task_id.clone()).collect();
-    ids.sort();
-    ids.dedup();
-    let by = caller.agent.clone();
-    Ok(hub.read(caller, move |tx, _| tasks::titles(tx, &by, &ids)).await?.into_iter().collect())
 }
 
 pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Versioned, Error> {

@@ -9,8 +9,7 @@ use serde_json::{Map, Value};
 use tandem_api::events::EventView;
 use tandem_core::TaskId;
 use tandem_core::events::{EventKind, Subject};
-use tandem_hub::ops::events::{self, Newest};
-use tandem_hub::ops::tasks::{self, Titles};
+use tandem_hub::ops::events::{self, Newest, Titles};
 use tandem_hub::{Hub, paging};
 
 use super::copy::Copied;
@@ -96,7 +95,7 @@ async fn page(State(hub): State<Hub>, viewer: Viewer) -> Page {
         None => None,
     };
     let (items, next) = listed.map_or_else(|| (Vec::new(), None), |listed| (listed.items, listed.next));
-    let titles = tasks::titles_of(&hub, &viewer.caller, &items).await?;
+    let titles = events::titles_of(&hub, &viewer.caller, &items).await?;
     let rows: Vec<Row> = items.into_iter().map(|event| row(event, &titles, &shell)).collect();
     let number = |row: Option<&Row>| row.map_or_else(String::new, |row| words::thousands(row.id));
     let page = EventsPage {

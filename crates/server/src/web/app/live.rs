@@ -14,7 +14,7 @@ use tandem_api::events::EventView;
 use tandem_hub::Hub;
 use tandem_hub::bus::{EndReason, Transport};
 use tandem_hub::feed::{Feed, FeedItem};
-use tandem_hub::ops::{events, sign_ins, tasks};
+use tandem_hub::ops::{events, sign_ins};
 use tokio::time::timeout;
 
 use super::sentence::sentence;
@@ -103,7 +103,7 @@ async fn advance(state: Next) -> Option<(String, Next)> {
 impl Open {
     /// Events for the page, each with its sentence.
     async fn entries(&self, views: &[EventView]) -> String {
-        let titles = tasks::titles_of(&self.hub, &self.viewer.caller, views).await;
+        let titles = events::titles_of(&self.hub, &self.viewer.caller, views).await;
         // Without titles the sentences are poorer, and nothing is missed.
         let titles = titles.unwrap_or_default();
         let entry = |view: &EventView| {

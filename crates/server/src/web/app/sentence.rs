@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use tandem_api::events::EventView;
 use tandem_core::events::EventKind;
 use tandem_core::{Status, TaskId};
-use tandem_hub::ops::tasks::Titles;
+use tandem_hub::ops::events::Titles;
 
 use super::tasks::row::cut;
 use super::words;
