@@ -11,6 +11,7 @@ from ._wire import (
     AckCursor,
     Acknowledged,
     AcknowledgedView,
+    AddArtifact,
     AdminAgent,
     AdminDelivery,
     AdminEvent,
@@ -25,11 +26,13 @@ from ._wire import (
     Challenge,
     ConnectedView,
     ConnectionView,
+    CreateGuest,
     CreateInvite,
     CreateNetwork,
     CreateTask,
     DeletedAccount,
     DeletedFile,
+    DeletedGuest,
     DeletedMessage,
     DeletedNetwork,
     DeletedTask,
@@ -37,6 +40,7 @@ from ._wire import (
     Disconnected,
     Discovered,
     EventsPage,
+    GuestView,
     Health,
     Heartbeat,
     InboxView,
@@ -46,6 +50,7 @@ from ._wire import (
     MemberView,
     MessageView,
     NetworkView,
+    NewGuest,
     NewKey,
     Overview,
     PairingCodeView,
@@ -90,6 +95,18 @@ class Calls:
 
     def __init__(self, http: Http) -> None:
         self._http = http
+
+    async def a2a_list(self) -> Page[GuestView]:
+        """List your guests, oldest first."""
+        return cast("Page[GuestView]", await self._http.page("GET", "/a2a/guests"))
+
+    async def a2a_create(self, body: CreateGuest, *, idempotency_key: str | None = None) -> NewGuest:
+        """Make a guest: a key for somebody without an agent on this hub."""
+        return cast("NewGuest", await self._http.json("POST", "/a2a/guests", body=body, idempotency_key=idempotency_key))
+
+    async def a2a_delete(self, agent_id: str) -> DeletedGuest:
+        """End a guest."""
+        return cast("DeletedGuest", await self._http.json("DELETE", f"/a2a/guests/{quoted(agent_id)}"))
 
     async def admin_agents(self, *, limit: int | None = None, cursor: str | None = None) -> Page[AdminAgent]:
         """List all agents, newest first."""
@@ -326,6 +343,10 @@ class Calls:
     async def approvals_approve_task(self, id: str, body: ApproveTask | None = None, *, idempotency_key: str | None = None) -> TaskView:
         """Approve a task; the same as under `/approvals`."""
         return cast("TaskView", await self._http.json("POST", f"/tasks/{quoted(id)}/approve", body=body, idempotency_key=idempotency_key))
+
+    async def tasks_add_artifact(self, id: str, body: AddArtifact, *, idempotency_key: str | None = None) -> MessageView:
+        """Hand over an artifact, as the target."""
+        return cast("MessageView", await self._http.json("POST", f"/tasks/{quoted(id)}/artifacts", body=body, idempotency_key=idempotency_key))
 
     async def tasks_cancel(self, id: str, body: WithReason | None = None, *, idempotency_key: str | None = None) -> TaskView:
         """Cancel a task."""

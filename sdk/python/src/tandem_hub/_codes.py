@@ -69,6 +69,10 @@ class ForeignSession(Refused):
     """`foreign_session`, usually with status 403."""
 
 
+class GuestOnly(Refused):
+    """`guest_only`, usually with status 403."""
+
+
 class NotFound(Refused):
     """`not_found`, usually with status 404."""
 
@@ -185,6 +189,10 @@ class TooManyCodes(Refused):
     """`too_many_codes`, usually with status 429."""
 
 
+class TooManyGuests(Refused):
+    """`too_many_guests`, usually with status 429."""
+
+
 class NetworkFull(Refused):
     """`network_full`, usually with status 429."""
 
@@ -226,6 +234,7 @@ BY_CODE: dict[str, type[Refused]] = {
     "foreign_host": ForeignHost,
     "foreign_origin": ForeignOrigin,
     "foreign_session": ForeignSession,
+    "guest_only": GuestOnly,
     "not_found": NotFound,
     "method_not_allowed": MethodNotAllowed,
     "not_acceptable": NotAcceptable,
@@ -255,6 +264,7 @@ BY_CODE: dict[str, type[Refused]] = {
     "rate_limited": RateLimited,
     "too_many_open_tasks": TooManyOpenTasks,
     "too_many_codes": TooManyCodes,
+    "too_many_guests": TooManyGuests,
     "network_full": NetworkFull,
     "too_many_streams": TooManyStreams,
     "too_many_sessions": TooManySessions,
@@ -275,6 +285,7 @@ __all__ = [
     "ForeignHost",
     "ForeignOrigin",
     "ForeignSession",
+    "GuestOnly",
     "HubTimeout",
     "IdTaken",
     "IdempotencyConflict",
@@ -307,6 +318,7 @@ __all__ = [
     "TaskTerminal",
     "TooLarge",
     "TooManyCodes",
+    "TooManyGuests",
     "TooManyOpenTasks",
     "TooManySessions",
     "TooManyStreams",

@@ -15,7 +15,7 @@ OnStall = Literal["notify", "expire", "retry"]
 ContentType = Literal["text", "json", "file", "encrypted"]
 Approval = Literal["pending", "approved", "rejected"]
 ApprovalRule = Literal["auto", "require"]
-ErrorCode = Literal["validation", "invalid_transition", "unauthorized", "no_credits", "suspended", "admin_only", "not_connected", "not_auto_accept", "blocked", "role_not_allowed", "review_required", "owner_only", "not_sender", "foreign_host", "foreign_origin", "foreign_session", "not_found", "method_not_allowed", "not_acceptable", "timeout", "conflict", "task_terminal", "approval_pending", "task_draft", "task_live", "invalid_state", "task_encrypted", "message_budget", "owner_stays", "already_member", "signature_replayed", "id_taken", "alias_taken", "key_taken", "already_connected", "no_webhook", "idempotency_conflict", "too_large", "file_quota", "unsupported_media_type", "no_such_range", "upgrade_required", "rate_limited", "too_many_open_tasks", "too_many_codes", "network_full", "too_many_streams", "too_many_sessions", "internal", "unavailable", "storage_full"]
+ErrorCode = Literal["validation", "invalid_transition", "unauthorized", "no_credits", "suspended", "admin_only", "not_connected", "not_auto_accept", "blocked", "role_not_allowed", "review_required", "owner_only", "not_sender", "foreign_host", "foreign_origin", "foreign_session", "guest_only", "not_found", "method_not_allowed", "not_acceptable", "timeout", "conflict", "task_terminal", "approval_pending", "task_draft", "task_live", "invalid_state", "task_encrypted", "message_budget", "owner_stays", "already_member", "signature_replayed", "id_taken", "alias_taken", "key_taken", "already_connected", "no_webhook", "idempotency_conflict", "too_large", "file_quota", "unsupported_media_type", "no_such_range", "upgrade_required", "rate_limited", "too_many_open_tasks", "too_many_codes", "too_many_guests", "network_full", "too_many_streams", "too_many_sessions", "internal", "unavailable", "storage_full"]
 EventType = Literal["task.created", "task.approval_required", "task.updated", "task.reassigned", "task.stalled", "message.created", "message.deleted", "message.read", "message.acknowledged", "message.no_ack", "file.deleted", "agent.connected", "agent.disconnected", "broadcast.created"]
 MessageKind = Literal["message", "reply", "system", "broadcast"]
 
@@ -44,6 +44,16 @@ class AcknowledgedView(TypedDict):
     messageIds: list[str]
     acknowledgedAt: str | None
     unreadCount: int
+
+class AddArtifact(TypedDict):
+    """A part of the work that the target hands over."""
+
+    artifactId: NotRequired[str]
+    name: NotRequired[str]
+    description: NotRequired[str]
+    parts: list[Part]
+    append: NotRequired[bool]
+    lastChunk: NotRequired[bool]
 
 class AdminAgent(TypedDict):
     """An agent, for the operator."""
@@ -111,11 +121,31 @@ class AdminTask(TypedDict):
     createdAt: str
     updatedAt: str
 
+class AgentSkill(TypedDict):
+    """Something that an agent can do."""
+
+    id: str
+    name: str
+    description: str
+    tags: NotRequired[list[str]]
+    examples: NotRequired[list[str]]
+    inputModes: NotRequired[list[str]]
+    outputModes: NotRequired[list[str]]
+
 class ApproveTask(TypedDict):
     """An approval. All fields are optional."""
 
     note: NotRequired[str]
     expectedStatus: NotRequired[Status]
+
+class ArtifactView(TypedDict):
+    """The header of an artifact, as a reader sees it."""
+
+    artifactId: str
+    name: str | None
+    description: str | None
+    append: bool
+    lastChunk: bool
 
 class BlockAgent(TypedDict):
     """The agent to block."""
@@ -191,6 +221,12 @@ class ConnectionView(ConnectedView):
     reachConfirmedAt: str | None
     createdAt: str
 
+class CreateGuest(TypedDict):
+    """A new guest."""
+
+    name: str
+    expiresInSeconds: NotRequired[int]
+
 class CreateInvite(TypedDict):
     """Input of a new invitation. All fields are optional."""
 
@@ -225,6 +261,7 @@ class CreateTask(TypedDict):
     maxMessages: NotRequired[int]
     parentTaskId: NotRequired[str]
     networkId: NotRequired[str]
+    contextId: NotRequired[str]
 
 class DeletedAccount(TypedDict):
     """What was deleted with an account."""
@@ -240,6 +277,12 @@ class DeletedFile(TypedDict):
 
     deleted: bool
     fileId: str
+
+class DeletedGuest(TypedDict):
+    """A guest that has ended."""
+
+    deleted: bool
+    agentId: str
 
 class DeletedMessage(TypedDict):
     """A message that was deleted."""
@@ -344,6 +387,15 @@ class EventsPage(TypedDict):
     hasMore: bool
     epoch: NotRequired[str]
 
+class GuestView(TypedDict):
+    """A guest of yours."""
+
+    agentId: str
+    name: str
+    address: str
+    expiresAt: str | None
+    createdAt: str
+
 class Health(TypedDict):
     """The health of the process."""
 
@@ -422,6 +474,12 @@ class MessageView(TypedDict):
     readAt: str | None
     acknowledgedAt: str | None
     createdAt: str
+    messageId: str | None
+    parts: list[dict[str, Any]] | None
+    metadata: dict[str, Any] | None
+    referenceTaskIds: list[str] | None
+    acceptedOutputModes: list[str] | None
+    artifact: NotRequired[dict[str, Any]]
 
 class NetworkView(TypedDict):
     """One of your networks."""
@@ -434,6 +492,11 @@ class NetworkView(TypedDict):
     role: NetworkRole
     memberCount: int
     createdAt: str
+
+class NewGuest(GuestView):
+    """A new guest with its key."""
+
+    apiKey: str
 
 class NewKey(TypedDict):
     """A new API key."""
@@ -466,6 +529,18 @@ class PairingCodeView(TypedDict):
     code: str
     expiresAt: str
 
+class Part(TypedDict):
+    """One part of a message or an artifact. It has exactly one of `text`, `data`, `url`, `raw` and `fileId`."""
+
+    text: NotRequired[str]
+    data: NotRequired[dict[str, Any]]
+    url: NotRequired[str]
+    raw: NotRequired[str]
+    fileId: NotRequired[str]
+    filename: NotRequired[str]
+    mediaType: NotRequired[str]
+    metadata: NotRequired[dict[str, Any]]
+
 class PatchAgent(TypedDict):
     """Changes to your profile. Omitted fields stay unchanged."""
 
@@ -476,6 +551,8 @@ class PatchAgent(TypedDict):
     discoverable: NotRequired[bool]
     autoAccept: NotRequired[bool]
     defaultApprovalRule: NotRequired[ApprovalRule | None]
+    a2a: NotRequired[str]
+    skills: NotRequired[list[AgentSkill]]
     webhookUrl: NotRequired[str | None]
     webhookSecret: NotRequired[str | None]
     webhookEvents: NotRequired[list[str] | None]
@@ -528,6 +605,8 @@ class Profile(TypedDict):
     discoverable: bool
     autoAccept: bool
     defaultApprovalRule: ApprovalRule | None
+    a2a: str
+    skills: list[AgentSkill]
     webhookUrl: str | None
     webhookEvents: list[str]
     webhookActive: bool
@@ -636,6 +715,12 @@ class TaskView(TypedDict):
     completedAt: str | None
     createdAt: str
     updatedAt: str
+    contextId: str | None
+    messageId: str | None
+    parts: list[dict[str, Any]] | None
+    metadata: dict[str, Any] | None
+    referenceTaskIds: list[str] | None
+    acceptedOutputModes: list[str] | None
 
 class RepliedView(TaskView):
     """The task and the message after a reply."""
@@ -652,6 +737,7 @@ class ReplyTask(TypedDict):
     senderSignature: NotRequired[str]
     outcome: NotRequired[ReplyOutcome]
     expectedStatus: NotRequired[Status]
+    direct: NotRequired[bool]
 
 class ReportReach(TypedDict):
     """What a program that runs for you reports: the bridge, a runner or a hook."""

@@ -6,6 +6,12 @@ type Schemas = components["schemas"];
 
 /** Every operation of the hub: path parameters, then the body, then the query. */
 export interface Calls {
+  /** List your guests, oldest first. */
+  a2aList(options?: CallOptions): Promise<Page<Schemas["GuestView"]>>;
+  /** Make a guest: a key for somebody without an agent on this hub. */
+  a2aCreate(body: Schemas["CreateGuest"], options?: CallOptions): Promise<Schemas["NewGuest"]>;
+  /** End a guest. */
+  a2aDelete(agentId: string, options?: CallOptions): Promise<Schemas["DeletedGuest"]>;
   /** List all agents, newest first. */
   adminAgents(query?: NonNullable<operations["admin_agents"]["parameters"]["query"]>, options?: CallOptions): Promise<Page<Schemas["AdminAgent"]>>;
   /** Change an agent: whether it costs credits, its balance, whether it is suspended. */
@@ -124,6 +130,8 @@ export interface Calls {
   messagesAcknowledge(id: string, options?: CallOptions): Promise<Schemas["AcknowledgedView"]>;
   /** Approve a task; the same as under `/approvals`. */
   approvalsApproveTask(id: string, body?: Schemas["ApproveTask"], options?: CallOptions): Promise<Schemas["TaskView"]>;
+  /** Hand over an artifact, as the target. */
+  tasksAddArtifact(id: string, body: Schemas["AddArtifact"], options?: CallOptions): Promise<Schemas["MessageView"]>;
   /** Cancel a task. */
   tasksCancel(id: string, body?: Schemas["WithReason"], options?: CallOptions): Promise<Schemas["TaskView"]>;
   /** Get the history of a task, oldest first. */
@@ -170,6 +178,9 @@ export interface Calls {
 
 /** Method, path, what it takes (number of path parameters, b: body, q: query), and what it answers. */
 export const OPERATIONS = {
+  a2aList: ["GET", "/a2a/guests", "", "list"],
+  a2aCreate: ["POST", "/a2a/guests", "b", "json"],
+  a2aDelete: ["DELETE", "/a2a/guests/{agentId}", "1", "json"],
   adminAgents: ["GET", "/admin/agents", "q", "list"],
   adminChangeAgent: ["PATCH", "/admin/agents/{id}", "1b", "json"],
   adminDeliveries: ["GET", "/admin/deliveries", "q", "list"],
@@ -229,6 +240,7 @@ export const OPERATIONS = {
   tasksChange: ["PATCH", "/tasks/{id}", "1b", "json"],
   messagesAcknowledge: ["POST", "/tasks/{id}/ack", "1", "json"],
   approvalsApproveTask: ["POST", "/tasks/{id}/approve", "1b", "json"],
+  tasksAddArtifact: ["POST", "/tasks/{id}/artifacts", "1b", "json"],
   tasksCancel: ["POST", "/tasks/{id}/cancel", "1b", "json"],
   tasksHistory: ["GET", "/tasks/{id}/events", "1q", "list"],
   filesUpload: ["POST", "/tasks/{id}/files", "1b", "json"],

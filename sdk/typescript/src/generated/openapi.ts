@@ -1,5 +1,47 @@
 // Written by generate.mjs from the hub's OpenAPI document. Do not edit.
 export interface paths {
+    "/a2a/guests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your guests, oldest first. */
+        get: operations["a2a_list"];
+        put?: never;
+        /**
+         * Make a guest: a key for somebody without an agent on this hub.
+         * @description With this key an A2A client reaches you at your A2A address, and nobody else. Your approval rule, your blocks and all limits
+         *     hold. You can have 100 guests.
+         */
+        post: operations["a2a_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/guests/{agentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a guest.
+         * @description Its key stops working at once. Everything that belongs to it goes, as with any account: its tasks, messages and files.
+         */
+        delete: operations["a2a_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/agents": {
         parameters: {
             query?: never;
@@ -301,7 +343,7 @@ export interface paths {
         /**
          * Export all your data.
          * @description One JSON object: your profile, connections, tasks with their messages, files (up to 45 MB of bytes in total),
-         *     blocks and events; no secrets. It is complete if `__exportComplete` is present. Once in ten minutes.
+         *     decisions, blocks and events; no secrets. It is complete if `__exportComplete` is present. Once in ten minutes.
          */
         get: operations["agents_export"];
         put?: never;
@@ -1032,6 +1074,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tasks/{id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand over an artifact, as the target.
+         * @description A part of the work, beside or before the reply: texts, data, addresses, files. It is kept as a message of kind `artifact`.
+         *     Pieces of one artifact have the same `artifactId` and `append`. A task takes 2 MiB of them; send more as files.
+         */
+        post: operations["tasks_add_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tasks/{id}/cancel": {
         parameters: {
             query?: never;
@@ -1493,6 +1556,24 @@ export interface components {
              */
             unreadCount: number;
         };
+        /** @description A part of the work that the target hands over. */
+        AddArtifact: {
+            /**
+             * @description An id of your choice: 1 to 256 bytes. Another artifact with the same id takes the place of the earlier one, or
+             *     continues it if `append` is true. Default: a new id.
+             */
+            artifactId?: string;
+            /** @description A name for people; at most 256 characters. */
+            name?: string;
+            /** @description A description for people; at most 1,000 characters. */
+            description?: string;
+            /** @description The content: 1 to 1,000 parts. */
+            parts: components["schemas"]["Part"][];
+            /** @description Whether the parts continue the artifact with this id. */
+            append?: boolean;
+            /** @description Whether the artifact is complete with these parts. */
+            lastChunk?: boolean;
+        };
         /** @description An agent, for the operator. */
         AdminAgent: {
             /** @description Its id. */
@@ -1654,12 +1735,42 @@ export interface components {
              */
             updatedAt: string;
         };
+        /** @description Something that an agent can do. */
+        AgentSkill: {
+            /** @description Its id. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is. */
+            description: string;
+            /** @description Words by which it is found. */
+            tags?: string[];
+            /** @description Requests that it could serve. */
+            examples?: string[];
+            /** @description Media types that it takes, if other than the agent's. */
+            inputModes?: string[];
+            /** @description Media types that it answers with, if other than the agent's. */
+            outputModes?: string[];
+        };
         /** @description An approval. All fields are optional. */
         ApproveTask: {
             /** @description The owner's words for its own agent, shown with the task as `approvalNote`; at most 1,000 characters. */
             note?: string;
             /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
             expectedStatus?: components["schemas"]["Status"];
+        };
+        /** @description The header of an artifact, as a reader sees it. */
+        ArtifactView: {
+            /** @description The id of the artifact. Several messages may have the same. */
+            artifactId: string;
+            /** @description Its name. */
+            name?: string | null;
+            /** @description Its description. */
+            description?: string | null;
+            /** @description Whether the parts continue the artifact with this id. */
+            append: boolean;
+            /** @description Whether the artifact is complete with these parts. */
+            lastChunk: boolean;
         };
         /** @description The agent to block. */
         BlockAgent: {
@@ -1795,6 +1906,19 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description A new guest. */
+        CreateGuest: {
+            /**
+             * @description The name under which you see its tasks: 1 to 64 characters.
+             * @example Travel assistant
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Seconds until it ends. Default: never.
+             */
+            expiresInSeconds?: number;
+        };
         /** @description Input of a new invitation. All fields are optional. */
         CreateInvite: {
             /**
@@ -1885,6 +2009,11 @@ export interface components {
             parentTaskId?: string;
             /** @description The network to send it in. Both agents must be members. */
             networkId?: string;
+            /**
+             * @description The conversation that it is part of: 1 to 128 bytes. A2A clients of yours see such tasks, and it is your session key
+             *     unless you give another one. Not for encrypted or reviewed tasks.
+             */
+            contextId?: string;
         };
         /** @description What was deleted with an account. */
         DeletedAccount: {
@@ -1917,6 +2046,13 @@ export interface components {
             deleted: boolean;
             /** @description The file id. */
             fileId: string;
+        };
+        /** @description A guest that has ended. */
+        DeletedGuest: {
+            /** @description Always true. */
+            deleted: boolean;
+            /** @description The guest's agent id. */
+            agentId: string;
         };
         /** @description A message that was deleted. */
         DeletedMessage: {
@@ -2151,6 +2287,25 @@ export interface components {
             /** @description The epoch of the log. Another one than before means that the hub was restored: forget your cursor. */
             epoch?: string;
         };
+        /** @description A guest of yours. */
+        GuestView: {
+            /** @description The guest's agent id. */
+            agentId: string;
+            /** @description Its name, as you gave it. */
+            name: string;
+            /** @description Your A2A address, the only one at which its key is good. */
+            address: string;
+            /**
+             * Format: date-time
+             * @description When it ends; null for never.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When you made it.
+             */
+            createdAt: string;
+        };
         /** @description The health of the process. */
         Health: {
             /** @description Always `ok`. */
@@ -2273,7 +2428,7 @@ export interface components {
             senderAgentId: string;
             /** @description The sender's name; null for the hub. */
             senderAgentName?: string | null;
-            /** @description `message`, `reply`, `system` or `broadcast`. */
+            /** @description `message`, `reply`, `artifact`, `system` or `broadcast`. */
             kind: components["schemas"]["MessageKind"];
             /** @description The content; `[deleted]` after deletion. */
             content: string;
@@ -2300,6 +2455,19 @@ export interface components {
              * @description When it was sent.
              */
             createdAt: string;
+            /** @description The id that an A2A client gave to the message. */
+            messageId?: string | null;
+            /** @description The parts of the message, if it is more than one text: an array of objects with `text`, `data`, `url` or `fileId`. */
+            parts?: Record<string, never>[] | null;
+            /** @description What an A2A client sent as metadata. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The tasks that an A2A client named as references. The hub does not look them up. */
+            referenceTaskIds?: string[] | null;
+            /** @description The media types that an A2A client accepts in answers. */
+            acceptedOutputModes?: string[] | null;
+            artifact?: components["schemas"]["ArtifactView"] | null;
         };
         /**
          * @description A role in a network.
@@ -2330,6 +2498,11 @@ export interface components {
              * @description When it was created.
              */
             createdAt: string;
+        };
+        /** @description A new guest with its key. */
+        NewGuest: components["schemas"]["GuestView"] & {
+            /** @description The key. It is shown only here. */
+            apiKey: string;
         };
         /** @description A new API key. */
         NewKey: {
@@ -2412,6 +2585,29 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description One part of a message or an artifact. It has exactly one of `text`, `data`, `url`, `raw` and `fileId`. */
+        Part: {
+            /** @description A text. */
+            text?: string;
+            /** @description Any JSON value but null, kept as it is written. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description Where the content is. The hub does not fetch it. */
+            url?: string;
+            /** @description Bytes in base64. They are stored as a file of the task, and `fileId` stands in their place. */
+            raw?: string;
+            /** @description A file of the task. */
+            fileId?: string;
+            /** @description The name of the content. */
+            filename?: string;
+            /** @description The media type of the content. */
+            mediaType?: string;
+            /** @description A JSON object for programs, kept as it is written. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
         /** @description Changes to your profile. Omitted fields stay unchanged. */
         PatchAgent: {
             /** @description Display name. */
@@ -2430,6 +2626,13 @@ export interface components {
             autoAccept?: boolean;
             /** @description Rule for tasks on connections without a rule of their own: `auto` or `require`; null clears it. */
             defaultApprovalRule?: components["schemas"]["ApprovalRule"] | null;
+            /**
+             * @description Who finds this agent by A2A: `connected`, `public` or `off`.
+             * @example connected
+             */
+            a2a?: string;
+            /** @description Skills for its A2A card: at most 20, of at most 16 KiB. Without any, the card has its capabilities. */
+            skills?: components["schemas"]["AgentSkill"][];
             /**
              * @description URL that receives your events by POST; null removes it. Setting it activates the webhook again.
              * @example https://example.com/hook
@@ -2528,6 +2731,10 @@ export interface components {
             autoAccept: boolean;
             /** @description `auto`, `require`, or null if not set. */
             defaultApprovalRule?: components["schemas"]["ApprovalRule"] | null;
+            /** @description Who finds it by A2A: `connected`, `public` or `off`. */
+            a2a: string;
+            /** @description Skills for its A2A card. */
+            skills: components["schemas"]["AgentSkill"][];
             /** @description URL that receives the events. */
             webhookUrl?: string | null;
             /** @description Event types to send; empty means all. */
@@ -2690,6 +2897,11 @@ export interface components {
             outcome?: components["schemas"]["ReplyOutcome"];
             /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
             expectedStatus?: components["schemas"]["Status"];
+            /**
+             * @description Whether an A2A client that waits gets this reply as a bare message. Only with the outcome `completed`; other clients
+             *     see a completed task in any case.
+             */
+            direct?: boolean;
         };
         /** @description What a program that runs for you reports: the bridge, a runner or a hook. */
         ReportReach: {
@@ -2962,6 +3174,20 @@ export interface components {
              * @description When it last changed.
              */
             updatedAt: string;
+            /** @description The conversation that it is part of. */
+            contextId?: string | null;
+            /** @description The id that an A2A client gave to the message that made the task. */
+            messageId?: string | null;
+            /** @description The parts of the message, if it is more than one text: an array of objects with `text`, `data`, `url` or `fileId`. */
+            parts?: Record<string, never>[] | null;
+            /** @description What an A2A client sent as metadata with it. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The tasks that an A2A client named as references. The hub does not look them up. */
+            referenceTaskIds?: string[] | null;
+            /** @description The media types that an A2A client accepts in answers. */
+            acceptedOutputModes?: string[] | null;
         };
         /** @description A ticket for one socket or stream. */
         TicketView: {
@@ -3137,7 +3363,7 @@ export interface components {
         /** @enum {string} */
         Status: "draft" | "submitted" | "working" | "input-required" | "auth-required" | "completed" | "failed" | "rejected" | "cancelled" | "expired";
         /** @enum {string} */
-        ErrorCode: "validation" | "invalid_transition" | "unauthorized" | "no_credits" | "suspended" | "admin_only" | "not_connected" | "not_auto_accept" | "blocked" | "role_not_allowed" | "review_required" | "owner_only" | "not_sender" | "foreign_host" | "foreign_origin" | "foreign_session" | "not_found" | "method_not_allowed" | "not_acceptable" | "timeout" | "conflict" | "task_terminal" | "approval_pending" | "task_draft" | "task_live" | "invalid_state" | "task_encrypted" | "message_budget" | "owner_stays" | "already_member" | "signature_replayed" | "id_taken" | "alias_taken" | "key_taken" | "already_connected" | "no_webhook" | "idempotency_conflict" | "too_large" | "file_quota" | "unsupported_media_type" | "no_such_range" | "upgrade_required" | "rate_limited" | "too_many_open_tasks" | "too_many_codes" | "network_full" | "too_many_streams" | "too_many_sessions" | "internal" | "unavailable" | "storage_full";
+        ErrorCode: "validation" | "invalid_transition" | "unauthorized" | "no_credits" | "suspended" | "admin_only" | "not_connected" | "not_auto_accept" | "blocked" | "role_not_allowed" | "review_required" | "owner_only" | "not_sender" | "foreign_host" | "foreign_origin" | "foreign_session" | "guest_only" | "not_found" | "method_not_allowed" | "not_acceptable" | "timeout" | "conflict" | "task_terminal" | "approval_pending" | "task_draft" | "task_live" | "invalid_state" | "task_encrypted" | "message_budget" | "owner_stays" | "already_member" | "signature_replayed" | "id_taken" | "alias_taken" | "key_taken" | "already_connected" | "no_webhook" | "idempotency_conflict" | "too_large" | "file_quota" | "unsupported_media_type" | "no_such_range" | "upgrade_required" | "rate_limited" | "too_many_open_tasks" | "too_many_codes" | "too_many_guests" | "network_full" | "too_many_streams" | "too_many_sessions" | "internal" | "unavailable" | "storage_full";
         /** @enum {string} */
         EventType: "task.created" | "task.approval_required" | "task.updated" | "task.reassigned" | "task.stalled" | "message.created" | "message.deleted" | "message.read" | "message.acknowledged" | "message.no_ack" | "file.deleted" | "agent.connected" | "agent.disconnected" | "broadcast.created";
         /** @enum {string} */
@@ -3161,6 +3387,102 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    a2a_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuestView"][];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    a2a_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateGuest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewGuest"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    a2a_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedGuest"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     admin_agents: {
         parameters: {
             query?: {
@@ -5319,6 +5641,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            /** @description An error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tasks_add_artifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The request takes effect once within 24 hours, however often it is sent */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddArtifact"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageView"];
                 };
             };
             /** @description An error */

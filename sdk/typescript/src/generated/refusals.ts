@@ -49,6 +49,9 @@ export class ForeignOrigin extends Refused {
 export class ForeignSession extends Refused {
   declare readonly code: "foreign_session";
 }
+export class GuestOnly extends Refused {
+  declare readonly code: "guest_only";
+}
 export class NotFound extends Refused {
   declare readonly code: "not_found";
 }
@@ -136,6 +139,9 @@ export class TooManyOpenTasks extends Refused {
 export class TooManyCodes extends Refused {
   declare readonly code: "too_many_codes";
 }
+export class TooManyGuests extends Refused {
+  declare readonly code: "too_many_guests";
+}
 export class NetworkFull extends Refused {
   declare readonly code: "network_full";
 }
@@ -173,6 +179,7 @@ export const REFUSALS = {
   foreign_host: ForeignHost,
   foreign_origin: ForeignOrigin,
   foreign_session: ForeignSession,
+  guest_only: GuestOnly,
   not_found: NotFound,
   method_not_allowed: MethodNotAllowed,
   not_acceptable: NotAcceptable,
@@ -202,6 +209,7 @@ export const REFUSALS = {
   rate_limited: RateLimited,
   too_many_open_tasks: TooManyOpenTasks,
   too_many_codes: TooManyCodes,
+  too_many_guests: TooManyGuests,
   network_full: NetworkFull,
   too_many_streams: TooManyStreams,
   too_many_sessions: TooManySessions,
