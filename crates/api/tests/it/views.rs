@@ -7,6 +7,7 @@ use tandem_api::agents::{
     Registered, RungView,
 };
 use tandem_api::connections::{ConnectedView, ConnectionView, Disconnected, PairingCodeView};
+use tandem_api::decisions::DecisionView;
 use tandem_api::error::ErrorBody;
 use tandem_api::events::{Acknowledged, EventData, EventView, EventsPage, TicketView, TypedEvent};
 use tandem_api::export::{ExportView, ExportedFile};
@@ -241,6 +242,12 @@ fn block() -> Value {
     json!({ "agentId": "agent_b", "agentName": "Bob", "createdAt": AT })
 }
 
+fn decision() -> Value {
+    json!({ "decidedAt": AT, "verdict": "approved", "taskId": "t-1", "attempt": 1, "title": "Review",
+        "senderAgentId": "agent_b", "senderAgentName": "Bob", "note": "Be quick.", "version": 3, "files": 1,
+        "contentSha256": "ab", "way": "page", "device": "Firefox", "session": "1234", "address": "192.0.2.7" })
+}
+
 fn about_agents() -> Vec<Case> {
     let entry = json!({ "id": "agent_b", "name": "Bob", "description": "Reads.", "capabilities": ["law"],
         "connectionCount": 10, "taskCompletionRate": 0.75, "memberSince": AT, "publicKey": true, "autoAccept": true,
@@ -377,9 +384,10 @@ fn about_the_hub() -> Vec<Case> {
             json!({ "error": "No", "code": "not_found" });
         ExportedFile: file, omitted;
         ExportView: json!({ "agent": profile(), "connections": [connection()], "tasks": [task()],
-            "messages": [message()], "files": [file], "blocks": [block()], "events": [self::event()],
+            "messages": [message()], "files": [file], "decisions": [decision()], "blocks": [block()], "events": [self::event()],
             "__exportComplete": true }),
             json!({ "agent": nulled(&profile(), &PROFILE_NULLS), "connections": [], "tasks": [], "messages": [],
-            "files": [], "blocks": [], "events": [], "__exportComplete": true });
+            "files": [], "decisions": [], "blocks": [], "events": [], "__exportComplete": true });
+        DecisionView: decision(), nulled(&decision(), &["note", "way", "device", "session", "address"]);
     }
 }

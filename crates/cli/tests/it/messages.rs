@@ -18,7 +18,8 @@ async fn a_message_reaches_the_other_party(#[values(Db::Sqlite, Db::Postgres)] d
         json!({
             "id": sent["id"], "taskId": task, "inReplyTo": null, "senderAgentId": bob.id, "senderAgentName": "Bob", "kind": "message",
             "content": "Which \"one\"? 🦀", "contentType": "text", "encryptedKeys": null, "senderSignature": null,
-            "readAt": null, "acknowledgedAt": null, "createdAt": sent["createdAt"],
+            "readAt": null, "acknowledgedAt": null, "createdAt": sent["createdAt"], "messageId": null, "parts": null,
+            "metadata": null, "referenceTaskIds": null, "acceptedOutputModes": null, "artifact": null,
         })
     );
     let event = ada.last_event().await;

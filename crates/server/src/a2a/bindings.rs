@@ -27,9 +27,9 @@ pub(super) async fn rpc(State(hub): State<Hub>, request: Request) -> Response {
                 framing = Framing::Rpc(envelope.id.clone());
                 perform_rpc(call, &body, envelope).await
             }
-            Err((id, failure)) => {
-                framing = Framing::Rpc(id);
-                Err(failure)
+            Err(unreadable) => {
+                framing = Framing::Rpc(unreadable.id);
+                Err(unreadable.failure)
             }
         },
         Err(failure) => Err(failure),
@@ -44,9 +44,16 @@ struct Envelope {
     params: Box<RawValue>,
 }
 
+/// A body that is no request, and the id that it has.
+struct Unreadable {
+    id: Box<RawValue>,
+    failure: Failure,
+}
+
 impl Envelope {
-    fn parse(bytes: &[u8]) -> Result<Self, (Box<RawValue>, Failure)> {
-        let nobody = |failure| (RawValue::NULL.to_owned(), failure);
+    fn parse(bytes: &[u8]) -> Result<Self, Box<Unreadable>> {
+        let refused = |id, failure| Box::new(Unreadable { id, failure });
+        let nobody = |failure| refused(RawValue::NULL.to_owned(), failure);
         let json = json_of(bytes).map_err(nobody)?;
         let no_request = |why: &str| Failure::new(Reason::InvalidRequest, format!("Invalid request: {why}"));
         let request = proto::Object::read(&json).map_err(|_| {
@@ -62,10 +69,10 @@ impl Envelope {
             Some(_) => exact("id").unwrap_or(RawValue::NULL).to_owned(),
         };
         if exact("jsonrpc").map(RawValue::get) != Some("\"2.0\"") {
-            return Err((id, no_request("jsonrpc must be \"2.0\"")));
+            return Err(refused(id, no_request("jsonrpc must be \"2.0\"")));
         }
         let method = exact("method").and_then(|name| serde_json::from_str::<String>(name.get()).ok());
-        let Some(method) = method else { return Err((id, no_request("method must be text"))) };
+        let Some(method) = method else { return Err(refused(id, no_request("method must be text"))) };
         let unknown =
             || Failure::new(Reason::MethodNotFound, format!("There is no method {method:?} in A2A 1.0"));
         let params = exact("params").filter(|params| params.get() != "null");

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::TryStreamExt as _;
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use tandem_api::a2a::{
     self as wire, Base64, Content, HUB_EXTENSION, Json, JsonObject, Role, StreamResponse,
@@ -139,7 +140,11 @@ impl<'c> Shown<'c> {
         }
     }
 
-    async fn parts(&mut self, parts: Vec<Part>) -> Vec<wire::Part> {
+    fn parts(&mut self, parts: Vec<Part>) -> BoxFuture<'_, Vec<wire::Part>> {
+        Box::pin(self.each_part(parts))
+    }
+
+    async fn each_part(&mut self, parts: Vec<Part>) -> Vec<wire::Part> {
         let mut written = Vec::with_capacity(parts.len());
         for part in parts {
             written.push(self.part(part).await);

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use rstest::rstest;
 use serde_json::json;
 
-use super::{Binding, Calls, at_once, message, message_on};
+use super::{Binding, Calls, add_part, at_once, message, message_on};
 use crate::harness::{Db, Harness};
 
 #[rstest]
@@ -14,7 +14,7 @@ async fn a_message_comes_back_as_it_was_sent(#[values(Db::Sqlite, Db::Postgres)]
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
     let calls = Calls::new(&ada, &bob, Binding::Rpc);
-    let mut params = at_once(message("First line\nand more"));
+    let mut params = at_once(message("First line"));
     params["message"]["contextId"] = json!("my context");
     params["message"]["metadata"] = json!({ "a": [1, 2.5, null], "big": 12_345_678_901_234_567_890_u64 });
     params["message"]["referenceTaskIds"] = json!(["elsewhere"]);
@@ -52,7 +52,7 @@ async fn files_go_both_ways(#[values(Binding::Rpc, Binding::Http)] binding: Bind
     let calls = Calls::new(&ada, &bob, binding);
     let mut params = at_once(message("See the file"));
     let part = json!({ "raw": STANDARD.encode("a,b"), "filename": "a.csv", "mediaType": "text/csv" });
-    params["message"]["parts"][1] = part.clone();
+    add_part(&mut params, part.clone());
     let task = calls.ok("SendMessage", params).await["task"].clone();
     assert_eq!(task["history"][0]["parts"][1], part);
     let id = task["id"].as_str().unwrap();
@@ -88,8 +88,8 @@ async fn a_file_of_a_type_that_no_task_takes_is_refused() {
     let (ada, bob) = hub.pair().await;
     let calls = Calls::new(&ada, &bob, Binding::Rpc);
     let mut params = at_once(message("Run this"));
-    params["message"]["parts"][1] =
-        json!({ "raw": "AAAA", "filename": "a.exe", "mediaType": "application/x-msdownload" });
+    let program = json!({ "raw": "AAAA", "filename": "a.exe", "mediaType": "application/x-msdownload" });
+    add_part(&mut params, program);
     assert_eq!(calls.refused("SendMessage", params).await, "CONTENT_TYPE_NOT_SUPPORTED");
     assert_eq!(calls.ok("ListTasks", json!({})).await["totalSize"], 0);
 }
@@ -101,7 +101,7 @@ async fn a_file_makes_a_message_larger_than_others_may_be() {
     let calls = Calls::new(&ada, &bob, Binding::Rpc);
     let mut params = at_once(message("Large"));
     let bytes = STANDARD.encode(vec![b'x'; 2 * 1024 * 1024]);
-    params["message"]["parts"][1] = json!({ "raw": bytes, "filename": "a.txt", "mediaType": "text/plain" });
+    add_part(&mut params, json!({ "raw": bytes, "filename": "a.txt", "mediaType": "text/plain" }));
     let task = calls.ok("SendMessage", params).await["task"].clone();
     assert!(task["history"][0]["parts"][1]["url"].is_string(), "{task}");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::{at_once, message, message_on, state};
+use super::{add_part, at_once, message, message_on, state};
 use crate::foreign::{installed, script};
 use crate::harness::{Agent, Db, Harness, PATIENCE, eventually};
 
@@ -165,8 +165,8 @@ async fn an_sdk_knows_each_error(
     let task = sdk.send(at_once(message("Hello"))).await;
     sdk.ask("cancel", json!({ "id": task["id"] })).await;
     let mut file = at_once(message("Run"));
-    file["message"]["parts"][1] =
-        json!({ "raw": "AAAA", "mediaType": "application/x-msdownload", "filename": "a.exe" });
+    let program = json!({ "raw": "AAAA", "mediaType": "application/x-msdownload", "filename": "a.exe" });
+    add_part(&mut file, program);
     let mut by_the_agent = at_once(message("Mine"));
     by_the_agent["message"]["role"] = json!("ROLE_AGENT");
     for (what, params, class) in [

@@ -174,6 +174,11 @@ pub fn message(text: &str) -> Value {
     json!({ "message": { "messageId": format!("m-{text}"), "role": "ROLE_USER", "parts": [{ "text": text }] } })
 }
 
+/// Adds a part to the message of a call.
+pub fn add_part(params: &mut Value, part: Value) {
+    params["message"]["parts"].as_array_mut().unwrap().push(part);
+}
+
 /// The same on a task.
 pub fn message_on(task: &Value, text: &str) -> Value {
     let mut params = message(text);

@@ -39,7 +39,7 @@ async fn all_tools_are_those_of_the_hub() {
     let tools = list("all").await;
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     insta::assert_json_snapshot!("bridge_all_tools", names);
-    assert_eq!(tools.len(), 45);
+    assert_eq!(tools.len(), 46);
     for tool in &tools {
         let schema = tool["inputSchema"].to_string();
         for field in ["descriptionKeys", "encryptedKeys", "senderSignature", "base64Content", "publicKey"] {

@@ -33,17 +33,26 @@ async fn a_guest_reaches_its_host_and_nothing_else(#[values(Db::Sqlite, Db::Post
         "/ws",
         "/mcp",
         "/a2a/guests",
-        "/a2a/agents/",
-        &format!("/a2a/agents/{}", ada.id),
-        &format!("/a2a/agents/{}x", bob.id),
-        &format!("/a2a/agents/{}/../{}", ada.id, bob.id),
+        "/a2a/agents",
     ] {
         guest.get(path).await.refused(403, "guest_only");
         guest.post(path, json!({})).await.refused(403, "guest_only");
     }
+    // Below an A2A address, refusals are in the words of A2A.
+    for path in [
+        format!("/a2a/agents/{}", ada.id),
+        format!("/a2a/agents/{}x", bob.id),
+        format!("/a2a/agents/{}/../{}", ada.id, bob.id),
+    ] {
+        for refused in [guest.get(&path).await, guest.post(&path, json!({})).await] {
+            let words = refused.json().to_string();
+            assert!(refused.status == 403 && words.contains("guest_only"), "{path}: {words}");
+        }
+    }
     for path in [format!("/a2a/agents/{}/nothing", bob.id), format!("/api/v1/a2a/agents/{}/nothing", bob.id)]
     {
-        guest.get(&path).await.refused(404, "not_found");
+        let words = guest.get(&path).await.json().to_string();
+        assert!(!words.contains("guest_only"), "{path}: {words}");
     }
     let form = format!("key={}", guest.key);
     let request = hyper::Request::post("/app/sign-in")

@@ -49,7 +49,8 @@ impl Node {
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async move {
-                let started = tandem_hub::start::open_with(config, clock, names, ids).await.unwrap();
+                let started =
+                    Box::pin(tandem_hub::start::open_with(config, clock, names, ids)).await.unwrap();
                 let mut server = Server::new(started);
                 server.mcp_extension = extension;
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

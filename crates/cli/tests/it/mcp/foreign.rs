@@ -97,7 +97,7 @@ async fn foreign_clients_pair_and_hand_over_a_task(
     let (ada, bob) = (hub.agent("Ada").await, hub.agent("Bob").await);
     let mut of_ada = Foreign::connect(client, &ada, &[]).await;
     let mut of_bob = Foreign::connect(client, &bob, &[]).await;
-    assert_eq!(of_ada.order(json!({ "list": true })).await.as_array().unwrap().len(), 47);
+    assert_eq!(of_ada.order(json!({ "list": true })).await.as_array().unwrap().len(), 48);
     let code = of_ada.call("generate_pairing_code", json!({})).await["code"].clone();
     of_bob.call("connect_with_agent", json!({ "code": code })).await;
     let task = json!({ "targetAgentId": bob.id, "title": "Count", "description": "to three" });
@@ -207,7 +207,7 @@ async fn the_inspector_lists_and_calls(#[values("legacy", "modern")] era: &str) 
     let listed = inspect(&ada, era, &["--method", "tools/list"]).await;
     assert!(listed.status.success(), "{listed:?}");
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 47);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 48);
     let call = ["--method", "tools/call", "--tool-name", "get_profile", "--tool-args-json", "{}"];
     let called = inspect(&ada, era, &call).await;
     assert!(called.status.success(), "{called:?}");

@@ -12,7 +12,7 @@ use crate::harness::{Agent, Db, Harness};
 const FULL_BYTES_MAX: usize = 50_000;
 const CORE_BYTES_MAX: usize = 20_000;
 /// The most bytes of what a model reads of them: names, descriptions, arguments.
-const FULL_READ_BYTES_MAX: usize = 18_800;
+const FULL_READ_BYTES_MAX: usize = 19_000;
 const CORE_READ_BYTES_MAX: usize = 8_000;
 
 async fn list(agent: &Agent, path: &str) -> Vec<Value> {
