@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    const FOLDER: &str = "/work/here";
+    const FOLDER: &str = "/home/ada/here";
 
     fn session(id: &str, folder: &str, status: &str) -> Value {
         json!({ "id": id, "cwd": folder, "status": { "type": status }, "ephemeral": false, "parentThreadId": null })
@@ -228,7 +228,7 @@ mod tests {
             session("01", FOLDER, "idle"),
             session("05", FOLDER, "idle"),
             session("06", FOLDER, "active"),
-            session("07", "/work/elsewhere", "idle"),
+            session("07", "/home/ada/elsewhere", "idle"),
             helper,
             title,
         ];
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(turns, ["07: Tandem: 1 new task."]);
         let (asked, turns) = started("active", Some("06"), sessions).await;
         assert!(asked.is_err() && turns.is_empty(), "a turn runs already");
-        let (asked, turns) = started("none", None, vec![session("07", "/work/elsewhere", "idle")]).await;
+        let (asked, turns) = started("none", None, vec![session("07", "/home/ada/elsewhere", "idle")]).await;
         assert!(asked.is_err() && turns.is_empty());
     }
 
