@@ -53,8 +53,11 @@ impl Constant {
     }
 }
 
-/// Compresses the body of a response if it is worth it.
+/// Compresses the body of a response if it is worth it. A refusal may still get another body, and stays as it is.
 pub(crate) async fn compress(response: Response) -> Response {
+    if !response.status().is_success() {
+        return response;
+    }
     let length = response.body().size_hint().exact();
     if !length.is_some_and(|length| (BYTES_MIN..=BYTES_MAX).contains(&length)) || !is_text(response.headers())
     {
@@ -100,6 +103,7 @@ fn gzip(bytes: &[u8], level: Compression) -> Vec<u8> {
 mod tests {
     use std::io::Read as _;
 
+    use axum::http::StatusCode;
     use flate2::read::GzDecoder;
     use futures_util::FutureExt as _;
 
@@ -145,6 +149,8 @@ mod tests {
             async |response| compress(response).await.headers().contains_key(header::CONTENT_ENCODING);
         assert!(is_packed(json(BYTES_MIN)).await && is_packed(json(BYTES_MAX)).await);
         assert!(!is_packed(json(BYTES_MIN - 1)).await && !is_packed(json(BYTES_MAX + 1)).await);
+        let refused = (StatusCode::BAD_REQUEST, json(BYTES_MAX)).into_response();
+        assert!(!is_packed(refused).await);
         let binary = ([(header::CONTENT_TYPE, "application/octet-stream")], "x".repeat(9_000));
         assert!(!is_packed(binary.into_response()).await);
         let stream =

@@ -89,6 +89,8 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
             let is_read = is_read(request.method());
             let handled = AssertUnwindSafe(handle(hub, request, next)).catch_unwind().await;
             let response = handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response());
+            // Before its memory is held: what the client has to read is what counts.
+            let response = if is_compressed { compress(response).await } else { response };
             match memory {
                 Some(memory) => hold_body(response, memory.take(), is_read).await,
                 None => response,
@@ -100,7 +102,6 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
         Some(path) => a2a::as_call(&path, response),
         None => response,
     };
-    let response = if is_compressed { compress(response).await } else { response };
     let mut response = finish(response, id, rate);
     if let Some(page) = page {
         origin::share(page, response.headers_mut());
