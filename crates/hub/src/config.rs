@@ -264,12 +264,12 @@ impl Config {
         self.public_url.as_deref().map(|url| url.trim_end_matches('/'))
     }
 
-    /// The A2A address of an agent.
+    /// The hub's address, without a slash at its end, for a client that has connected to `local`. Never what the client
+    /// says in `Host`: cards with it are signed.
     #[must_use]
-    pub fn agent_address(&self, agent: &AgentId) -> String {
-        let here = || format!("http://{}", self.listen);
-        let hub = self.public_address().map_or_else(here, ToOwned::to_owned);
-        format!("{hub}/a2a/agents/{agent}")
+    pub fn address_for(&self, local: Option<SocketAddr>) -> String {
+        let here = || format!("http://{}", local.unwrap_or(self.listen));
+        self.public_address().map_or_else(here, ToOwned::to_owned)
     }
 
     /// Environment variables that look like settings but are not, with the setting that was probably meant.

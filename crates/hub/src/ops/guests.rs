@@ -8,8 +8,18 @@ use tandem_core::AgentId;
 
 use crate::{Caller, Error, Hub, HubParts};
 
+/// Where guests call an agent of the hub at `base`.
+fn address(base: &str, host: &AgentId) -> String {
+    format!("{base}/a2a/agents/{host}")
+}
+
 /// Makes a guest. Its key is in this answer only, so the answer is never kept for a repetition.
-pub async fn create(hub: &HubParts, caller: &Caller, body: CreateGuest) -> Result<NewGuest, Error> {
+pub async fn create(
+    hub: &HubParts,
+    caller: &Caller,
+    base: &str,
+    body: CreateGuest,
+) -> Result<NewGuest, Error> {
     let api_key = keys::new_api_key();
     let new = NewAgent {
         credits_micro: hub.config.initial_credits_micro(),
@@ -17,15 +27,15 @@ pub async fn create(hub: &HubParts, caller: &Caller, body: CreateGuest) -> Resul
     };
     let (by, seconds) = (caller.agent.clone(), body.expires_in_seconds.map(|seconds| seconds.get()));
     let guest = hub.write(caller, move |tx, now| guests::create(tx, &by, &new, seconds, now)).await?;
-    let address = hub.config.agent_address(&caller.agent);
+    let address = address(base, &caller.agent);
     Ok(NewGuest { api_key: HubText::new(api_key), guest: GuestView::new(guest, &address) })
 }
 
 /// The caller's guests, oldest first.
-pub async fn list(hub: &HubParts, caller: &Caller) -> Result<Vec<GuestView>, Error> {
+pub async fn list(hub: &HubParts, caller: &Caller, base: &str) -> Result<Vec<GuestView>, Error> {
     let by = caller.agent.clone();
     let found = hub.read(caller, move |tx, _| guests::list(tx, &by)).await?;
-    let address = hub.config.agent_address(&caller.agent);
+    let address = address(base, &caller.agent);
     Ok(found.into_iter().map(|guest| GuestView::new(guest, &address)).collect())
 }
 

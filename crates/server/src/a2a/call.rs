@@ -9,7 +9,6 @@ use tandem_core::AgentId;
 use tandem_hub::config::WAIT_SECONDS_MAX;
 use tandem_hub::{Caller, Error, Hub};
 
-use super::base;
 use super::failure::Failure;
 use crate::http::error;
 use crate::http::input::{BODY_BYTES_MAX, idempotency_key};
@@ -80,7 +79,7 @@ pub(super) async fn receive(hub: &Hub, mut request: Request) -> Result<(Call, Ca
     let (bytes, permit) = read_whole(hub, &caller, body, JSON_BYTES_MAX, may_be_again).await?;
     // The body may have taken its time.
     hub.access.check(&caller).await?;
-    let base = base(hub, Local::of(&parts).map_err(|error| Failure::of(&error))?);
+    let base = hub.config.address_for(Local::of(&parts).map_err(|error| Failure::of(&error))?.0);
     Ok((Call { hub: Hub::clone(hub), caller, host, base, wishes }, CallBody { bytes, _permit: permit }))
 }
 

@@ -8,7 +8,6 @@ use tandem_hub::ops::cards::{self, Card, Reader};
 use tandem_hub::ops::parse_id;
 use tandem_hub::{Error, Hub};
 
-use super::base;
 use crate::http::visitor::{FromAddress, Identity, Local};
 use crate::http::{ApiError, json, json_response};
 
@@ -34,7 +33,7 @@ pub(super) async fn card(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let agent: AgentId = parse_id(&agent, "agent")?;
-    let base = base(&hub, local);
+    let base = hub.config.address_for(local.0);
     Ok(show(cards::card(&hub, reader(&identity, &address), &agent, &base).await?, &headers))
 }
 
@@ -47,7 +46,7 @@ pub(super) async fn front(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let agent = hub.config.a2a_front_agent.clone().ok_or_else(|| Error::not_found("card"))?;
-    let base = base(&hub, local);
+    let base = hub.config.address_for(local.0);
     Ok(show(cards::card(&hub, reader(&identity, &address), &agent, &base).await?, &headers))
 }
 

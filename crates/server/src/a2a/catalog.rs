@@ -9,7 +9,6 @@ use tandem_core::AgentId;
 use tandem_hub::Hub;
 use tandem_hub::ops::cards;
 
-use super::base;
 use super::cards::{cacheable, reader};
 use crate::http::visitor::{FromAddress, Identity, Local};
 use crate::http::{ApiError, json as written, json_response};
@@ -22,7 +21,7 @@ pub(super) async fn catalog(
     address: FromAddress,
     local: Local,
 ) -> Result<Response, ApiError> {
-    let base = base(&hub, local);
+    let base = hub.config.address_for(local.0);
     let nobody = reader(&Identity::Nobody, &address);
     let agents = cards::list_public(&hub, &nobody, &base).await?;
     let mut response = json_response(StatusCode::OK, written(&document(&base, &agents)));

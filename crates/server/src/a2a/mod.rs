@@ -22,8 +22,6 @@ use axum::routing::{any, get, post};
 use tandem_hub::Hub;
 use tandem_hub::ops::cards::JWKS_PATH;
 
-use crate::http::visitor::Local;
-
 pub(crate) use bindings::as_call;
 
 /// The address of an agent, and of everything that belongs to it.
@@ -46,13 +44,4 @@ pub(crate) fn is_call(path: &str) -> bool {
     let below =
         path.strip_prefix("/a2a/agents/").map(|rest| rest.split_once('/').map_or("", |(_, below)| below));
     below.is_some_and(|below| !below.starts_with(".well-known/") && !below.starts_with("files/"))
-}
-
-/// The hub's address in cards, without a slash at its end. Never what the client says in `Host`: a card is signed.
-fn base(hub: &Hub, local: Local) -> String {
-    match (hub.config.public_address(), local.0) {
-        (Some(url), _) => url.to_owned(),
-        (None, Some(local)) => format!("http://{local}"),
-        (None, None) => format!("http://{}", hub.config.listen),
-    }
 }

@@ -7,7 +7,7 @@ use tandem_api::guests::{CreateGuest, DeletedGuest, GuestView, NewGuest};
 use tandem_hub::Hub;
 use tandem_hub::ops::{guests, parse_id};
 
-use crate::http::visitor::Authenticated;
+use crate::http::visitor::{Authenticated, Local};
 use crate::http::{Answer, ApiError, Input, Json, Param, answer};
 
 /// Make a guest: a key for somebody without an agent on this hub.
@@ -16,18 +16,27 @@ use crate::http::{Answer, ApiError, Input, Json, Param, answer};
 /// hold. You can have 100 guests.
 #[utoipa::path(post, path = "/a2a/guests", tag = "a2a", request_body = CreateGuest,
     responses((status = 201, body = NewGuest)))]
-pub(crate) async fn create(State(hub): State<Hub>, input: Input<CreateGuest>) -> Result<Response, ApiError> {
+pub(crate) async fn create(
+    State(hub): State<Hub>,
+    local: Local,
+    input: Input<CreateGuest>,
+) -> Result<Response, ApiError> {
     let Input { caller, body } = input;
-    Ok(answer(&caller, StatusCode::CREATED, &guests::create(&hub, &caller, body).await?))
+    Ok(answer(
+        &caller,
+        StatusCode::CREATED,
+        &guests::create(&hub, &caller, &hub.config.address_for(local.0), body).await?,
+    ))
 }
 
 /// List your guests, oldest first.
 #[utoipa::path(get, path = "/a2a/guests", tag = "a2a", responses((status = 200, body = Vec<GuestView>)))]
 pub(crate) async fn list(
     State(hub): State<Hub>,
+    local: Local,
     Authenticated(caller): Authenticated,
 ) -> Answer<Vec<GuestView>> {
-    Ok(Json(guests::list(&hub, &caller).await?))
+    Ok(Json(guests::list(&hub, &caller, &hub.config.address_for(local.0)).await?))
 }
 
 /// End a guest.

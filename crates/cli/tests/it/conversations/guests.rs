@@ -148,3 +148,16 @@ async fn an_agent_has_a_hundred_guests(#[values(Db::Sqlite, Db::Postgres)] db: D
     bob.delete(&format!("/a2a/guests/{}", last.unwrap().id)).await.ok(200);
     invite(&bob, json!({ "name": "One more" })).await;
 }
+
+/// Without a public URL, a guest is told the address to which its host has connected.
+#[tokio::test]
+async fn the_address_of_a_guest_is_one_that_works() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let bob = hub.agent("Bob").await;
+    let made = bob.post("/a2a/guests", json!({ "name": "Travel" })).await.ok(201);
+    let address = format!("http://{}/a2a/agents/{}", hub.client.address, bob.id);
+    assert_eq!(
+        (&made["address"], &bob.get("/a2a/guests").await.ok(200)[0]["address"]),
+        (&json!(address), &json!(address))
+    );
+}
