@@ -96,15 +96,15 @@ pub fn approve(
         let note = note.map(Reason::as_str);
         let decision = decisions::about(tx, &task, Verdict::Approved, note, Some(origin), now)?;
         decisions::note(tx, &decision)?;
-        task.approval = Some(Approval::Approved);
-        task.approval_note = decision.note;
+        task.gate.approval = Some(Approval::Approved);
+        task.gate.note = decision.note;
         task.version += 1;
         task.updated_at = now.at;
         let updated = Event::on_task(EventKind::TaskUpdated, &task, task.party(role))
             .with("status", task.status.as_str());
         append_event(tx, &task.initiator, updated, now)?;
         let created = Event::on_task(EventKind::TaskCreated, &task, task.party(Role::Initiator))
-            .with("attempt", task.attempt);
+            .with("attempt", task.attempt.number);
         append_event(tx, &task.target, created, now)?;
         announce(tx, &mut task, now)?;
         set_check_in(tx, &task, 0, task.terms.check_in_seconds, now)?;
@@ -129,9 +129,9 @@ pub fn reject(
         let words = reason.map(Reason::as_str);
         let decision = decisions::about(tx, &task, Verdict::Rejected, words, Some(origin), now)?;
         decisions::note(tx, &decision)?;
-        task.approval = Some(Approval::Rejected);
+        task.gate.approval = Some(Approval::Rejected);
         let given = reason.map(Reason::as_str).filter(|reason| !reason.trim().is_empty());
-        if let Some(reason) = given.filter(|_| !task.encrypted) {
+        if let Some(reason) = given.filter(|_| !task.content.encrypted) {
             add_rejection(tx, &mut task, reason, now)?;
         }
         let cause = Cause { by: role, reason: Some(given.unwrap_or(DECLINED)), verb: Some("declined") };

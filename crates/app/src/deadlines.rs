@@ -79,12 +79,12 @@ pub fn handle(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Err
     };
     let facts = Facts {
         status: task.status,
-        approval: task.approval,
-        attempt: task.attempt,
+        approval: task.gate.approval,
+        attempt: task.attempt.number,
         made_at: task.created_at,
-        acknowledged_at: task.acknowledged_at,
-        expires_at: task.expires_at,
-        lease_until: task.lease_until,
+        acknowledged_at: task.delivery.acknowledged_at,
+        expires_at: task.delivery.expires_at,
+        lease_until: task.lease.until,
         message_waits: message.as_ref().is_some_and(|message| message.acknowledged_at.is_none()),
     };
     if !deadline.holds(&facts, now.at) {

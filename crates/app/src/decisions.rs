@@ -42,21 +42,21 @@ pub(crate) fn about(
     origin: Option<&Origin>,
     now: &Now,
 ) -> Result<Decision, Error> {
-    let attached = match task.message_count {
+    let attached = match task.counts.messages {
         0 => Vec::new(),
         _ => files::first_of_task(tx, &task.id, FILES_MAX)?,
     };
     let names: Vec<(&str, &str, i64)> =
         attached.iter().map(|file| (file.name.as_str(), file.mime_type.as_str(), file.size_bytes)).collect();
-    let content = serde_json::json!([task.title, task.description, names]).to_string();
+    let content = serde_json::json!([task.content.title, task.content.description, names]).to_string();
     let of = |field: fn(&Origin) -> &Option<String>| origin.and_then(|origin| field(origin).clone());
     Ok(Decision {
         task: task.id.clone(),
-        attempt: task.attempt,
+        attempt: task.attempt.number,
         agent: task.target.clone(),
         at: now.at,
         verdict,
-        title: task.title.clone(),
+        title: task.content.title.clone(),
         sender: task.initiator.clone(),
         sender_name: task.initiator_name.clone(),
         note: note.filter(|note| !note.trim().is_empty()).map(Into::into),

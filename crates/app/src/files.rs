@@ -140,7 +140,7 @@ pub fn attach(
     }
     on_task(tx, by, id, now, |tx, mut task, role| {
         let new = std::slice::from_ref(new);
-        let files = checked_files(task.encrypted, new)?;
+        let files = checked_files(task.content.encrypted, new)?;
         task.check_file(role)?;
         check_quota(tx, by, new)?;
         for file in &files {

@@ -153,8 +153,9 @@ pub(crate) fn check_message(task: &Task, new: &NewMessage) -> Result<(), Error> 
 
 /// Checks that the content of a message fits the task.
 pub(crate) fn check_content(task: &Task, new: &NewMessage) -> Result<(), Error> {
-    if task.encrypted != (new.content_type == ContentType::Encrypted) {
-        let why = if task.encrypted { PLAIN_ON_ENCRYPTED } else { "must be text or json on this task" };
+    if task.content.encrypted != (new.content_type == ContentType::Encrypted) {
+        let why =
+            if task.content.encrypted { PLAIN_ON_ENCRYPTED } else { "must be text or json on this task" };
         return Err(Invalid::field("contentType", why).into());
     }
     if new.content.as_str().len() > BODY_BYTES_MAX {
@@ -211,7 +212,7 @@ pub(crate) fn add(
         id: now.new_id(),
         task: task.id.clone(),
         in_reply_to: new.in_reply_to.clone(),
-        number: task.message_count + 1,
+        number: task.counts.messages + 1,
         sender: task.party(role).map(|party| party.0.clone()),
         sender_name: task.party(role).map(|party| party.1.to_owned()),
         kind,
@@ -254,8 +255,8 @@ fn next_step(task: &Task) -> Option<i64> {
 
 /// Counts a message of a party.
 fn count_spoken(task: &mut Task, role: Role, message: &Message) {
-    task.message_count += 1;
-    task.spoken_count += 1;
+    task.counts.messages += 1;
+    task.counts.spoken += 1;
     task.updated_at = message.created_at;
     if let Some(writer) = task.side_mut(role) {
         writer.said = message.number;
@@ -269,7 +270,7 @@ pub(crate) fn add_rejection(tx: &mut Tx<'_>, task: &mut Task, reason: &str, now:
         id: now.new_id(),
         task: task.id.clone(),
         in_reply_to: None,
-        number: task.message_count + 1,
+        number: task.counts.messages + 1,
         sender: Some(task.target.clone()),
         sender_name: Some(task.target_name.clone()),
         kind: Kind::Message,
@@ -303,7 +304,7 @@ pub(crate) fn pause_if_budget_spent(
 ) -> Result<(), Error> {
     let max = task.terms.max_messages;
     let waits = task.status == Status::Draft || task.position().held;
-    if task.spoken_count < max || task.status.is_terminal() || waits {
+    if task.counts.spoken < max || task.status.is_terminal() || waits {
         return Ok(());
     }
     let why = format!("the limit of {max} messages is reached; the initiator can raise maxMessages");
@@ -313,12 +314,12 @@ pub(crate) fn pause_if_budget_spent(
 
 /// Adds a message from the hub. The caller saves the task.
 pub(crate) fn add_system(tx: &mut Tx<'_>, task: &mut Task, text: String, now: &Now) -> Result<(), Error> {
-    task.message_count += 1;
+    task.counts.messages += 1;
     let message = Message {
         id: now.new_id(),
         task: task.id.clone(),
         in_reply_to: None,
-        number: task.message_count,
+        number: task.counts.messages,
         sender: None,
         sender_name: None,
         kind: Kind::System,

@@ -57,7 +57,7 @@ pub fn parties_of_new(
 /// The parties of an existing task, or `None` if the task is not encrypted.
 pub fn parties_of(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<Option<Parties>, Error> {
     on_task(tx, by, id, now, |tx, task, role| {
-        if task.encrypted { parties(tx, by, task.other(role).0).map(Some) } else { Ok(None) }
+        if task.content.encrypted { parties(tx, by, task.other(role).0).map(Some) } else { Ok(None) }
     })
 }
 

@@ -25,10 +25,10 @@ pub fn messages(tx: &mut Tx<'_>, by: &AgentId, words: &SearchText, limit: usize)
     let filter = Filter { brief: true, limit: SEARCHED_TASKS, ..Filter::default() };
     let newest = tasks::list(tx, by, &filter)?.tasks;
     let mut hits = Vec::new();
-    for task in newest.into_iter().filter(|task| task.message_count > 0 && !task.encrypted) {
+    for task in newest.into_iter().filter(|task| task.counts.messages > 0 && !task.content.encrypted) {
         for said in rows::newest_texts(tx, &task.id, SEARCHED_MESSAGES)? {
             if searchable(&said.text).contains(&wanted) {
-                hits.push(Hit { task: task.id.clone(), title: task.title.clone(), said });
+                hits.push(Hit { task: task.id.clone(), title: task.content.title.clone(), said });
             }
         }
     }

@@ -104,7 +104,7 @@ fn newer(tx: &mut Tx<'_>, by: &AgentId, after: i64, cursors: Cursors) -> Result<
         let count = unseen_after(tx, &mut task, role, after, cursors)?;
         let is_new = assigned.contains(&id);
         if count > 0 {
-            let (title, initiator) = (task.title.clone(), task.initiator.clone());
+            let (title, initiator) = (task.content.title.clone(), task.initiator.clone());
             found.unread.push(Unread { task: id, title, initiator, count });
         }
         if is_new && role == Role::Target && task.status == Status::Submitted {

@@ -100,19 +100,19 @@ impl Task {
     /// How many steps it has taken: changes of its status, and messages.
     #[must_use]
     pub fn steps(&self) -> i64 {
-        self.log_count + self.message_count
+        self.counts.log + self.counts.messages
     }
 
     /// The number of the step that was counted just now. Only tasks that are part of a conversation number them.
     #[must_use]
     pub fn step(&self) -> Option<i64> {
-        self.context.is_some().then(|| self.steps())
+        self.links.context.is_some().then(|| self.steps())
     }
 
     /// Its state for clients of A2A, if they can know of it: as part of a conversation, and published.
     #[must_use]
     pub fn state(&self) -> Option<TaskState> {
-        let is_known = self.context.is_some() && self.is_published();
-        if is_known { TaskState::of(self.status, self.approval) } else { None }
+        let is_known = self.links.context.is_some() && self.is_published();
+        if is_known { TaskState::of(self.status, self.gate.approval) } else { None }
     }
 }

@@ -56,7 +56,7 @@ impl Deadline {
     #[must_use]
     pub fn on(task: &Task, due: Due, number: i64, due_at: Timestamp) -> Self {
         let task_made_at = Some(task.created_at);
-        Self { due_at, task: task.id.clone(), due, number, attempt: task.attempt, task_made_at }
+        Self { due_at, task: task.id.clone(), due, number, attempt: task.attempt.number, task_made_at }
     }
 
     /// Whether there is still something to do. Deadlines are not deleted when they lose their meaning; they are

@@ -63,11 +63,13 @@ impl Task {
             Status::Draft => Waits::Publication,
             Status::Submitted if self.position().held => Waits::Approval,
             Status::Submitted => Waits::Taking,
-            Status::Working if self.stalled_at.is_some() => Waits::Sign,
+            Status::Working if self.lease.stalled_at.is_some() => Waits::Sign,
             Status::Working => Waits::Work,
-            Status::InputRequired if self.spoken_count >= self.terms.max_messages => Waits::Budget,
+            Status::InputRequired if self.counts.spoken >= self.terms.max_messages => Waits::Budget,
             Status::InputRequired | Status::AuthRequired if self.is_answered() => Waits::Resumption,
-            Status::InputRequired if self.requires_review && self.result.is_some() => Waits::Acceptance,
+            Status::InputRequired if self.requires_review && self.attempt.result.is_some() => {
+                Waits::Acceptance
+            }
             Status::InputRequired => Waits::Answer,
             Status::AuthRequired => Waits::Authorisation,
             _ => Waits::End,
@@ -84,7 +86,7 @@ impl Task {
     #[must_use]
     pub fn silent_since(&self) -> Option<Timestamp> {
         let lease = self.terms.lease_seconds.unwrap_or(0);
-        self.stalled_at.filter(|_| self.status == Status::Working).map(|at| at.plus_seconds(-lease))
+        self.lease.stalled_at.filter(|_| self.status == Status::Working).map(|at| at.plus_seconds(-lease))
     }
 }
 

@@ -49,15 +49,15 @@ impl From<Task> for News {
         Self {
             held: task.position().held,
             task: task.id,
-            title: task.title,
+            title: task.content.title,
             status: task.status,
             initiator: task.initiator,
             initiator_name: task.initiator_name,
             created_at: task.created_at,
-            acknowledged_at: task.acknowledged_at,
-            expires_at: task.expires_at,
-            fetched_at: task.fetched_at,
-            surfaced_at: task.surfaced_at,
+            acknowledged_at: task.delivery.acknowledged_at,
+            expires_at: task.delivery.expires_at,
+            fetched_at: task.delivery.fetched_at,
+            surfaced_at: task.delivery.surfaced_at,
         }
     }
 }

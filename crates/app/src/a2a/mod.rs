@@ -59,7 +59,7 @@ pub fn terms(tx: &mut Tx<'_>, by: &AgentId, host: &AgentId) -> Result<Option<Ter
 
 /// A conversation names its tasks: one of them cannot be part of another.
 fn check_context(task: &Task, named: Option<&str>) -> Result<(), Error> {
-    if named.is_some_and(|named| task.context.as_deref() != Some(named)) {
+    if named.is_some_and(|named| task.links.context.as_deref() != Some(named)) {
         let foreign = Error::from(Invalid::field("contextId", "is not the one of this task"));
         return Err(foreign.on_task(task.standing(Role::Initiator)));
     }

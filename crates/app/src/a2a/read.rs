@@ -92,7 +92,7 @@ fn messages_of(task: &Task, wanted: Wanted) -> i64 {
     let target_spoke_last = task.target_side.said > task.initiator_side.said;
     match wanted.history {
         0 => i64::from(target_spoke_last),
-        _ if task.message_count == 0 => 0,
+        _ if task.counts.messages == 0 => 0,
         some => some.min(HISTORY_MAX) + 1,
     }
 }

@@ -109,10 +109,10 @@ fn add_to(
 ) -> Result<Sending, Error> {
     let role = Role::Initiator;
     task.check_open()?;
-    if task.spoken_count.saturating_add(later.count()) > task.terms.max_messages {
+    if task.counts.spoken.saturating_add(later.count()) > task.terms.max_messages {
         return Err(Refusal::MessageBudget(task.terms.max_messages).into());
     }
-    let files = checked_files(task.encrypted, &later.files)?;
+    let files = checked_files(task.content.encrypted, &later.files)?;
     check_quota(tx, by, &later.files)?;
     match &later.message {
         Some(message) => {

@@ -46,7 +46,7 @@ pub struct Steps {
 
 /// The state that a line of the history led to; `None` for a draft.
 fn state_of(line: &LogLine, task: &Task) -> Option<TaskState> {
-    let by_gate = task.approval == Some(Approval::Rejected)
+    let by_gate = task.gate.approval == Some(Approval::Rejected)
         && line.from == Some(Status::Submitted)
         && line.actor == task.target.as_str();
     TaskState::of(line.to, by_gate.then_some(Approval::Rejected))

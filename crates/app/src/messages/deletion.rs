@@ -46,8 +46,8 @@ fn delete_content(
 ) -> Result<DeletedContent, Error> {
     let existed = rows::bury(tx, &message.id)?;
     if existed {
-        if message.kind == Kind::Reply && task.result.as_ref() == Some(&message.content) {
-            task.result = Some(DELETED.to_owned());
+        if message.kind == Kind::Reply && task.attempt.result.as_ref() == Some(&message.content) {
+            task.attempt.result = Some(DELETED.to_owned());
             tasks::update(tx, task)?;
         }
         // The reader has one unread message less.

@@ -37,7 +37,7 @@ pub fn add_artifact(
         if role != Role::Target {
             return Err(Refusal::NotYourMove.into());
         }
-        if task.encrypted {
+        if task.content.encrypted {
             return Err(Invalid::field("parts", PLAIN_ON_ENCRYPTED).into());
         }
         check_message(&task, &new.message)?;
@@ -47,12 +47,12 @@ pub fn add_artifact(
                 return Err(Invalid::field("fileId", "must be a file of this task").into());
             }
         }
-        let files = checked_files(task.encrypted, &new.files)?;
+        let files = checked_files(task.content.encrypted, &new.files)?;
         check_quota(tx, by, &new.files)?;
         new.message.count(tx, &task, now)?;
         add_files(tx, &mut task, role, &files, now)?;
         let message = add(tx, &mut task, role, &new.message, Kind::Artifact, now)?;
-        task.artifact_bytes += new.bytes;
+        task.counts.artifact_bytes += new.bytes;
         rows::update_thread(tx, &task)?;
         pause_if_budget_spent(tx, &mut task, role, now)?;
         Ok(message)
@@ -60,11 +60,11 @@ pub fn add_artifact(
 }
 
 fn check_room(task: &Task, new: &NewArtifact) -> Result<(), Error> {
-    if task.artifact_bytes.saturating_add(new.bytes) > ARTIFACT_BYTES_MAX {
+    if task.counts.artifact_bytes.saturating_add(new.bytes) > ARTIFACT_BYTES_MAX {
         return Err(Error::ArtifactsTooLarge(ARTIFACT_BYTES_MAX));
     }
     let files = i64::try_from(new.files.len()).unwrap_or(i64::MAX);
-    if task.spoken_count.saturating_add(files) >= task.terms.max_messages {
+    if task.counts.spoken.saturating_add(files) >= task.terms.max_messages {
         return Err(Refusal::MessageBudget(task.terms.max_messages).into());
     }
     Ok(())

@@ -5,8 +5,9 @@ use tandem_core::deadlines::{Deadline, Due};
 use tandem_core::events::EventKind;
 use tandem_core::ids::has_made_shape;
 use tandem_core::tasks::{
-    ATTEMPTS_DEFAULT, CheckInSeconds, LeaseSeconds, MaxAttempts, MaxMessages, OnStall, Priority,
-    REVIEWED_CHECK_IN_SECONDS, Side, Task, Terms, TtlSeconds,
+    ATTEMPTS_DEFAULT, CheckInSeconds, DeliveryMarks, GateState, Lease, LeaseSeconds, MaxAttempts,
+    MaxMessages, OnStall, Priority, REVIEWED_CHECK_IN_SECONDS, Side, Task, TaskAttempt, TaskContent,
+    TaskCounts, TaskLinks, Terms, TtlSeconds,
 };
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, ContextId, SessionKey, Title};
 use tandem_core::{AgentId, NetworkId, Now, Role, Status, TaskId};
@@ -139,50 +140,42 @@ impl NewTask {
             initiator_name: route.reach.initiator_name.clone(),
             target: route.target.clone(),
             target_name: route.reach.target_name.clone(),
+            content: self.content(),
+            status: Status::Draft,
+            status_reason: None,
+            status_at: now.at,
+            gate: GateState::default(),
+            requires_review: self.requires_review,
+            priority: self.priority,
+            terms: self.terms(defaults),
+            attempt: TaskAttempt { number: 1, ..TaskAttempt::default() },
+            delivery: DeliveryMarks::default(),
+            lease: Lease::default(),
+            initiator_side: Side { session_key: self.initial_session_key(), ..Side::default() },
+            target_side: Side::default(),
+            counts: TaskCounts::default(),
+            asked_after: None,
+            usage_micro: 0,
+            links: TaskLinks {
+                parent: self.parent.clone(),
+                parent_shared,
+                network: route.network.clone(),
+                context: self.context.as_ref().map(ToString::to_string),
+            },
+            foreign: self.sent.as_ref().map(|sent| sent.foreign.clone()).unwrap_or_default(),
+            version: 1,
+            created_at: now.at,
+            updated_at: now.at,
+        }
+    }
+
+    fn content(&self) -> TaskContent {
+        TaskContent {
             title: if self.sealed.is_some() { CLEAR_TITLE.to_owned() } else { self.title.to_string() },
             description: self.description.as_ref().map(ToString::to_string),
             encrypted: self.sealed.is_some(),
-            description_keys: self.sealed.as_ref().map(|sealed| sealed.keys.clone()),
-            sender_signature: self.sealed.as_ref().map(|sealed| sealed.signature.clone()),
-            status: Status::Draft,
-            status_reason: None,
-            approval: None,
-            approval_note: None,
-            requires_review: self.requires_review,
-            priority: self.priority,
-            attempt: 1,
-            terms: self.terms(defaults),
-            initiator_side: Side { session_key: self.initial_session_key(), ..Side::default() },
-            target_side: Side::default(),
-            message_count: 0,
-            spoken_count: 0,
-            log_count: 0,
-            version: 1,
-            queued_at: None,
-            pushed_at: None,
-            fetched_at: None,
-            surfaced_at: None,
-            surfaced_by: None,
-            acknowledged_at: None,
-            expires_at: None,
-            lease_until: None,
-            stalled_at: None,
-            asked_after: None,
-            parent: self.parent.clone(),
-            parent_shared,
-            network: route.network.clone(),
-            result: None,
-            progress: None,
-            progress_note: None,
-            usage_micro: 0,
-            started_at: None,
-            completed_at: None,
-            created_at: now.at,
-            updated_at: now.at,
-            context: self.context.as_ref().map(ToString::to_string),
-            foreign: self.sent.as_ref().map(|sent| sent.foreign.clone()).unwrap_or_default(),
-            status_at: now.at,
-            artifact_bytes: 0,
+            keys: self.sealed.as_ref().map(|sealed| sealed.keys.clone()),
+            signature: self.sealed.as_ref().map(|sealed| sealed.signature.clone()),
         }
     }
 }
@@ -302,11 +295,11 @@ pub(super) fn count_as_live(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
 /// saves the task and its history. Returns the number of the event in the target's log.
 pub(super) fn submit(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<i64, Error> {
     task.status = Status::Submitted;
-    task.approval = gate(reach.target_side, reach.target_default);
-    task.approval_note = None;
-    task.queued_at = Some(now.at);
-    task.expires_at = task.terms.ttl_seconds.map(|seconds| now.at.plus_seconds(seconds));
-    if let Some(due_at) = task.expires_at {
+    task.gate.approval = gate(reach.target_side, reach.target_default);
+    task.gate.note = None;
+    task.delivery.queued_at = Some(now.at);
+    task.delivery.expires_at = task.terms.ttl_seconds.map(|seconds| now.at.plus_seconds(seconds));
+    if let Some(due_at) = task.delivery.expires_at {
         deadlines::insert(tx, &Deadline::on(task, Due::Expiry, 0, due_at))?;
     }
     let held = task.position().held;
@@ -314,7 +307,7 @@ pub(super) fn submit(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now)
         set_check_in(tx, task, 0, task.terms.check_in_seconds, now)?;
     }
     let kind = if held { EventKind::TaskApprovalRequired } else { EventKind::TaskCreated };
-    let event = Event::on_task(kind, task, task.party(Role::Initiator)).with("attempt", task.attempt);
+    let event = Event::on_task(kind, task, task.party(Role::Initiator)).with("attempt", task.attempt.number);
     let last = append_event(tx, &task.target, event, now)?.last;
     if !held {
         announce(tx, task, now)?;

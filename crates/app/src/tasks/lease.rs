@@ -41,10 +41,10 @@ pub fn heartbeat(
         }
         acknowledge_all(tx, &mut task, role, now)?;
         if let Some(progress) = sign.progress {
-            task.progress = Some(progress.get());
+            task.attempt.progress = Some(progress.get());
         }
         if let Some(note) = &sign.note {
-            task.progress_note = Some(note.to_string());
+            task.attempt.progress_note = Some(note.to_string());
         }
         task.updated_at = now.at.max(task.updated_at);
         rows::update_thread(tx, &task)?;
@@ -58,28 +58,28 @@ pub(super) fn renew(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
     let Some(seconds) = task.terms.lease_seconds.filter(|_| task.status == Status::Working) else {
         return Ok(());
     };
-    let was_awaited = task.lease_until.is_some();
-    task.lease_until = Some(now.at.plus_seconds(seconds));
-    task.stalled_at = None;
+    let was_awaited = task.lease.until.is_some();
+    task.lease.until = Some(now.at.plus_seconds(seconds));
+    task.lease.stalled_at = None;
     if was_awaited { Ok(()) } else { set_lease_deadline(tx, task) }
 }
 
 /// Has a lease end as if it had been renewed now, if it ends later, and sets its deadline.
 pub(crate) fn shorten_lease(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), Error> {
-    let (Some(until), Some(seconds)) = (task.lease_until, task.terms.lease_seconds) else { return Ok(()) };
-    task.lease_until = Some(until.min(now.at.plus_seconds(seconds)));
+    let (Some(until), Some(seconds)) = (task.lease.until, task.terms.lease_seconds) else { return Ok(()) };
+    task.lease.until = Some(until.min(now.at.plus_seconds(seconds)));
     rows::update_thread(tx, task)?;
     set_lease_deadline(tx, task)
 }
 
 fn set_lease_deadline(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
-    let Some(due_at) = task.lease_until else { return Ok(()) };
+    let Some(due_at) = task.lease.until else { return Ok(()) };
     Ok(deadlines::insert(tx, &Deadline::on(task, Due::Lease, 0, due_at))?)
 }
 
 /// Handles a lease that may have run out, according to the task's `onStall`.
 pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), Error> {
-    match task.lease_until {
+    match task.lease.until {
         None => return Ok(()),
         Some(until) if until > now.at => return set_lease_deadline(tx, task),
         Some(_) => {}
@@ -91,11 +91,11 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
     match task.terms.on_stall {
         OnStall::Notify => {
             // No new deadline until the next heartbeat, so that a silent target causes one notification.
-            task.lease_until = None;
-            task.stalled_at = Some(now.at);
+            task.lease.until = None;
+            task.lease.stalled_at = Some(now.at);
             Ok(rows::update_thread(tx, task)?)
         }
-        OnStall::Retry if task.attempt < task.terms.max_attempts => {
+        OnStall::Retry if task.attempt.number < task.terms.max_attempts => {
             let found = route_to_target(tx, task);
             match found.and_then(|route| check_credits(&route.reach).map(|()| route)) {
                 Ok(route) => {

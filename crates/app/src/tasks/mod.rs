@@ -259,25 +259,25 @@ fn route_for(tx: &mut Tx<'_>, task: &Task, to: Option<Status>) -> Result<Option<
 
 /// An encrypted draft accepts only an encrypted description, and a plain draft only a plain one.
 fn check_plain(task: &Task, change: &Change) -> Result<(), Error> {
-    if task.encrypted && change.description.is_some() && change.sealed.is_none() {
+    if task.content.encrypted && change.description.is_some() && change.sealed.is_none() {
         return Err(Invalid::field("description", PLAIN_ON_ENCRYPTED).into());
     }
-    if !task.encrypted && change.sealed.is_some() {
+    if !task.content.encrypted && change.sealed.is_some() {
         return Err(Invalid::field("descriptionKeys", "are for encrypted tasks").into());
     }
     Ok(())
 }
 
 fn edit(task: &mut Task, role: Role, change: &Change) {
-    if let Some(title) = change.title.as_ref().filter(|_| !task.encrypted) {
-        task.title = title.to_string();
+    if let Some(title) = change.title.as_ref().filter(|_| !task.content.encrypted) {
+        task.content.title = title.to_string();
     }
     if let Some(sealed) = &change.sealed {
-        task.description_keys = Some(sealed.keys.clone());
-        task.sender_signature = Some(sealed.signature.clone());
+        task.content.keys = Some(sealed.keys.clone());
+        task.content.signature = Some(sealed.signature.clone());
     }
     if let Some(description) = &change.description {
-        task.description = description.as_ref().map(ToString::to_string);
+        task.content.description = description.as_ref().map(ToString::to_string);
     }
     if let Some(key) = &change.session_key
         && let Some(side) = task.side_mut(role)

@@ -32,7 +32,7 @@ pub(crate) fn acknowledge_all(tx: &mut Tx<'_>, task: &mut Task, role: Role, now:
     {
         messages::mark_acknowledged(tx, for_role(task, role, side.acked), i64::MAX, now.at)?;
     }
-    let all = task.message_count;
+    let all = task.counts.messages;
     if let Some(side) = task.side_mut(role) {
         (side.acked, side.read) = (all, all);
     }
@@ -43,7 +43,7 @@ pub(crate) fn acknowledge_all(tx: &mut Tx<'_>, task: &mut Task, role: Role, now:
 /// The target has taken the task, and renews its lease.
 fn note_sign_of_life(tx: &mut Tx<'_>, task: &mut Task, role: Role, now: &Now) -> Result<(), Error> {
     if role == Role::Target {
-        task.acknowledged_at.get_or_insert(now.at);
+        task.delivery.acknowledged_at.get_or_insert(now.at);
         lease::renew(tx, task, now)?;
     }
     Ok(())
@@ -178,7 +178,7 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Res
             Vec::new()
         };
         let more = i64::try_from(outstanding.len()).is_ok_and(|count| count > ACKNOWLEDGED_MAX);
-        let first = role == Role::Target && task.acknowledged_at.is_none();
+        let first = role == Role::Target && task.delivery.acknowledged_at.is_none();
         if more {
             outstanding.pop();
         }
@@ -197,7 +197,7 @@ pub fn acknowledge(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Res
         }
         rows::update_thread(tx, &task)?;
         let messages = outstanding.into_iter().map(|(id, ..)| id).collect();
-        Ok(Acknowledged { messages, task_at: task.acknowledged_at, more })
+        Ok(Acknowledged { messages, task_at: task.delivery.acknowledged_at, more })
     })
 }
 

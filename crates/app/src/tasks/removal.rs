@@ -41,10 +41,10 @@ pub fn delete(
 pub(crate) fn erase(tx: &mut Tx<'_>, id: &TaskId) -> Result<Deleted, Error> {
     // Locks it, so that nothing is added meanwhile.
     let Some(task) = rows::find(tx, id)? else { return Ok(Deleted::default()) };
-    if task.message_count + task.log_count > ERASED_AT_ONCE {
+    if task.counts.messages + task.counts.log > ERASED_AT_ONCE {
         let files = u64::try_from(files::count_of_task(tx, id)?).unwrap_or(0);
         rows::set_aside(tx, id)?;
-        let messages = u64::try_from(task.message_count).unwrap_or(0);
+        let messages = u64::try_from(task.counts.messages).unwrap_or(0);
         return Ok(Deleted { messages, files, in_parts: true });
     }
     event_rows::purge_task(tx, id)?;

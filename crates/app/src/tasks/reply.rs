@@ -80,7 +80,7 @@ pub fn reply(
             )?;
         }
         let message = add(tx, &mut task, role, &new.message, Kind::Reply, now)?;
-        task.result = Some(message.content.clone());
+        task.attempt.result = Some(message.content.clone());
         if to == task.status {
             rows::update(tx, &task)?;
         } else {

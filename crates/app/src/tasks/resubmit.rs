@@ -21,7 +21,7 @@ pub fn retry(
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         expected.check(&task)?;
-        task.position().check_retry(role, task.queued_at.is_some())?;
+        task.position().check_retry(role, task.delivery.queued_at.is_some())?;
         let route = route_to_target(tx, &task)?;
         check_limits(&route.reach)?;
         let route = route.hold(tx, by)?;
@@ -48,8 +48,8 @@ pub fn reassign(
 ) -> Result<Task, Error> {
     on_task(tx, by, id, now, |tx, mut task, role| {
         expected.check(&task)?;
-        task.position().check_reassign(role, task.encrypted)?;
-        if let Some(parent) = &task.parent {
+        task.position().check_reassign(role, task.content.encrypted)?;
+        if let Some(parent) = &task.links.parent {
             rows::expect(tx, parent)?;
         }
         let route = find_route(tx, by, to, None)?;
@@ -69,14 +69,14 @@ pub fn reassign(
         connections::count_live(tx, &task.initiator, &task.target, -1)?;
         connections::count_live(tx, &task.initiator, &route.target, 1)?;
 
-        task.parent_shared = match parent_shared(tx, by, &route.target, task.parent.as_ref()) {
+        task.links.parent_shared = match parent_shared(tx, by, &route.target, task.links.parent.as_ref()) {
             // The parent may be deleted; the task keeps its reference.
             Err(Error::NotFound(_)) => false,
             other => other?,
         };
         task.target = route.target;
         task.target_name = route.reach.target_name.clone();
-        task.network = route.network;
+        task.links.network = route.network;
         // The initiator keeps the former target's messages.
         task.target_side = Side { said: task.target_side.said, ..Side::default() };
         rows::set_target(tx, &task)?;

@@ -22,7 +22,7 @@ pub(super) fn write_log(
     detail: Option<&str>,
     now: &Now,
 ) -> Result<(), Error> {
-    task.log_count += 1;
+    task.counts.log += 1;
     task.status_at = now.at.max(task.status_at);
     let party = task.party(by);
     let line = LogLine {
@@ -31,11 +31,11 @@ pub(super) fn write_log(
         actor: party.map_or(SYSTEM, |party| party.0.as_str()).to_owned(),
         actor_name: party.map(|party| party.1.to_owned()),
         detail: detail.map(Into::into),
-        attempt: task.attempt,
+        attempt: task.attempt.number,
         at: now.at,
         step: task.step(),
     };
-    Ok(rows::log(tx, &task.id, task.log_count, &line)?)
+    Ok(rows::log(tx, &task.id, task.counts.log, &line)?)
 }
 
 /// Who changes a status, and why.
@@ -58,7 +58,7 @@ pub(crate) fn change_status(
     now: &Now,
 ) -> Result<(), Error> {
     let from = task.status;
-    let was_published = task.queued_at.is_some();
+    let was_published = task.delivery.queued_at.is_some();
     if was_published && from.is_terminal() != to.is_terminal() {
         // The pair's count changes below. Its row is locked before the logs of the parties, as everywhere.
         connections::lock_pair(tx, &task.initiator, &task.target)?;
@@ -87,7 +87,7 @@ pub(super) fn cancel_all(
         apply_status(tx, &mut task, Status::Cancelled, &cause, now)?;
         rows::update(tx, &task)?;
         // Do not keep the content of thousands of tasks in memory.
-        (task.description, task.description_keys, task.result) = (None, None, None);
+        (task.content.description, task.content.keys, task.attempt.result) = (None, None, None);
         tasks.push(task);
     }
     if tasks.is_empty() {
@@ -118,13 +118,13 @@ fn apply_status(
     task.status_reason = cause.reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;
-    task.lease_until = None;
-    task.stalled_at = None;
+    task.lease.until = None;
+    task.lease.stalled_at = None;
     if matches!(to, Status::InputRequired | Status::AuthRequired) {
-        task.asked_after = Some(task.message_count);
+        task.asked_after = Some(task.counts.messages);
     }
     if to == Status::Working {
-        task.started_at.get_or_insert(now.at);
+        task.attempt.started_at.get_or_insert(now.at);
         lease::renew(tx, task, now)?;
     }
     acknowledge_all(tx, task, cause.by, now)?;
@@ -132,7 +132,7 @@ fn apply_status(
         // A reopened task starts with no usage.
         task.usage_micro = 0;
     }
-    task.completed_at = to.is_terminal().then_some(now.at);
+    task.attempt.completed_at = to.is_terminal().then_some(now.at);
     write_log(tx, task, Some(from), cause.by, cause.reason, now)?;
     if to.is_terminal() && task.requires_review {
         let name = task.party(cause.by).map_or("The hub", |party| party.1).to_owned();

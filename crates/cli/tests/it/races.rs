@@ -142,7 +142,7 @@ async fn only_one_of_many_takers_gets_a_task_on_postgres() {
         let winners = taken.iter().filter(|(of, outcome)| of == task && outcome.is_ok()).count();
         assert_eq!(winners, 1, "{task}");
         let found = world.task(task).await;
-        assert_eq!((found.status, found.log_count, found.version), (Status::Working, 2, 2));
+        assert_eq!((found.status, found.counts.log, found.version), (Status::Working, 2, 2));
     }
     let lost = taken.iter().filter(|(_, outcome)| outcome.is_err());
     for (_, outcome) in lost {
@@ -172,7 +172,7 @@ async fn counters_and_logs_are_right_after_a_storm_on_one_pair_on_postgres() {
     .await;
     let tasks: Vec<TaskId> = lives.into_iter().map(Result::unwrap).collect();
     for task in &tasks {
-        assert_eq!(world.task(task).await.message_count, 3);
+        assert_eq!(world.task(task).await.counts.messages, 3);
     }
     assert_eq!(world.live_tasks().await, 30);
     assert!(is_gap_free(&world.log(&ada).await) && is_gap_free(&world.log(&bob).await));
@@ -324,7 +324,7 @@ async fn acknowledging_updates_beside_new_messages_counts_right_on_postgres() {
     // The count holds while the last of them is newer than the cursor.
     let unseen = &found.target_side.unseen;
     assert_eq!(if unseen.last > Some(acked) { unseen.count } else { 0 }, after);
-    assert_eq!((found.message_count, found.target_side.unread), (40, 40));
+    assert_eq!((found.counts.messages, found.target_side.unread), (40, 40));
     world.close().await;
 }
 

@@ -51,13 +51,14 @@ impl Unwritten {
     /// Adds the marks to a task that was read from the database.
     pub(crate) fn apply(&self, task: &mut Task) {
         let Some(mark) = self.0.get(&task.id).filter(|mark| mark.target == task.target) else { return };
-        let of_this_attempt = |at: &Timestamp| task.queued_at.is_some_and(|queued_at| queued_at <= *at);
-        task.pushed_at = task.pushed_at.or(mark.pushed_at.filter(of_this_attempt));
-        task.fetched_at = task.fetched_at.or(mark.fetched_at.filter(of_this_attempt));
+        let of_this_attempt =
+            |at: &Timestamp| task.delivery.queued_at.is_some_and(|queued_at| queued_at <= *at);
+        task.delivery.pushed_at = task.delivery.pushed_at.or(mark.pushed_at.filter(of_this_attempt));
+        task.delivery.fetched_at = task.delivery.fetched_at.or(mark.fetched_at.filter(of_this_attempt));
         if let Some((at, rung)) =
-            mark.surfaced.filter(|(at, _)| task.surfaced_at.is_none() && of_this_attempt(at))
+            mark.surfaced.filter(|(at, _)| task.delivery.surfaced_at.is_none() && of_this_attempt(at))
         {
-            (task.surfaced_at, task.surfaced_by) = (Some(at), Some(rung));
+            (task.delivery.surfaced_at, task.delivery.surfaced_by) = (Some(at), Some(rung));
         }
     }
 }

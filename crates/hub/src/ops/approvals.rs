@@ -71,7 +71,7 @@ pub async fn queue(
         let mut requests = Vec::new();
         for task in page.items {
             let sender = approvals::sender(tx, &by, &task.initiator)?;
-            let mut files = match task.message_count {
+            let mut files = match task.counts.messages {
                 0 => Vec::new(),
                 _ => files::first_of_task(tx, &task.id, FILES_SHOWN + 1)?,
             };

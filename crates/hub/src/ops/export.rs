@@ -187,7 +187,7 @@ impl Export {
         let mut before = None;
         loop {
             let page = self.task_page(before).await?;
-            for task in page.items.iter().filter(|task| task.message_count > 0) {
+            for task in page.items.iter().filter(|task| task.counts.messages > 0) {
                 self.thread(&task.id).await?;
             }
             before = page.next;
@@ -221,7 +221,7 @@ impl Export {
         let (mut before, mut room) = (None, FILE_BYTES_MAX);
         loop {
             let page = self.task_page(before).await?;
-            for task in page.items.into_iter().filter(|task| task.message_count > 0) {
+            for task in page.items.into_iter().filter(|task| task.counts.messages > 0) {
                 let by = self.caller.agent.clone();
                 let found = self.read(move |tx, now| files::of_task(tx, &by, &task.id, now)).await;
                 let found = match found {

@@ -129,7 +129,7 @@ pub async fn view(hub: &HubParts, caller: &Caller, task: &TaskId) -> Result<Vers
     unwritten.apply(&mut task);
     if task.is_unfetched_by(&caller.agent) && !caller.is_person {
         hub.mark_fetched(caller, [task.id.clone()]);
-        task.fetched_at = Some(hub.time());
+        task.delivery.fetched_at = Some(hub.time());
     }
     let mut shown = Versioned::new(task, &caller.agent);
     shown.view.delivery.ahead = ahead;

@@ -101,10 +101,10 @@ pub async fn page(
         let deleted = deleted.map(|message| message.id.clone()).collect();
         let span = span(tx, &task, &messages, older, query.before)?;
         let moves = tasks::history_between(tx, &by, &id, span, LOG_MAX, now)?;
-        let history_before = query.log_after.unwrap_or(task.log_count - LOG_MAX).clamp(0, task.log_count);
+        let history_before = query.log_after.unwrap_or(task.counts.log - LOG_MAX).clamp(0, task.counts.log);
         let history = tasks::history(tx, &by, &id, history_before, LOG_MAX, now)?.items;
         let mut keys = Vec::new();
-        if task.encrypted {
+        if task.content.encrypted {
             for agent in [&task.initiator, &task.target] {
                 let pem = match agents::profile(tx, agent) {
                     Ok(agent) => agent.public_key,
@@ -119,8 +119,8 @@ pub async fn page(
         let (waits, silent_since) = (task.waits(), task.silent_since());
         let (position, closed, no_file) =
             (task.position(), task.check_open().err(), task.check_file(role).err());
-        let (was_published, messages_used) = (task.queued_at.is_some(), task.spoken_count);
-        let (lease_until, history_total) = (task.lease_until, task.log_count);
+        let (was_published, messages_used) = (task.delivery.queued_at.is_some(), task.counts.spoken);
+        let (lease_until, history_total) = (task.lease.until, task.counts.log);
         let messages = with_files(tx, &by, messages)?;
         let version = task.version;
         let mut task = TaskView::new(task, &by);

@@ -65,7 +65,7 @@ impl<'c> Shown<'c> {
         }
         wire::Task {
             id: task.id.to_string(),
-            context_id: task.context.clone(),
+            context_id: task.links.context.clone(),
             status: TaskStatus { state: found.state, message, timestamp: Some(task.status_at) },
             artifacts,
             history,
@@ -89,7 +89,7 @@ impl<'c> Shown<'c> {
                 let (append, last_chunk) = (artifact.append, artifact.last_chunk);
                 return Some(StreamResponse::ArtifactUpdate(TaskArtifactUpdateEvent {
                     task_id: task.id.to_string(),
-                    context_id: task.context.clone(),
+                    context_id: task.links.context.clone(),
                     artifact: self.artifact(artifact).await,
                     append,
                     last_chunk,
@@ -99,7 +99,7 @@ impl<'c> Shown<'c> {
         };
         Some(StreamResponse::StatusUpdate(TaskStatusUpdateEvent {
             task_id: task.id.to_string(),
-            context_id: task.context.clone(),
+            context_id: task.links.context.clone(),
             status: TaskStatus { state: step.state, message, timestamp: Some(step.status_at) },
             metadata: self.metadata(task, None),
         }))
@@ -225,7 +225,7 @@ fn message(task: &Task, id: &str, role: Role, parts: Vec<wire::Part>, foreign: &
     let extras = extras_of(foreign);
     wire::Message {
         message_id: id.to_owned(),
-        context_id: task.context.clone(),
+        context_id: task.links.context.clone(),
         task_id: Some(task.id.to_string()),
         role,
         parts,

@@ -107,7 +107,7 @@ impl Wait {
             }
             self.after = found.steps.last().map_or(self.after, |step| step.step);
             if !found.has_more {
-                return Ok(Standing::Open { is_held: found.task.approval == Some(Approval::Pending) });
+                return Ok(Standing::Open { is_held: found.task.gate.approval == Some(Approval::Pending) });
             }
         }
     }

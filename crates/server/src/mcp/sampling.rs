@@ -160,7 +160,9 @@ impl SamplingRequest {
 
 fn calls_for_an_answer(thread: &Thread, me: &AgentId, why: Trigger) -> bool {
     let task = &thread.task;
-    let open = !task.encrypted && task.approval != Some(Approval::Pending) && !task.status.is_terminal();
+    let open = !task.content.encrypted
+        && task.gate.approval != Some(Approval::Pending)
+        && !task.status.is_terminal();
     let lines: Vec<Line> = thread
         .messages
         .iter()
@@ -196,12 +198,12 @@ fn prompt(thread: &Thread, hub: &Hub, me: &AgentId, why: Trigger) -> String {
     let mut lines = vec![
         format!("{what} from {} (agent ID: {other}).", fence::name(name)),
         format!("Task ID: {}", fence::id_in_words(task.id.as_str())),
-        format!("Title: {}", of_task(&task.title)),
+        format!("Title: {}", of_task(&task.content.title)),
     ];
-    if let Some(description) = &task.description {
+    if let Some(description) = &task.content.description {
         lines.push(format!("Description: {}", of_task(description)));
     }
-    if let Some(note) = task.approval_note.as_ref().filter(|_| task.target == *me) {
+    if let Some(note) = task.gate.note.as_ref().filter(|_| task.target == *me) {
         lines.push(format!("Your owner approved it with this note for you: {}", cut(note)));
     }
     let said = |message: &Message| match &message.sender {

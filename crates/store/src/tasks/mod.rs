@@ -11,7 +11,10 @@ use std::sync::Arc;
 
 use tandem_core::a2a::TaskState;
 use tandem_core::messages::Foreign;
-use tandem_core::tasks::{Side, Task, Terms, Unseen};
+use tandem_core::tasks::{
+    DeliveryMarks, GateState, Lease, Side, Task, TaskAttempt, TaskContent, TaskCounts, TaskLinks, Terms,
+    Unseen,
+};
 use tandem_core::text::searchable;
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId, Timestamp};
@@ -44,54 +47,48 @@ columns! {
         initiator_name: "i.name",
         target: target_id,
         target_name: "g.name",
-        title [STATE],
-        = search_title [STATE]: searchable(&task.title),
-        description [STATE],
-        encrypted,
-        description_keys [STATE],
-        sender_signature [STATE],
+        content: ..TaskContent,
         status [STATE],
         status_reason [STATE | LATER],
-        approval [STATE],
-        approval_note [STATE | LATER],
+        status_at [STATE],
+        gate: ..GateState,
         requires_review,
         priority,
-        = rank: task.priority.rank(),
-        = lane [STATE]: task.lane(),
-        attempt [STATE],
         terms: ..Terms,
+        attempt: ..TaskAttempt,
+        delivery: ..DeliveryMarks,
+        lease: ..Lease,
         initiator_side: ..Side "initiator_",
         target_side: ..Side "target_",
-        message_count [THREAD],
-        spoken_count [THREAD | LATER],
-        log_count [STATE],
-        version [STATE],
-        queued_at [STATE],
-        pushed_at [LATER],
-        fetched_at [LATER],
-        surfaced_at [LATER],
-        surfaced_by [LATER],
-        acknowledged_at [THREAD | LATER],
-        expires_at [STATE],
-        lease_until [THREAD | LATER],
-        stalled_at [THREAD | LATER],
+        counts: ..TaskCounts,
         asked_after [STATE | LATER],
-        parent: parent_id,
-        parent_shared,
-        network: network_id,
-        result [STATE | LATER],
-        progress [THREAD | LATER],
-        progress_note [THREAD | LATER],
         usage_micro [STATE | LATER],
-        started_at [STATE | LATER],
-        completed_at [STATE | LATER],
+        links: ..TaskLinks,
+        foreign: ..Foreign "foreign_",
+        version [STATE],
         created_at,
         updated_at [THREAD],
-        context: context_id,
-        foreign: ..Foreign "foreign_",
-        status_at [STATE],
-        artifact_bytes [THREAD | LATER],
+        = search_title [STATE]: searchable(&task.content.title),
+        = rank: task.priority.rank(),
+        = lane [STATE]: task.lane(),
         = a2a_state [STATE]: task.state().map(TaskState::number),
+    }
+}
+
+columns! {
+    "t", content: TaskContent {
+        title [STATE],
+        description [STATE],
+        encrypted,
+        keys: description_keys [STATE],
+        signature: sender_signature [STATE],
+    }
+}
+
+columns! {
+    "t", gate: GateState {
+        approval [STATE],
+        note: approval_note [STATE | LATER],
     }
 }
 
@@ -103,6 +100,54 @@ columns! {
         on_stall,
         max_attempts,
         max_messages [STATE],
+    }
+}
+
+columns! {
+    "t", attempt: TaskAttempt {
+        number: attempt [STATE],
+        started_at [STATE | LATER],
+        progress [THREAD | LATER],
+        progress_note [THREAD | LATER],
+        result [STATE | LATER],
+        completed_at [STATE | LATER],
+    }
+}
+
+columns! {
+    "t", delivery: DeliveryMarks {
+        queued_at [STATE],
+        expires_at [STATE],
+        pushed_at [LATER],
+        fetched_at [LATER],
+        surfaced_at [LATER],
+        surfaced_by [LATER],
+        acknowledged_at [THREAD | LATER],
+    }
+}
+
+columns! {
+    "t", lease: Lease {
+        until: lease_until [THREAD | LATER],
+        stalled_at [THREAD | LATER],
+    }
+}
+
+columns! {
+    "t", counts: TaskCounts {
+        messages: message_count [THREAD],
+        spoken: spoken_count [THREAD | LATER],
+        log: log_count [STATE],
+        artifact_bytes [THREAD | LATER],
+    }
+}
+
+columns! {
+    "t", links: TaskLinks {
+        parent: parent_id,
+        parent_shared,
+        network: network_id,
+        context: context_id,
     }
 }
 
@@ -228,8 +273,8 @@ pub fn update_thread(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
 pub fn set_target(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     update!(tasks {
         target_id: &task.target,
-        network_id: task.network.as_ref(),
-        parent_shared: task.parent_shared,
+        network_id: task.links.network.as_ref(),
+        parent_shared: task.links.parent_shared,
     } where { id: &task.id })
     .send(tx)
 }

@@ -4,7 +4,10 @@ use rstest::rstest;
 use tandem_core::a2a::TaskState;
 use tandem_core::deadlines::{Deadline, Due, Facts};
 use tandem_core::messages::{ContentType, Foreign, Kind, Message};
-use tandem_core::tasks::{OnStall, Priority, Side, Task, Terms, Unseen};
+use tandem_core::tasks::{
+    DeliveryMarks, GateState, Lease, OnStall, Priority, Side, Task, TaskAttempt, TaskContent, TaskCounts,
+    TaskLinks, Terms, Unseen,
+};
 use tandem_core::wake::Rung;
 use tandem_core::{Approval, Role, Status, Timestamp};
 
@@ -16,25 +19,25 @@ use crate::{Value, admin, agents, deadlines, inbox, messages, tasks, updates};
 
 /// What is set for a new task has its own value in every field; the rest comes later.
 pub(super) fn new_task() -> Task {
-    let side = Side { session_key: text("initiator session"), unread: 31, ..Side::default() };
     Task {
         id: id("task"),
         initiator: id("ada"),
         initiator_name: "Ada".into(),
         target: id("bob"),
         target_name: "Bob".into(),
-        title: "A Title".into(),
-        description: text("description"),
-        encrypted: true,
-        description_keys: text("description keys"),
-        sender_signature: text("signature"),
+        content: TaskContent {
+            title: "A Title".into(),
+            description: text("description"),
+            encrypted: true,
+            keys: text("description keys"),
+            signature: text("signature"),
+        },
         status: Status::Submitted,
         status_reason: None,
-        approval: Some(Approval::Pending),
-        approval_note: None,
+        status_at: Timestamp(71),
+        gate: GateState { approval: Some(Approval::Pending), note: None },
         requires_review: false,
         priority: Priority::Low,
-        attempt: 11,
         terms: Terms {
             ttl_seconds: Some(21),
             check_in_seconds: 22,
@@ -43,63 +46,33 @@ pub(super) fn new_task() -> Task {
             max_attempts: 24,
             max_messages: 25,
         },
-        initiator_side: side,
+        attempt: TaskAttempt { number: 11, ..TaskAttempt::default() },
+        delivery: DeliveryMarks {
+            queued_at: Some(Timestamp(61)),
+            expires_at: Some(Timestamp(65)),
+            ..DeliveryMarks::default()
+        },
+        lease: Lease::default(),
+        initiator_side: Side { session_key: text("initiator session"), unread: 31, ..Side::default() },
         target_side: Side { session_key: text("target session"), unread: 41, ..Side::default() },
-        message_count: 51,
-        spoken_count: 0,
-        log_count: 53,
-        version: 54,
-        queued_at: Some(Timestamp(61)),
-        pushed_at: None,
-        fetched_at: None,
-        surfaced_at: None,
-        surfaced_by: None,
-        acknowledged_at: None,
-        expires_at: Some(Timestamp(65)),
-        lease_until: None,
-        stalled_at: None,
+        counts: TaskCounts { messages: 51, spoken: 0, log: 53, artifact_bytes: 0 },
         asked_after: None,
-        parent: Some(id("parent")),
-        parent_shared: false,
-        network: Some(id("network")),
-        result: None,
-        progress: None,
-        progress_note: None,
         usage_micro: 0,
-        started_at: None,
-        completed_at: None,
+        links: TaskLinks {
+            parent: Some(id("parent")),
+            parent_shared: false,
+            network: Some(id("network")),
+            context: text("context"),
+        },
+        foreign: Foreign { id: text("foreign"), parts: text("[]"), extras: text("{}") },
+        version: 54,
         created_at: Timestamp(69),
         updated_at: Timestamp(70),
-        context: text("context"),
-        foreign: Foreign { id: text("foreign"), parts: text("[]"), extras: text("{}") },
-        status_at: Timestamp(71),
-        artifact_bytes: 0,
     }
 }
 
 /// The same with another value in every field but its id and parties.
 fn changed_task() -> Task {
-    let mut task = new_task();
-    task.title = "Another".into();
-    task.description = text("other description");
-    task.encrypted = false;
-    task.description_keys = text("other keys");
-    task.sender_signature = text("other signature");
-    task.status = Status::Working;
-    task.status_reason = text("reason");
-    task.approval = Some(Approval::Approved);
-    task.approval_note = text("note");
-    task.requires_review = true;
-    task.priority = Priority::High;
-    task.attempt = 111;
-    task.terms = Terms {
-        ttl_seconds: Some(121),
-        check_in_seconds: 122,
-        lease_seconds: Some(123),
-        on_stall: OnStall::Expire,
-        max_attempts: 124,
-        max_messages: 125,
-    };
     let side = |name: &str, first: i64| Side {
         session_key: text(name),
         unread: first,
@@ -109,24 +82,63 @@ fn changed_task() -> Task {
         acked: first + 4,
         unseen: Unseen { count: first + 5, first: Some(first + 6), last: Some(first + 7) },
     };
-    task.initiator_side = side("other initiator session", 131);
-    task.target_side = side("other target session", 141);
-    (task.message_count, task.spoken_count, task.log_count, task.version) = (151, 152, 153, 154);
-    task.queued_at = Some(Timestamp(161));
-    (task.pushed_at, task.fetched_at) = (Some(Timestamp(162)), Some(Timestamp(163)));
-    (task.surfaced_at, task.surfaced_by) = (Some(Timestamp(167)), Some(Rung::Channel));
-    (task.acknowledged_at, task.expires_at) = (Some(Timestamp(164)), Some(Timestamp(165)));
-    task.lease_until = Some(Timestamp(166));
-    (task.stalled_at, task.asked_after) = (Some(Timestamp(173)), Some(174));
-    (task.parent, task.parent_shared, task.network) = (Some(id("parent2")), true, Some(id("network2")));
-    (task.result, task.progress, task.progress_note) = (text("result"), Some(171), text("note"));
-    task.usage_micro = 172;
-    (task.started_at, task.completed_at) = (Some(Timestamp(167)), Some(Timestamp(168)));
-    (task.created_at, task.updated_at) = (Timestamp(169), Timestamp(170));
-    task.context = text("other context");
-    task.foreign = Foreign { id: text("other"), parts: text("[1]"), extras: text("{1}") };
-    (task.status_at, task.artifact_bytes) = (Timestamp(171), 173);
-    task
+    Task {
+        content: TaskContent {
+            title: "Another".into(),
+            description: text("other description"),
+            encrypted: false,
+            keys: text("other keys"),
+            signature: text("other signature"),
+        },
+        status: Status::Working,
+        status_reason: text("reason"),
+        status_at: Timestamp(175),
+        gate: GateState { approval: Some(Approval::Approved), note: text("note") },
+        requires_review: true,
+        priority: Priority::High,
+        terms: Terms {
+            ttl_seconds: Some(121),
+            check_in_seconds: 122,
+            lease_seconds: Some(123),
+            on_stall: OnStall::Expire,
+            max_attempts: 124,
+            max_messages: 125,
+        },
+        attempt: TaskAttempt {
+            number: 111,
+            started_at: Some(Timestamp(167)),
+            progress: Some(171),
+            progress_note: text("note"),
+            result: text("result"),
+            completed_at: Some(Timestamp(168)),
+        },
+        delivery: DeliveryMarks {
+            queued_at: Some(Timestamp(161)),
+            expires_at: Some(Timestamp(165)),
+            pushed_at: Some(Timestamp(162)),
+            fetched_at: Some(Timestamp(163)),
+            surfaced_at: Some(Timestamp(167)),
+            surfaced_by: Some(Rung::Channel),
+            acknowledged_at: Some(Timestamp(164)),
+        },
+        lease: Lease { until: Some(Timestamp(166)), stalled_at: Some(Timestamp(173)) },
+        initiator_side: side("other initiator session", 131),
+        target_side: side("other target session", 141),
+        counts: TaskCounts { messages: 151, spoken: 152, log: 153, artifact_bytes: 176 },
+        asked_after: Some(174),
+        usage_micro: 172,
+        links: TaskLinks {
+            parent: Some(id("parent2")),
+            parent_shared: true,
+            network: Some(id("network2")),
+            context: text("other context"),
+        },
+        foreign: Foreign { id: text("other"), parts: text("[1]"), extras: text("{1}") },
+        version: 154,
+        created_at: Timestamp(169),
+        updated_at: Timestamp(170),
+        ..new_task()
+    }
 }
 
 fn started(db: Db) -> Place {
@@ -145,21 +157,21 @@ fn expect_task(place: &mut Place, first: &Task, now: &Task, search_title: &str, 
             ("id", "task".into()),
             ("initiator_id", "ada".into()),
             ("target_id", (&now.target).into()),
-            ("title", (&now.title).into()),
+            ("title", (&now.content.title).into()),
             ("search_title", search_title.into()),
-            ("description", now.description.as_ref().into()),
-            ("encrypted", first.encrypted.into()),
-            ("description_keys", now.description_keys.as_ref().into()),
-            ("sender_signature", now.sender_signature.as_ref().into()),
+            ("description", now.content.description.as_ref().into()),
+            ("encrypted", first.content.encrypted.into()),
+            ("description_keys", now.content.keys.as_ref().into()),
+            ("sender_signature", now.content.signature.as_ref().into()),
             ("status", now.status.into()),
             ("status_reason", now.status_reason.as_ref().into()),
-            ("approval", now.approval.into()),
-            ("approval_note", now.approval_note.as_deref().into()),
+            ("approval", now.gate.approval.into()),
+            ("approval_note", now.gate.note.as_deref().into()),
             ("requires_review", first.requires_review.into()),
             ("priority", first.priority.into()),
             ("rank", first.priority.rank().into()),
             ("lane", lane.into()),
-            ("attempt", now.attempt.into()),
+            ("attempt", now.attempt.number.into()),
             ("ttl_seconds", first.terms.ttl_seconds.into()),
             ("check_in_seconds", first.terms.check_in_seconds.into()),
             ("lease_seconds", first.terms.lease_seconds.into()),
@@ -184,39 +196,39 @@ fn expect_task(place: &mut Place, first: &Task, now: &Task, search_title: &str, 
             ("target_unseen", target.unseen.count.into()),
             ("target_unseen_first", target.unseen.first.into()),
             ("target_unseen_last", target.unseen.last.into()),
-            ("message_count", now.message_count.into()),
-            ("spoken_count", now.spoken_count.into()),
-            ("log_count", now.log_count.into()),
+            ("message_count", now.counts.messages.into()),
+            ("spoken_count", now.counts.spoken.into()),
+            ("log_count", now.counts.log.into()),
             ("version", now.version.into()),
-            ("queued_at", now.queued_at.into()),
-            ("pushed_at", now.pushed_at.into()),
-            ("fetched_at", now.fetched_at.into()),
-            ("surfaced_at", now.surfaced_at.into()),
-            ("surfaced_by", now.surfaced_by.into()),
-            ("acknowledged_at", now.acknowledged_at.into()),
-            ("expires_at", now.expires_at.into()),
-            ("lease_until", now.lease_until.into()),
-            ("stalled_at", now.stalled_at.into()),
+            ("queued_at", now.delivery.queued_at.into()),
+            ("pushed_at", now.delivery.pushed_at.into()),
+            ("fetched_at", now.delivery.fetched_at.into()),
+            ("surfaced_at", now.delivery.surfaced_at.into()),
+            ("surfaced_by", now.delivery.surfaced_by.into()),
+            ("acknowledged_at", now.delivery.acknowledged_at.into()),
+            ("expires_at", now.delivery.expires_at.into()),
+            ("lease_until", now.lease.until.into()),
+            ("stalled_at", now.lease.stalled_at.into()),
             ("asked_after", now.asked_after.into()),
-            ("parent_id", first.parent.as_ref().into()),
-            ("parent_shared", now.parent_shared.into()),
-            ("network_id", now.network.as_ref().into()),
-            ("result", now.result.as_ref().into()),
-            ("progress", now.progress.into()),
-            ("progress_note", now.progress_note.as_ref().into()),
+            ("parent_id", first.links.parent.as_ref().into()),
+            ("parent_shared", now.links.parent_shared.into()),
+            ("network_id", now.links.network.as_ref().into()),
+            ("result", now.attempt.result.as_ref().into()),
+            ("progress", now.attempt.progress.into()),
+            ("progress_note", now.attempt.progress_note.as_ref().into()),
             ("usage_micro", now.usage_micro.into()),
-            ("started_at", now.started_at.into()),
-            ("completed_at", now.completed_at.into()),
+            ("started_at", now.attempt.started_at.into()),
+            ("completed_at", now.attempt.completed_at.into()),
             ("created_at", first.created_at.into()),
             ("updated_at", now.updated_at.into()),
-            ("context_id", first.context.as_deref().into()),
+            ("context_id", first.links.context.as_deref().into()),
             ("foreign_id", first.foreign.id.as_deref().into()),
             ("foreign_parts", first.foreign.parts.as_deref().into()),
             ("foreign_extras", first.foreign.extras.as_deref().into()),
             ("foreign_hash", Value::Bytes(b"hash".into())),
             ("status_at", now.status_at.into()),
             ("a2a_state", now.state().map(TaskState::number).into()),
-            ("artifact_bytes", now.artifact_bytes.into()),
+            ("artifact_bytes", now.counts.artifact_bytes.into()),
         ],
     );
 }
@@ -236,13 +248,12 @@ fn a_task_has_every_value_in_its_own_column(#[values(Db::Sqlite, Db::Postgres)] 
     expect_task(&mut place, &first, &changed, "another", 0);
     // What no update writes is as it was made.
     let found = Task {
-        encrypted: first.encrypted,
+        content: TaskContent { encrypted: first.content.encrypted, ..changed.content },
         requires_review: first.requires_review,
         priority: first.priority,
         terms: Terms { max_messages: changed.terms.max_messages, ..first.terms },
-        parent: first.parent,
+        links: TaskLinks { parent: first.links.parent, context: first.links.context, ..changed.links },
         created_at: first.created_at,
-        context: first.context,
         foreign: first.foreign,
         ..changed
     };
@@ -253,8 +264,8 @@ fn a_task_has_every_value_in_its_own_column(#[values(Db::Sqlite, Db::Postgres)] 
 fn each_flag_of_a_task_has_its_own_column(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     for set in 0..3 {
         let mut place = Place::new(db);
-        let task =
-            Task { encrypted: set == 0, requires_review: set == 1, parent_shared: set == 2, ..new_task() };
+        let mut task = Task { requires_review: set == 1, ..new_task() };
+        (task.content.encrypted, task.links.parent_shared) = (set == 0, set == 2);
         place.run(|tx| tasks::insert(tx, &task, None));
         let row = &place.raw("tasks")[0];
         for (number, name) in ["encrypted", "requires_review", "parent_shared"].into_iter().enumerate() {
@@ -272,15 +283,15 @@ fn a_change_of_the_thread_writes_nothing_else(#[values(Db::Sqlite, Db::Postgres)
     let expected = Task {
         initiator_side: side(&changed.initiator_side, &first.initiator_side),
         target_side: side(&changed.target_side, &first.target_side),
-        message_count: changed.message_count,
-        spoken_count: changed.spoken_count,
-        acknowledged_at: changed.acknowledged_at,
-        lease_until: changed.lease_until,
-        stalled_at: changed.stalled_at,
-        progress: changed.progress,
-        progress_note: changed.progress_note,
+        counts: TaskCounts { log: first.counts.log, ..changed.counts },
+        attempt: TaskAttempt {
+            progress: changed.attempt.progress,
+            progress_note: changed.attempt.progress_note,
+            ..first.attempt
+        },
+        delivery: DeliveryMarks { acknowledged_at: changed.delivery.acknowledged_at, ..first.delivery },
+        lease: changed.lease,
         updated_at: changed.updated_at,
-        artifact_bytes: changed.artifact_bytes,
         ..first
     };
     assert_eq!(place.run(|tx| tasks::find(tx, &expected.id)), Some(expected));
@@ -293,9 +304,10 @@ fn parts_are_read_without_what_is_written_in_them(#[values(Db::Sqlite, Db::Postg
     place.run(|tx| tasks::update(tx, &changed));
     let parts = place.run(|tx| tasks::children(tx, &id("parent"), 10));
     changed = place.run(|tx| tasks::find(tx, &changed.id)).unwrap();
-    assert!(changed.description.is_some() && changed.result.is_some());
+    assert!(changed.content.description.is_some() && changed.attempt.result.is_some());
     let foreign = Foreign { parts: None, extras: None, ..changed.foreign.clone() };
-    assert_eq!(parts, [Task { description: None, result: None, foreign, ..changed }]);
+    (changed.content.description, changed.attempt.result) = (None, None);
+    assert_eq!(parts, [Task { foreign, ..changed }]);
 }
 
 #[rstest]
@@ -359,12 +371,9 @@ fn what_updates_show_of_a_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let task = new_task();
     place.run(|tx| tasks::mark_fetched(tx, &task.id, &task.target, Timestamp(163)));
     place.run(|tx| tasks::mark_surfaced(tx, &task.id, &task.target, Timestamp(167), Rung::Channel));
-    let changed = Task {
-        status: Status::Submitted,
-        approval: Some(Approval::Pending),
-        queued_at: task.queued_at,
-        ..changed_task()
-    };
+    let mut changed = Task { status: Status::Submitted, ..changed_task() };
+    changed.gate.approval = Some(Approval::Pending);
+    changed.delivery.queued_at = task.delivery.queued_at;
     place.run(|tx| tasks::update(tx, &changed));
     let news = News {
         task: id("task"),

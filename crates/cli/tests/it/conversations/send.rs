@@ -22,7 +22,7 @@ async fn a_message_becomes_a_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let sent = visitor.send(message("m-1", text("Look\nat this."))).await.unwrap();
     assert!(!sent.joined);
     let seen = visitor.get(&sent.task).await.unwrap();
-    assert!(seen.task.fetched_at.is_none(), "looking at one's own task is no delivery");
+    assert!(seen.task.delivery.fetched_at.is_none(), "looking at one's own task is no delivery");
     let view = bob.view(sent.task.as_str()).await;
     assert_eq!(view["title"], "Look");
     assert_eq!(view["description"], "Look\nat this.");
@@ -249,7 +249,7 @@ async fn a_conversation_is_named_by_its_tasks(#[values(Db::Sqlite, Db::Postgres)
     let (ada, bob) = hub.pair().await;
     let visitor = Visitor::new(&hub, &ada, &bob);
     let task = visitor.start("One").await;
-    let context = visitor.get(&task).await.unwrap().task.context.unwrap();
+    let context = visitor.get(&task).await.unwrap().task.links.context.unwrap();
     let named = |context: &str| Incoming {
         task: Some(task.clone()),
         context: Some(context.to_owned().try_into().unwrap()),
@@ -271,7 +271,7 @@ async fn a_conversation_is_named_by_its_tasks(#[values(Db::Sqlite, Db::Postgres)
     let own = ada.task_with(&bob, json!({ "contextId": "c".repeat(128), "sessionKey": "s" })).await;
     let view = ada.view(&own).await;
     assert_eq!((view["contextId"].as_str().unwrap().len(), &view["initiatorSessionKey"]), (128, &json!("s")));
-    assert_eq!(visitor.get(&own.parse().unwrap()).await.unwrap().task.title, "A task");
+    assert_eq!(visitor.get(&own.parse().unwrap()).await.unwrap().task.content.title, "A task");
 }
 
 #[rstest]
@@ -370,5 +370,5 @@ async fn files_count_against_the_budget_before_anything_is_written(
     assert_eq!(stored(&hub), 0);
     visitor.send(later(vec![Part::text("One more"), raw()])).await.unwrap();
     let seen = visitor.get(&task).await.unwrap();
-    assert_eq!((seen.state, seen.task.spoken_count), (TaskState::InputRequired, 2), "the budget is spent");
+    assert_eq!((seen.state, seen.task.counts.spoken), (TaskState::InputRequired, 2), "the budget is spent");
 }

@@ -26,9 +26,9 @@ impl World<'_> {
         }
         for (old, new) in before.tasks.iter().zip(&after.tasks) {
             let (Some(old), Some(new)) = (old, new) else { continue };
-            if old.0.attempt < new.0.attempt {
+            if old.0.attempt.number < new.0.attempt.number {
                 let target = self.agents.iter().position(|agent| *agent == new.0.target).unwrap();
-                let held = new.0.approval == Some(Approval::Pending);
+                let held = new.0.gate.approval == Some(Approval::Pending);
                 let asked = new.0.status == Status::Submitted;
                 assert!(!asked || held == self.holds[target], "4: the gate is asked, whoever hands it over");
             }
@@ -71,7 +71,8 @@ impl World<'_> {
             assert_eq!((task.target_side.unread, task.initiator_side.unread), (unread(true), unread(false)));
             assert_eq!(task.target_side.unread > 0, task.target_side.unread_since.is_some());
             for agent in &self.agents {
-                let party = *agent == task.initiator || (*agent == task.target && task.queued_at.is_some());
+                let party =
+                    *agent == task.initiator || (*agent == task.target && task.delivery.queued_at.is_some());
                 let (agent, id) = (agent.clone(), task.id.clone());
                 let seen = self.run(move |tx, now| tasks::view(tx, &agent, &id, now).map(drop));
                 assert_eq!(seen.is_ok(), party, "7: {seen:?}");
@@ -87,7 +88,7 @@ impl World<'_> {
             no_acks.sort();
             let all = no_acks.len();
             no_acks.dedup();
-            let attempts: i64 = stored.tasks.iter().flatten().map(|found| found.0.attempt - 1).sum();
+            let attempts: i64 = stored.tasks.iter().flatten().map(|found| found.0.attempt.number - 1).sum();
             assert!(all as i64 - no_acks.len() as i64 <= attempts, "a silence is reported once an attempt");
             self.check_updates(agent, stored, events);
         }

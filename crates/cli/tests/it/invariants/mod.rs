@@ -416,7 +416,7 @@ fn the_invariants_hold(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
             let stored = world.stored();
             for (task, ..) in stored.tasks.iter().flatten() {
                 assert!(!task.is_overdue(world.at), "nothing overdue is left by the timer");
-                let silent = task.lease_until.is_some_and(|until| until <= world.at);
+                let silent = task.lease.until.is_some_and(|until| until <= world.at);
                 assert!(!(task.status == Status::Working && silent), "nor a lease that ran out");
             }
             let told = told.lock().unwrap().clone();

@@ -54,8 +54,9 @@ pub fn parts_of(message: &Message) -> Vec<Part> {
 /// The parts of the first message: the task itself.
 #[must_use]
 pub fn parts_of_task(task: &Task) -> Vec<Part> {
-    kept_parts(&task.foreign)
-        .unwrap_or_else(|| vec![Part::text(task.description.as_deref().unwrap_or(&task.title))])
+    kept_parts(&task.foreign).unwrap_or_else(|| {
+        vec![Part::text(task.content.description.as_deref().unwrap_or(&task.content.title))]
+    })
 }
 
 /// The artifact that a message of the target is, if it is one.
