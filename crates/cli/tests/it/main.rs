@@ -47,6 +47,7 @@ mod mcp;
 mod messages;
 mod networks;
 mod outages;
+mod packages;
 mod pages;
 mod pairing;
 mod properties;
