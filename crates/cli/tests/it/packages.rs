@@ -84,10 +84,9 @@ fn nothing_is_installed_unverified(tarball: &Path, folder: &Path) {
     bytes[middle] ^= 1;
     std::fs::write(&changed, bytes).unwrap();
     let path = changed.to_str().unwrap();
-    let sum = std::fs::read_to_string(tarball.with_file_name(format!(
-        "{}.sha256",
-        tarball.file_name().unwrap().to_str().unwrap()
-    )))
+    let sum = std::fs::read_to_string(
+        tarball.with_file_name(format!("{}.sha256", tarball.file_name().unwrap().to_str().unwrap())),
+    )
     .unwrap();
     let sum = sum.split_whitespace().next().unwrap();
     for arguments in [&[path][..], &[path, "--sha256", sum], &["http://127.0.0.1:1/tandem.tar.gz"]] {
@@ -127,8 +126,8 @@ fn the_system_package_serves(package: &Path, folder: &Path) {
     }
     // A test has no /var/lib/tandem, and the usual port may be taken.
     hub.arg("--data").arg(folder.join("data")).args(["--listen", "127.0.0.1:0"]);
-    let hub = Process::start(hub.stdout(Stdio::piped()).stderr(Stdio::piped()));
-    hub.stop();
+    hub.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Process::start(hub).stop();
 }
 
 #[test]
@@ -138,7 +137,10 @@ fn packages_are_installed_verified_and_removed() {
     std::fs::create_dir(&folder).unwrap();
     let packages = packages(&folder);
     let named = |ending: &str| {
-        packages.iter().find(|file| file.to_string_lossy().ends_with(ending)).unwrap_or_else(|| panic!("{ending}"))
+        packages
+            .iter()
+            .find(|file| file.to_string_lossy().ends_with(ending))
+            .unwrap_or_else(|| panic!("{ending}"))
     };
     for package in &packages {
         run(Command::new("sha256sum")

@@ -14,13 +14,16 @@ impl Socket {
         if let Some(key) = key {
             request.headers_mut().insert("authorization", format!("Bearer {key}").parse().unwrap());
         }
-        let stream = TcpStream::connect(client.address).await.unwrap();
+        // A hub that is killed or stops may take the connection with it, or answer that it closes instead of upgrading.
+        let gone = || (0, Value::Null);
+        let stream = TcpStream::connect(client.address).await.map_err(|_| gone())?;
         match tokio_tungstenite::client_async(request, stream).await {
             Ok((socket, _)) => Ok(Self(socket)),
             Err(Error::Http(response)) => {
                 let body = response.body().as_deref().unwrap_or_default();
                 Err((response.status().as_u16(), serde_json::from_slice(body).unwrap_or_default()))
             }
+            Err(Error::Io(_) | Error::Protocol(_)) => Err(gone()),
             Err(other) => panic!("{other}"),
         }
     }
