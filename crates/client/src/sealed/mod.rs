@@ -34,6 +34,7 @@ mod pins_file;
 mod seen;
 mod seen_folder;
 mod sending;
+mod unsigned;
 
 pub use keyring::Keyring;
 pub use names::folded_name;

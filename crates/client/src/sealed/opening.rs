@@ -19,6 +19,7 @@ use tandem_seal::{
 
 use super::seen::sealed_text;
 use super::sending::{TRANSFER_MAX, blocking, describe};
+use super::unsigned::{leave_out_of_message, leave_out_of_task};
 use crate::call::Call;
 use crate::{Client, Error, each_page};
 
@@ -110,6 +111,7 @@ impl Client {
             Err(why) => Err(why),
         };
         task.result = None;
+        leave_out_of_task(&mut task);
         self.name_parties(&mut task);
         let trust = match clear {
             Ok(clear) => {
@@ -184,6 +186,9 @@ impl Client {
         }
         self.name_senders(task, &mut messages);
         let is_plain = matches!(self.is_encrypted(task), Ok(false));
+        if !is_plain {
+            messages.iter_mut().for_each(leave_out_of_message);
+        }
         let open = async |message: MessageView| match message.content_type {
             ContentType::Encrypted => self.open_message(&task.id, &keys, message).await,
             _ if is_plain => (Opened { view: message, trust: Trust::Plain }, false),

@@ -19,6 +19,7 @@ use tandem_seal::{
 };
 
 use super::known_tasks::new_task_id;
+use super::unsigned::{leave_out_of_message, leave_out_of_task};
 use crate::call::Call;
 use crate::{Client, Error};
 
@@ -62,6 +63,7 @@ impl Client {
         if !self.is_encrypted(&view)? || self.peer_of(&view)? != peer {
             return Err(Error::Unreadable(format!("the hub presents {id} as another task than was created")));
         }
+        leave_out_of_task(&mut view);
         self.name_parties(&mut view);
         view.title = PeerText::own(clear.title);
         view.description = describe(clear.description, PeerText::own);
@@ -182,6 +184,7 @@ impl Client {
 
     /// Shows a message of the caller in the clear.
     fn show_own(&self, view: &mut MessageView, content_type: ContentType, clear: String) {
+        leave_out_of_message(view);
         if let Ok(keyring) = self.keyring() {
             view.sender_agent_id = Actor::Agent(keyring.agent().clone());
             view.sender_agent_name = Some(self.known_name(keyring.agent()));

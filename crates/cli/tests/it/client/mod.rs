@@ -11,6 +11,7 @@ pub mod server;
 mod stream;
 mod stream_network;
 mod stream_restore;
+mod unsigned;
 
 use std::net::SocketAddr;
 
