@@ -26,6 +26,8 @@ export interface FileContent {
   bytes: Bytes;
 }
 
+/** What no signature covers: on an encrypted task the hub alone could have written it. */
+const UNSIGNED = { messageId: null, parts: null, metadata: null, referenceTaskIds: null, acceptedOutputModes: null };
 const refuse = (code: TrustCode, why: string) => new Untrusted(code, why);
 const isFileId = (content: string) => content.length < 30 && /^[A-Za-z0-9_-]+$/.test(content);
 const sealedOf = (content: string, keys: unknown, signature: unknown): Sealed => {
@@ -152,7 +154,7 @@ export class Sealer {
   /** Opens title, description and result of a task. A plain task stays as it is. */
   async openTask(task: TaskView): Promise<Opened<TaskView>> {
     const clear = { title: CLEAR_TITLE, description: null, result: null, descriptionKeys: null, senderSignature: null };
-    const view: TaskView = { ...task, ...clear };
+    const view: TaskView = { ...task, ...clear, ...UNSIGNED, contextId: null, approvalNote: null };
     try {
       if (!(await this.isEncrypted(task))) return { view: task, trust: "plain" };
       for (const party of ["initiator", "target"] as const) {
@@ -183,12 +185,13 @@ export class Sealer {
   }
 
   /** Opens the messages of a task. What was seen with another message is left out. */
-  async openMessages(task: TaskView, messages: MessageView[]): Promise<Opened<MessageView>[]> {
+  async openMessages(task: TaskView, given: MessageView[]): Promise<Opened<MessageView>[]> {
     const isPlain = await this.isEncrypted(task).then(
       (is) => !is,
       () => false,
     );
-    if (isPlain) return messages.map((view) => ({ view, trust: "plain" as const }));
+    if (isPlain) return given.map((view) => ({ view, trust: "plain" as const }));
+    const messages: MessageView[] = given.map((view) => ({ ...view, ...UNSIGNED, artifact: null }));
     const announced = new Set<string>();
     const opened: Opened<MessageView>[] = [];
     const verified: { at: number; text: string; by: string }[] = [];

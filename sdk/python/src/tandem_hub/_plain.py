@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Trust = Literal["plain", "verified", "unopened", "unreadable"]
 SEALED_ID, CLEAR_TITLE, CLEAR_NAME, DELETED = "task_sealed_", "Encrypted Task", "encrypted_file", "[deleted]"
+# What no signature covers: on an encrypted task the hub alone could have written it.
+UNSIGNED: Any = dict.fromkeys(("messageId", "parts", "metadata", "referenceTaskIds", "acceptedOutputModes"))
 
 
 class OpenedTask(NamedTuple):
@@ -53,19 +55,21 @@ class Plain:
 
     async def open_task(self, task: TaskView) -> OpenedTask:
         """Opens title, description and result. What cannot be opened is left out."""
+        signed: TaskView = {**task, **UNSIGNED, "contextId": None, "approvalNote": None}
         try:
-            return await self._opened(task) if self.is_encrypted(task) else OpenedTask(task, "plain")
+            return await self._opened(signed) if self.is_encrypted(task) else OpenedTask(task, "plain")
         except Untrusted as why:
-            clear: TaskView = {**task, "title": CLEAR_TITLE, "description": None, "result": None}
+            clear: TaskView = {**signed, "title": CLEAR_TITLE, "description": None, "result": None}
             return OpenedTask(clear, "unreadable", str(why))
 
     async def open_messages(self, task: TaskView, messages: list[MessageView]) -> list[OpenedMessage]:
         """Opens messages. Content that is not verified, or that came with another message before, is left out."""
+        signed: list[MessageView] = [{**one, **UNSIGNED, "artifact": None} for one in messages]
         try:
             if self.is_encrypted(task):
-                return await self._opened_messages(task, messages)
+                return await self._opened_messages(task, signed)
         except Untrusted as why:
-            return [without_content(one, str(why)) for one in messages]
+            return [without_content(one, str(why)) for one in signed]
         return [OpenedMessage(one, "plain") for one in messages]
 
     async def _opened(self, task: TaskView) -> OpenedTask:
