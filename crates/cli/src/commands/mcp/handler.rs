@@ -103,7 +103,7 @@ impl Bridge {
                 Err(invalid("publicKey", "belongs to your owner, who changes it on the command line"))
             }
             _ => {
-                self.refuse_clear_text(client, &args).await?;
+                self.refuse_clear_text(client, name, &args).await?;
                 self.forward(client, name, args.0).await
             }
         }

@@ -24,8 +24,21 @@ const PAGES: [i64; 2] = [50, 4];
 const PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// What is shown instead of content.
 pub(super) const UNVERIFIED: &str = "[withheld: this content could not be decrypted and verified]";
-/// Arguments that the hub stores as they are.
-const CLEAR_ARGUMENTS: [&str; 2] = ["reason", "note"];
+/// Arguments of tools on a task in which nothing can be said: ids, numbers and words of closed sets. The hub reads all others,
+/// and stores them as they are.
+const WORDLESS_ARGUMENTS: [&str; 11] = [
+    "taskId",
+    "messageId",
+    "fileId",
+    "targetAgentId",
+    "status",
+    "expectedStatus",
+    "sessionKey",
+    "progress",
+    "cost",
+    "limit",
+    "cursor",
+];
 
 impl Bridge {
     pub(super) async fn get_task(&self, client: &Client, args: Args) -> Result<CallToolResult, Error> {
@@ -34,17 +47,19 @@ impl Bridge {
         // The hub checks the arguments, and notes that a model has seen the task.
         let forwarded = self.forward(client, "get_task", arguments.clone()).await?;
         let is_plain = forwarded.structured_content.as_ref().is_some_and(|task| task["encrypted"] == false);
-        if forwarded.is_error == Some(true) || (is_plain && !is_known_encrypted(client, &arguments)?) {
+        let id = task_id(&arguments)?;
+        let is_known_encrypted = client.is_known_encrypted(&id).map_err(to_hub_error)?;
+        if forwarded.is_error == Some(true) || (is_plain && !is_known_encrypted) {
             return Ok(forwarded);
         }
-        match task_in(client, &arguments).await? {
+        match encrypted(client, &id).await? {
             Some(task) => Ok(to_result(shown_thread(thread(client, task, cursor).await?))),
             None => Ok(forwarded),
         }
     }
 
     pub(super) async fn task_read(&self, client: &Client, args: Args) -> Result<CallToolResult, Error> {
-        let Some(task) = task_in(client, &args.0).await? else {
+        let Some(task) = encrypted(client, &task_id(&args.0)?).await? else {
             return self.forward(client, "task_read", args.0).await;
         };
         let mut read = client.read_messages(&task.id).await.map_err(to_hub_error)?;
@@ -60,7 +75,7 @@ impl Bridge {
         mut args: Args,
     ) -> Result<CallToolResult, Error> {
         refuse_sealed_fields(&args)?;
-        let Some(task) = task_in(client, &args.0).await? else {
+        let Some(task) = encrypted(client, &task_id(&args.0)?).await? else {
             return self.forward(client, "send_message", args.0).await;
         };
         args.0.shift_remove("taskId");
@@ -72,7 +87,7 @@ impl Bridge {
 
     pub(super) async fn send_reply(&self, client: &Client, mut args: Args) -> Result<CallToolResult, Error> {
         refuse_sealed_fields(&args)?;
-        let Some(task) = task_in(client, &args.0).await? else {
+        let Some(task) = encrypted(client, &task_id(&args.0)?).await? else {
             return self.forward(client, "send_reply", args.0).await;
         };
         args.0.shift_remove("taskId");
@@ -85,14 +100,25 @@ impl Bridge {
         Ok(to_result(shown_reply(replied)))
     }
 
-    /// Refuses text that the hub would store readable, on an encrypted task.
-    pub(super) async fn refuse_clear_text(&self, client: &Client, args: &Args) -> Result<(), Error> {
-        let is_given = |name: &&str| args.0.get(*name).is_some_and(|value| !value.is_null());
-        let Some(name) = CLEAR_ARGUMENTS.iter().find(|name| is_given(name)) else { return Ok(()) };
-        match task_in(client, &args.0).await? {
+    /// Refuses whatever the hub would store readable, on an encrypted task.
+    pub(super) async fn refuse_clear_text(
+        &self,
+        client: &Client,
+        tool: &str,
+        args: &Args,
+    ) -> Result<(), Error> {
+        let fields = self.tool(tool).and_then(|tool| tool.input_schema.get("properties"));
+        let is_on_task = fields.is_some_and(|fields| fields.get("taskId").is_some());
+        let says = |(name, value): &(&String, &Value)| {
+            !value.is_null() && !WORDLESS_ARGUMENTS.contains(&name.as_str())
+        };
+        let Some((name, _)) = args.0.iter().find(says).filter(|_| is_on_task) else {
+            return Ok(());
+        };
+        match encrypted(client, &task_id(&args.0)?).await? {
             Some(_) => Err(invalid(
                 name,
-                "would be readable for the hub, but this task is encrypted; say it with send_message",
+                "would be readable for the hub, but this task is encrypted; use send_message, send_reply or upload_file",
             )),
             None => Ok(()),
         }
@@ -112,19 +138,16 @@ impl Bridge {
     }
 }
 
-/// Whether the task in the arguments is known to be encrypted, whatever the hub says.
-fn is_known_encrypted(client: &Client, arguments: &JsonObject) -> Result<bool, Error> {
-    match arguments.get("taskId").and_then(Value::as_str).map(str::parse) {
-        Some(Ok(id)) => client.is_known_encrypted(&id).map_err(to_hub_error),
-        _ => Ok(false),
-    }
+/// The task in the arguments. What cannot be its id is refused here: the text beside it may be for an encrypted task, and the hub
+/// must not get that to say what is wrong.
+fn task_id(arguments: &JsonObject) -> Result<TaskId, Error> {
+    let given = arguments.get_key_value("taskId").map(|(name, given)| (name.clone(), given.clone()));
+    Args(given.into_iter().collect()).id("taskId", "task")
 }
 
-/// The encrypted task in the arguments. `None` if it is plain, or if the hub has to say what is wrong with it.
-async fn task_in(client: &Client, arguments: &JsonObject) -> Result<Option<TaskView>, Error> {
-    let id = arguments.get("taskId").and_then(Value::as_str).and_then(|id| id.parse::<TaskId>().ok());
-    let Some(id) = id else { return Ok(None) };
-    let task = client.task(&id).await.map_err(to_hub_error)?;
+/// A task, if it is encrypted.
+async fn encrypted(client: &Client, id: &TaskId) -> Result<Option<TaskView>, Error> {
+    let task = client.task(id).await.map_err(to_hub_error)?;
     Ok(client.is_encrypted(&task).map_err(to_hub_error)?.then_some(task))
 }
 

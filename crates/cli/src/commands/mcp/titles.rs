@@ -22,8 +22,18 @@ const TITLES_MAX: usize = 20;
 
 /// Fields with keys and signatures.
 const KEYS: [&str; 4] = ["publicKey", "descriptionKeys", "encryptedKeys", "senderSignature"];
-/// Fields of an encrypted task that are ciphertext in a list.
-const SEALED: [&str; 2] = ["description", "result"];
+/// Fields of an encrypted task that are ciphertext in a list, or that no signature covers. What is there, the hub has said.
+const UNSIGNED: [&str; 9] = [
+    "description",
+    "result",
+    "approvalNote",
+    "contextId",
+    "messageId",
+    "parts",
+    "metadata",
+    "referenceTaskIds",
+    "acceptedOutputModes",
+];
 
 /// In which words the text of an answer repeats its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +164,11 @@ fn correct_one(item: &mut JsonObject, known: &Known) {
     };
     let is_entry = item.contains_key("title");
     set(item, &["title", "taskTitle"], title);
+    for name in UNSIGNED.into_iter().filter(|_| is_entry) {
+        if let Some(field) = item.get_mut(name) {
+            *field = Value::Null;
+        }
+    }
     if let (Known::Verified { initiator, target, .. }, Some(from)) = (known, known.other_party()) {
         set(item, &["initiatorAgentId"], &initiator.id);
         set(item, &["initiatorAgentName"], &initiator.name);
@@ -207,7 +222,7 @@ fn compact(data: &Value) -> String {
                 let is_sealed = fields.get("encrypted") == Some(&Value::Bool(true));
                 let is_shown = |(name, value): &(&String, &Value)| {
                     let name = name.as_str();
-                    let is_sealed_text = is_sealed && SEALED.contains(&name);
+                    let is_sealed_text = is_sealed && UNSIGNED.contains(&name);
                     !(value.is_null() || KEYS.contains(&name) || is_sealed_text)
                 };
                 let fields = fields.iter().filter(is_shown);

@@ -35,8 +35,9 @@ struct Shared {
     answer_lost: Mutex<Option<&'static str>>,
     /// Requests whose head contains one of these words reach the hub, and a page of a proxy is the answer.
     replaced: Mutex<Vec<&'static str>>,
-    /// Requests that were refused.
+    /// Requests that were refused, and those that got no answer.
     refusals: AtomicUsize,
+    silences: AtomicUsize,
     connections: AtomicUsize,
 }
 
@@ -60,6 +61,7 @@ impl Relay {
             answer_lost: Mutex::default(),
             replaced: Mutex::default(),
             refusals: AtomicUsize::new(0),
+            silences: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
         });
         let common = Arc::clone(&shared);
@@ -106,6 +108,16 @@ impl Relay {
 
     pub fn leave_unanswered(&self, word: &'static str) {
         self.shared.unanswered.lock().unwrap().push(word);
+    }
+
+    /// Answers everything again.
+    pub fn answer_all(&self) {
+        self.shared.unanswered.lock().unwrap().clear();
+    }
+
+    /// Requests that got no answer.
+    pub fn silences(&self) -> usize {
+        self.shared.silences.load(Ordering::SeqCst)
     }
 
     /// Lets the next such request through and cuts the connection instead of the answer.
@@ -156,6 +168,7 @@ async fn carry(shared: Arc<Shared>, mut client: TcpStream) {
                 let Ok(length @ 1..) = read else { return };
                 let head = String::from_utf8_lossy(&up[..length.min(1_000)]).to_lowercase();
                 if shared.unanswered.lock().unwrap().iter().any(|word| head.contains(word)) {
+                    shared.silences.fetch_add(1, Ordering::SeqCst);
                     continue;
                 }
                 if shared.refused.lock().unwrap().iter().any(|word| head.contains(word)) {
