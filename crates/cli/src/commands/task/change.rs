@@ -12,7 +12,7 @@ use tandem_core::{Approval, Status};
 use super::super::complete::{connected_agents, statuses, tasks};
 use super::super::file::{sent_line, upload_all};
 use super::super::input::{checked, confirm, text_or_stdin};
-use super::super::task_view::{WithTrust, in_the_clear, own_trust, status_line};
+use super::super::task_view::{WithTrust, in_the_clear, is_sealed, own_trust, status_line};
 use super::Session;
 use crate::exit::{Failure, Outcome};
 use crate::terminal::text;
@@ -254,6 +254,10 @@ pub(super) async fn progress(session: &Session, arguments: &ProgressReport) -> O
 pub(super) async fn approve(session: &Session, arguments: &Approve) -> Outcome {
     let task = find(session, &arguments.task).await?;
     let note = arguments.note.as_ref().map(|note| checked("NOTE", note)).transpose()?;
+    if note.is_some() && is_sealed(&session.client, &task) {
+        let what = "the task is encrypted, and the hub could read the note, or put another in its place";
+        return Err(Failure::refused(what).next("Approve it without a note, and tell your agent yourself."));
+    }
     let with = ApproveTask { note, expected_status: None };
     changed(session, session.client.approve(&task.id, &with).await?).await
 }
