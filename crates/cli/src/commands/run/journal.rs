@@ -142,12 +142,11 @@ impl Journal {
     }
 
     fn file(&self, task: &TaskId) -> PathBuf {
-        // Task ids are letters, digits, - and _.
-        self.folder.join(format!("{task}.json"))
+        self.folder.join(format!("{}.json", file_name(task)))
     }
 
     pub(super) fn find(&self, task: &TaskId) -> Option<Entry> {
-        read(&self.file(task))
+        read(&self.file(task)).filter(|entry| entry.task == *task)
     }
 
     /// Writes an entry. When this returns, it survives a power failure.
@@ -160,12 +159,18 @@ impl Journal {
         let _ = fs::remove_file(self.file(task));
     }
 
-    /// Removes what a runner left that was killed while it wrote. No other runner may be there.
+    /// Removes what a runner left that was killed while it wrote, and renames what an earlier version has named by the id
+    /// itself. No other runner may be there.
     pub(super) fn tidy(&self) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
-        let is_half = |path: &PathBuf| path.extension().is_none_or(|extension| extension != "json");
-        for path in files.flatten().map(|file| file.path()).filter(is_half) {
-            let _ = fs::remove_file(path);
+        for path in files.flatten().map(|file| file.path()) {
+            if path.extension().is_none_or(|extension| extension != "json") {
+                let _ = fs::remove_file(path);
+            } else if let Some(entry) = read(&path)
+                && self.file(&entry.task) != path
+            {
+                let _ = fs::rename(&path, self.file(&entry.task));
+            }
         }
     }
 
@@ -173,6 +178,13 @@ impl Journal {
         let Ok(files) = fs::read_dir(&self.folder) else { return Vec::new() };
         files.flatten().filter_map(|file| read(&file.path())).collect()
     }
+}
+
+/// The name of a task's files and folders. A peer can choose an id that differs from another in case only, and some file systems
+/// take such names for the same: so each capital letter is written as a small one after a `+`, which no id contains.
+pub(super) fn file_name(task: &TaskId) -> String {
+    let letter = |c: char| c.is_ascii_uppercase().then_some('+').into_iter().chain([c.to_ascii_lowercase()]);
+    task.as_str().chars().flat_map(letter).collect()
 }
 
 fn read(file: &Path) -> Option<Entry> {

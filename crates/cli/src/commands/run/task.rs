@@ -18,7 +18,7 @@ use super::super::Session;
 use super::super::task_view::file_of;
 use super::folder::discard;
 use super::input::Thread;
-use super::journal::{Entry, Journal, Phase, ResultKind, WorkResult};
+use super::journal::{Entry, Journal, Phase, ResultKind, WorkResult, file_name};
 use super::output::said;
 use super::sources::Sources;
 use super::{Options, Stop};
@@ -251,7 +251,7 @@ impl Runner {
         if !self.sources.allow(&self.session, &view.initiator_agent_id).await? {
             return self.turn_away(&view, entry).await;
         }
-        self.journal.save(&entry.anew())?;
+        // That it needs a worker anew is written down when the hub knows: until then there is an answer to act on.
         let change = PatchTask {
             status: Some(Status::Working),
             expected_status: Some(view.status),
@@ -293,7 +293,7 @@ impl Runner {
     /// Forgets a task by its entry. Its folder stays if it has files that were not sent: they are nowhere else.
     pub(super) fn finish_with(&self, entry: &Entry) -> Next {
         let task = &entry.task;
-        let folder = self.base.join(task.as_str());
+        let folder = self.folder_of(task);
         if entry.keeps_folder {
             self.journal.forget(task);
             let place = folder.display();
@@ -309,9 +309,14 @@ impl Runner {
         Next::Done
     }
 
+    /// The folder of a task's worker.
+    pub(super) fn folder_of(&self, task: &TaskId) -> PathBuf {
+        self.base.join(file_name(task))
+    }
+
     /// Where the output of a task is kept if it is too long for a message.
     pub(super) fn output_file(&self, task: &TaskId) -> PathBuf {
-        self.outputs.join(format!("{task}.txt"))
+        self.outputs.join(format!("{}.txt", file_name(task)))
     }
 }
 

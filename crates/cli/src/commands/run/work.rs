@@ -16,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::folder::{Folder, discard};
 use super::input::{self, Thread};
-use super::journal::{Entry, Phase, ResultKind, WorkResult};
+use super::journal::{Entry, Phase, ResultKind, WorkResult, file_name};
 use super::recipe;
 use super::task::{Control, FAILED_PAUSE, Next, Runner, new_key};
 use super::worker::{self, End, Ended, Job, Progress};
@@ -73,7 +73,7 @@ impl Runner {
             Ok(command) => command,
             Err(failure) => return self.not_started(view, entry, StartError::lasting(failure.what())).await,
         };
-        let folder = Folder::prepare(self.base.join(view.id.as_str()))?;
+        let folder = Folder::prepare(self.folder_of(&view.id))?;
         let thread = Thread::read(&self.client, view).await?;
         let before = Entry { keeps_folder: false, ..entry };
         let mut entry = before.clone().starting(new_key()?, thread.newest());
@@ -126,7 +126,7 @@ impl Runner {
     /// A new home for one run of a recipe.
     fn home(&self, task: &TaskId) -> Outcome<Option<WorkerHome>> {
         let Some(recipe) = self.options.command.recipe else { return Ok(None) };
-        let folder = self.homes.join(recipe.name()).join(task.as_str());
+        let folder = self.homes.join(recipe.name()).join(file_name(task));
         discard(&folder)?;
         Ok(Some(OwnerHome::of_user()?.prepare(recipe, folder)?))
     }

@@ -174,3 +174,64 @@ async fn a_killed_runner_costs_no_try() {
     let _runner = Runner::start(&cli, &once, SCRIPT);
     until(&cli, &task, "completed").await;
 }
+
+/// The runner is killed while it says to the hub that it goes on.
+#[tokio::test]
+async fn an_answer_is_acted_on_although_the_runner_was_killed() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let cli = Cli::pair(&hub).await;
+    let relay = Relay::start(hub.client.address).await;
+    let address = go_through(&cli, &hub, &relay);
+    let through = ["--hub", address.as_str()];
+    let script = "if grep -q Tuesday; then echo booked; else echo 'Which day?'; exit 10; fi";
+    let runner = Runner::start(&cli, &through, script);
+    let task = cli.task(&[]).await;
+    until(&cli, &task, "input-required").await;
+    let waits =
+        async || std::fs::read_to_string(journal(&cli, &task)).ok()?.contains("waiting").then_some(());
+    eventually(waits).await;
+    relay.leave_unanswered("patch /tasks/");
+    cli.ok(&["message", &task, "Tuesday"]).await;
+    eventually(async || (relay.silences() > 0).then_some(())).await;
+    runner.kill().await;
+    relay.answer_all();
+    let _runner = Runner::start(&cli, &through, script);
+    assert_eq!(until(&cli, &task, "completed").await["result"], "booked");
+}
+
+/// Whoever sends a task may choose its id, and some file systems take names for the same that differ in case only.
+#[tokio::test]
+async fn tasks_whose_ids_differ_in_case_share_no_file() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let cli = Cli::pair(&hub).await;
+    let (ada, bob) = (agent_of(&cli, &hub.client, "ada"), agent_of(&cli, &hub.client, "bob"));
+    let tasks = ["Report_A", "report_a", "REPORT_a"];
+    for id in tasks {
+        ada.task_with(&bob, serde_json::json!({ "id": id, "title": "A task" })).await;
+    }
+    // What an earlier version has written down under the id itself.
+    let folder = journal(&cli, "x").with_file_name("");
+    std::fs::create_dir_all(&folder).unwrap();
+    let entry = r#"{"task":"Report_A","attempt":1,"tries":0,"key":"k","phase":{"phase":"taken"}}"#;
+    std::fs::write(folder.join("Report_A.json"), entry).unwrap();
+    let script = format!(
+        "ls $XDG_STATE_HOME/tandem/bob.d/run/journal >> $HOME/journal; pwd >> $HOME/folders; {SCRIPT}"
+    );
+    let _runner = Runner::start(&cli, &["--concurrency", "3"], &script);
+    until_lines(&cli, "pids", 3).await;
+    let names = |file: &str| {
+        let names = lines(&cli, file).into_iter().map(|line| line.rsplit('/').next().unwrap().to_owned());
+        // Not those that are just being written.
+        names.filter(|name| !name.contains("-new-")).collect::<std::collections::BTreeSet<_>>()
+    };
+    let expected = |ending: &str| {
+        ["+report_+a", "report_a", "+r+e+p+o+r+t_a"].map(|name| format!("{name}{ending}")).into()
+    };
+    assert_eq!(names("folders"), expected(""));
+    // The last of them to start has seen all.
+    assert_eq!(names("journal"), expected(".json"));
+    std::fs::write(cli.home.join("go"), "").unwrap();
+    for task in tasks {
+        until(&cli, task, "completed").await;
+    }
+}
