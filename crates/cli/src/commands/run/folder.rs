@@ -24,6 +24,8 @@ const FILES_IN_MAX: usize = 100;
 const BYTES_IN_MAX: u64 = 1024 * 1024 * 1024;
 /// How the names of folders begin that are about to be removed.
 const DISCARDED: &str = ".discarded-";
+/// How often the folder of a task is kept. Its sender can let it run any number of times.
+const KEPT_MAX: u32 = 100;
 
 #[derive(Debug)]
 pub(super) struct Folder(pub(super) PathBuf);
@@ -135,6 +137,19 @@ pub(super) fn discard(path: &Path) -> Outcome {
             drop(tokio::task::spawn_blocking(move || remove(&aside)));
             Ok(())
         }
+    }
+}
+
+/// Gives a folder a name of its own, under which no later run of its task finds it. Returns that; `None` if there is no folder.
+pub(super) fn keep(path: &Path) -> std::io::Result<Option<PathBuf>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let places = (1..=KEPT_MAX).map(|number| path.with_file_name(format!("{name}.kept-{number}")));
+    let free = places.into_iter().find(|place| place.symlink_metadata().is_err());
+    let free = free.ok_or_else(|| std::io::Error::other("it was kept too often"))?;
+    match fs::rename(path, &free) {
+        Ok(()) => Ok(Some(free)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -16,10 +16,10 @@ use tokio::sync::{Notify, watch};
 
 use super::super::Session;
 use super::super::task_view::file_of;
-use super::folder::discard;
+use super::folder::{discard, keep};
 use super::input::Thread;
 use super::journal::{Entry, Journal, Phase, ResultKind, WorkResult, file_name};
-use super::output::said;
+use super::output::{OUTPUT_FILE, said};
 use super::sources::Sources;
 use super::{Options, Stop};
 use crate::exit::{Exit, Failure, Outcome};
@@ -126,13 +126,14 @@ impl Runner {
         if view.target_agent_id != self.me || view.status.is_terminal() {
             return Ok(self.finish(id));
         }
-        let entry = self.journal.find(id).filter(|entry| entry.attempt == view.attempt);
+        let entry = self.journal.find(id);
+        if let Some(older) = entry.as_ref().filter(|entry| entry.attempt != view.attempt) {
+            self.finish_with(older);
+        }
+        let entry = entry.filter(|entry| entry.attempt == view.attempt);
         match view.status {
             Status::Submitted => Box::pin(self.take(&view, control)).await,
-            _ if !self.is_ours(&view) => {
-                self.journal.forget(id);
-                Ok(Next::Done)
-            }
+            _ if !self.is_ours(&view) => Ok(self.finish(id)),
             Status::Working => Box::pin(self.go_on(view, entry, control)).await,
             Status::InputRequired | Status::AuthRequired => self.wait(view, entry).await,
             _ => Ok(Next::Done),
@@ -290,23 +291,37 @@ impl Runner {
         self.journal.find(task).map_or(Next::Done, |entry| self.finish_with(&entry))
     }
 
-    /// Forgets a task by its entry. Its folder stays if it has files that were not sent: they are nowhere else.
+    /// Forgets a task by its entry.
     pub(super) fn finish_with(&self, entry: &Entry) -> Next {
         let task = &entry.task;
-        let folder = self.folder_of(task);
         if entry.keeps_folder {
-            self.journal.forget(task);
-            let place = folder.display();
-            self.session.terminal.warn(&format!("{task}: {place} stays, with files that were not sent."));
-            return Next::Done;
+            self.keep_folder(task);
+        } else {
+            if !self.options.keep_folders {
+                let _ = discard(&self.folder_of(task));
+            }
+            let _ = std::fs::remove_file(self.output_file(task));
         }
-        if !self.options.keep_folders {
-            let _ = discard(&folder);
-        }
-        let _ = std::fs::remove_file(self.output_file(task));
         // At the end: what a killed runner has not removed is removed by the next one.
         self.journal.forget(task);
         Next::Done
+    }
+
+    /// Puts the folder of a task aside, because it has files that were not sent: they are nowhere else.
+    pub(super) fn keep_folder(&self, task: &TaskId) {
+        let folder = self.folder_of(task);
+        let (place, why) = match keep(&folder) {
+            Ok(Some(place)) => {
+                // It may be what was not sent.
+                let _ = std::fs::rename(self.output_file(task), place.join(OUTPUT_FILE));
+                (place, String::new())
+            }
+            Ok(None) => return,
+            Err(error) => (folder, format!(" It stays until the task runs again: {error}")),
+        };
+        self.session
+            .terminal
+            .warn(&format!("{task}: {} has files that were not sent.{why}", place.display()));
     }
 
     /// The folder of a task's worker.

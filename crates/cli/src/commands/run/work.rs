@@ -73,6 +73,9 @@ impl Runner {
             Ok(command) => command,
             Err(failure) => return self.not_started(view, entry, StartError::lasting(failure.what())).await,
         };
+        if entry.keeps_folder {
+            self.keep_folder(&view.id);
+        }
         let folder = Folder::prepare(self.folder_of(&view.id))?;
         let thread = Thread::read(&self.client, view).await?;
         let before = Entry { keeps_folder: false, ..entry };

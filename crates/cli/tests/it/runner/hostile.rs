@@ -161,14 +161,19 @@ async fn files_that_the_hub_does_not_take_are_named_and_stay(#[values(Db::Sqlite
     assert!(result.starts_with("done\n\n(Not sent: b.zip ("), "{result}");
     assert!(result.contains("are not accepted: send image/*") && !result.contains("a.txt"), "{result}");
     assert_eq!(super::files(&cli, &task).await, ["text\n"]);
-    let folder = |task: &str| cli.home.join(format!("state/tandem/bob.d/run/tasks/{task}"));
-    let stays = || runner.log().contains(&format!("{} stays", folder(&task).display()));
+    let folder = |task: &str| cli.home.join(format!("state/tandem/bob.d/run/tasks/{task}.kept-1"));
+    let stays = || runner.log().contains(&format!("{} has files", folder(&task).display()));
     eventually(async || stays().then_some(())).await;
     assert!(folder(&task).join("out/b.zip").exists());
     assert!(!super::journal(&cli, &task).exists());
     // Nothing that happens to the task later takes them away: its end is an event, which the runner sees before the next
     // task.
     until(&cli, &cli.task(&[]).await, "completed").await;
+    assert!(folder(&task).join("out/b.zip").exists());
+    // Nor does the sender, who lets the program run again.
+    cli.ok(&["task", "status", &task, "working"]).await;
+    let second = cli.home.join(format!("state/tandem/bob.d/run/tasks/{task}.kept-2"));
+    eventually(async || second.join("out/b.zip").exists().then_some(())).await;
     assert!(folder(&task).join("out/b.zip").exists());
     runner.kill().await;
     // Nor are those that it does not send.
@@ -178,4 +183,19 @@ async fn files_that_the_hub_does_not_take_are_named_and_stay(#[values(Db::Sqlite
     assert!(result.starts_with("done\n\n(1 files were not sent") && result.contains(": inner.)"), "{result}");
     eventually(async || (!super::journal(&cli, &task).exists()).then_some(())).await;
     assert!(folder(&task).join("out/inner/y").exists());
+}
+
+/// What could not be sent with a question is not lost when the program runs again for the answer.
+#[tokio::test]
+async fn files_that_could_not_be_sent_outlive_the_next_run() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let cli = Cli::pair(&hub).await;
+    let script = "if grep -q Tuesday; then echo booked; else printf 'PK\\003\\000' > out/b.zip; echo 'Which day?'; exit 10; fi";
+    let _runner = Runner::start(&cli, &[], script);
+    let task = cli.task(&[]).await;
+    until(&cli, &task, "input-required").await;
+    cli.ok(&["message", &task, "Tuesday"]).await;
+    assert_eq!(until(&cli, &task, "completed").await["result"], "booked");
+    let kept = cli.home.join(format!("state/tandem/bob.d/run/tasks/{task}.kept-1/out/b.zip"));
+    assert!(kept.exists());
 }
