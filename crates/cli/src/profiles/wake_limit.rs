@@ -46,6 +46,8 @@ impl WakeLimit {
 
     /// Notes that these agents have woken the model, each once.
     pub(crate) fn note<'a>(&mut self, agents: impl Iterator<Item = &'a AgentId>, now: Timestamp) {
+        // Another program may have noted some since this one looked.
+        self.refresh(now);
         for agent in agents.collect::<BTreeSet<_>>() {
             self.wakes.note(agent, now);
         }

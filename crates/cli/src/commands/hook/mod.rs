@@ -18,6 +18,7 @@ use tandem_api::agents::ReportReach;
 use tandem_api::inbox::InboxItem;
 use tandem_core::wake::Rung;
 use tandem_core::{AgentId, TaskId};
+use tokio::time::Instant;
 
 use super::session::block_on_and_leave;
 use super::{Common, Session};
@@ -31,6 +32,8 @@ use shown::Shown;
 
 /// Time limit for the hub's answer. The tool waits that long.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// Until when titles are waited for: there must be time left to say the rest without them.
+const TITLES_MAX: Duration = Duration::from_millis(1_500);
 
 /// Arguments of `tandem hook`.
 #[derive(Debug, Args)]
@@ -108,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, common: &Common) -> Outcome {
 impl Hook {
     /// Prints what is new, and reports it to the hub.
     async fn tell(&self) -> Outcome {
-        let is_stop = self.input.is_stop();
+        let (is_stop, titles_until) = (self.input.is_stop(), Instant::now() + TITLES_MAX);
         let inbox = news::inbox(&self.session.client).await?;
         let mut candidates = self.shown.unseen(&inbox);
         if is_stop {
@@ -118,7 +121,7 @@ impl Hook {
         // In an answer to `Stop` the text stands where the user's own words stand: nothing of a peer belongs there.
         let wording = match is_stop {
             true => Wording::Fixed,
-            false => Wording::WithTitles(news::titles(&self.session.client, &candidates).await),
+            false => Wording::WithTitles(news::titles(&self.session.client, &candidates, titles_until).await),
         };
         let taken = self.shown.take(candidates, &inbox).await;
         let (news, before) = if is_stop { taken.waking() } else { (taken.news, taken.before) };

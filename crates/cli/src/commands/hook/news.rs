@@ -1,7 +1,6 @@
 //! What is new for an agent, and the line that says so.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use tandem_api::actor::Actor;
 use tandem_api::inbox::{InboxItem, InboxKind, InboxView};
@@ -28,8 +27,6 @@ const THREADS_MAX: usize = 20;
 const MESSAGES_MAX: i64 = 50;
 /// Tasks in one report to the hub.
 const REPORTED_MAX: usize = 100;
-/// How long the titles of encrypted tasks may take: the tool waits.
-const TITLES_MAX: Duration = Duration::from_secs(5);
 /// In place of a title for which no key vouches.
 const NO_TITLE: &str = "an encrypted task whose title is not verified";
 
@@ -76,8 +73,7 @@ pub(super) async fn waking(
 }
 
 /// Opens the titles of encrypted tasks that the line may name, as far as they come in time.
-pub(super) async fn titles(client: &Client, items: &[InboxItem]) -> Titles {
-    let until = Instant::now() + TITLES_MAX;
+pub(super) async fn titles(client: &Client, items: &[InboxItem], until: Instant) -> Titles {
     let mut titles = Titles::new();
     for (number, item) in items.iter().enumerate() {
         let Some(task) = &item.task_id else { continue };

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use serde_json::json;
 
-use super::{ended, input, is_following, told, waiter};
+use super::{ended, input, is_following, news, told, waiter};
 use crate::command::Cli;
-use crate::harness::{Db, Harness, eventually};
+use crate::harness::{Db, Harness, PATIENCE, eventually};
 
 /// Looking up a name cannot be stopped, and takes its time on a laptop without a network.
 #[cfg(target_os = "linux")]
@@ -39,7 +39,7 @@ async fn a_name_service_that_hangs_costs_two_seconds(#[values(Db::Sqlite)] db: D
         let ran = cli.run_with(&arguments, &input("SessionStart", "one")).await;
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
         let took = started.elapsed();
-        assert!(took > Duration::from_millis(900) && took < Duration::from_secs(15), "{more:?}: {took:?}");
+        assert!(took > Duration::from_millis(900) && took < PATIENCE * 2, "{more:?}: {took:?}");
     }
 }
 
@@ -56,7 +56,7 @@ async fn workers_of_a_runner_hear_nothing(#[values(Db::Sqlite)] db: Db) {
     }
     assert_eq!(ended(waiter(&cli, "one", &[]).await).await, (0, String::new()));
     cli.variables.clear();
-    assert!(told(&cli, "claude", "SessionStart", "one").await.contains(&task), "it was not counted as shown");
+    assert!(news(&cli, "claude", "SessionStart", "one").await.contains(&task), "it was not counted as shown");
 }
 
 /// Claude Code takes exit code 2 of a hook for an order. Wrong arguments have that code in every other command.
@@ -112,7 +112,7 @@ async fn one_agent_wakes_the_model_so_often(#[values(Db::Sqlite)] db: Db) {
     let cli = Cli::pair(&hub).await;
     let file = cli.home.join("state/tandem/bob.d/wakes.json");
     let first = cli.task(&[]).await;
-    assert!(told(&cli, "claude", "Stop", "one").await.contains(&first));
+    assert!(news(&cli, "claude", "Stop", "one").await.contains(&first));
     let wakes: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(wakes.as_array().unwrap().len(), 1, "{wakes}");
     // It had 59 others before.
@@ -127,10 +127,10 @@ async fn one_agent_wakes_the_model_so_often(#[values(Db::Sqlite)] db: Db) {
     cli.ok(&["pair", code["code"].as_str().unwrap(), "--agent", "bob"]).await;
     cli.ok(&["context", "use", "ada"]).await;
     let sent = cli.json(&["send", "bob", "Look", "--agent", "eve"]).await;
-    let line = told(&cli, "claude", "Stop", "one").await;
+    let line = news(&cli, "claude", "Stop", "one").await;
     assert!(line.contains(sent["id"].as_str().unwrap()) && !line.contains(&second), "{line}");
     // A step of the model shows it; so does the next hour.
-    assert!(told(&cli, "claude", "PostToolUse", "one").await.contains(&second));
+    assert!(news(&cli, "claude", "PostToolUse", "one").await.contains(&second));
     std::fs::remove_file(&file).unwrap();
     let third = cli.task(&[]).await;
     let (code, line) = ended(waiter(&cli, "one", &[]).await).await;
@@ -148,7 +148,7 @@ async fn what_cannot_be_remembered_starts_no_turn(#[values(Db::Sqlite)] db: Db) 
     std::fs::create_dir_all(&state).unwrap();
     std::fs::write(state.join("hook"), "no folder").unwrap();
     for _ in 0..2 {
-        assert!(told(&cli, "claude", "UserPromptSubmit", "one").await.contains(&task), "it is told again");
+        assert!(news(&cli, "claude", "UserPromptSubmit", "one").await.contains(&task), "it is told again");
         assert_eq!(told(&cli, "claude", "Stop", "one").await, "");
     }
     let waiting = waiter(&cli, "one", &["--max-wait", "1s"]).await;
