@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use rstest::rstest;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tandem_core::Timestamp;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 
@@ -57,25 +59,36 @@ impl Offline {
         tool
     }
 
-    /// Bob sends an encrypted task and waits for the answer.
-    async fn answered(&self, agent: &str) -> Value {
-        let sent = self.ok(&["send", agent, QUESTION, "--encrypt", "--wait", "--agent", "bob"]).await;
-        assert!(sent.stdout.contains(ANSWER), "{sent:?}");
-        self.ok(&["task", "show", "@", "--agent", "bob", "--json"]).await.json()
+    /// Bob sends an encrypted task and waits for the answer, of which there is one. Prints how long it took.
+    async fn answered(&self, agent: &str, what: &str) -> Value {
+        let sent = self
+            .ok(&["send", agent, QUESTION, "--encrypt", "--wait", "--timeout", "60s", "--agent", "bob"])
+            .await;
+        assert!(sent.stdout.contains(ANSWER), "{what}: {sent:?}");
+        let shown = self.ok(&["task", "show", "@", "--agent", "bob", "--json"]).await.json();
+        let replies =
+            shown["messages"].as_array().unwrap().iter().filter(|message| message["kind"] == "reply");
+        assert_eq!((replies.count(), &shown["status"]), (1, &json!("completed")), "{what}: {shown}");
+        let at = |name: &str| serde_json::from_value::<Timestamp>(shown[name].clone()).unwrap();
+        println!("{agent}, {what}: {} ms", at("completedAt").ms_since(at("createdAt")));
+        shown
     }
 
-    /// Waits until a bridge follows the events of an agent. What is sent before starts no turn.
-    async fn followed(&self, agent: &str) {
-        let key = self.ok(&["context", "key", agent]).await.stdout;
-        let key = format!("Authorization: Bearer {}", key.trim());
-        let url = "http://127.0.0.1:3000/api/v1/agents/me/reach";
-        eventually(async || {
-            let reach = self.run(Path::new("curl"), &["-s", "-H", &key, url]).await.stdout;
-            let reach: Value = serde_json::from_slice(&reach).unwrap();
-            let follows = |rung: &Value| rung["rung"] == "pull" && rung["providedUntil"].is_string();
-            reach["rungs"].as_array().unwrap().iter().any(follows).then_some(())
-        })
-        .await;
+    /// Waits until so many sockets are open at the hub, or more; or none. What is sent before a bridge follows starts no turn.
+    async fn sockets(&self, count: u64) {
+        let look = async {
+            loop {
+                let hub = self.ok(&["top", "--once", "--json", "--data", "../hub"]).await.json();
+                let open = hub["openSockets"].as_u64().unwrap();
+                if open >= count && (count > 0 || open == 0) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE * 4, look)
+            .await
+            .unwrap_or_else(|_| panic!("there are not {count} sockets"));
     }
 
     /// How bob sees the agent.
@@ -84,14 +97,16 @@ impl Offline {
     }
 }
 
-/// An idle session of Claude Code, as set-up leaves it, gets encrypted tasks and answers them. Nobody types. With hooks, the one
-/// at the beginning of the turn that the inbox has started is the first to show the task.
-#[rstest]
-#[case(&["--allow-tools"], "channel")]
-#[case(&["--allow-tools", "--hooks"], "hook")]
-#[tokio::test]
-async fn an_idle_claude_code_is_woken_and_answers(#[case] more: &[&str], #[case] surfaced_by: &str) {
-    let offline = Offline::start().await;
+/// The Claude Code of today, and one from before sessions had an inbox.
+const NEWEST: &str = "node_modules/.bin/claude";
+const OLDER: &str = "older/node_modules/.bin/claude";
+
+/// Sets Claude Code up and starts a stand-in for its model. Gives what starts a session in which nobody types.
+async fn claude<'a>(
+    offline: &'a Offline,
+    program: &str,
+    more: &[&str],
+) -> (Child, impl Fn() -> Child + use<'a>) {
     let home = &offline.cli.home;
     let folder = home.join("work").display().to_string();
     // What a person has answered when the tool was started for the first time.
@@ -102,23 +117,63 @@ async fn an_idle_claude_code_is_woken_and_answers(#[case] more: &[&str], #[case]
     });
     write(&home.join(".claude.json"), &known.to_string());
     offline.connect("claude", more).await;
-
-    let _model = offline.model("claude-model.mjs", "4100");
-    let claude = installed().join("node_modules/.bin/claude");
+    let (model, _) = offline.model("claude-model.mjs", "4100");
+    let program = installed().join(program);
     let variables = [("ANTHROPIC_BASE_URL", "http://127.0.0.1:4100"), ("ANTHROPIC_API_KEY", "x")];
-    let _claude = offline.in_terminal(&claude, &[], &variables);
-    eventually(async || {
-        // The bridge has a socket, and so has the hook that waits.
-        let hub = offline.ok(&["top", "--once", "--json", "--data", "../hub"]).await.json();
-        (hub["openSockets"].as_u64() >= Some(if surfaced_by == "hook" { 2 } else { 1 })).then_some(())
-    })
-    .await;
+    (model, move || offline.in_terminal(&program, &[], &variables))
+}
 
-    for _ in 0..2 {
-        let shown = offline.answered("ada-claude").await;
-        assert_eq!(shown["delivery"]["surfacedBy"], surfaced_by, "{shown}");
-    }
-    assert_eq!(offline.seen().await["reach"], "channel", "the model was seen to react");
+/// Sessions of Claude Code, as set-up leaves it, get encrypted tasks and answer them. Nobody types. With hooks, the one at the
+/// beginning of the turn that the inbox has started is the first to show the task; the older version has its hooks only.
+#[rstest]
+#[case::newest(NEWEST, &["--allow-tools"], "channel", "channel")]
+#[case::newest_with_hooks(NEWEST, &["--allow-tools", "--hooks"], "hook", "channel")]
+#[case::older_with_hooks(OLDER, &["--allow-tools", "--hooks"], "hook", "hook")]
+#[tokio::test]
+async fn claude_code_is_woken_and_answers(
+    #[case] program: &str,
+    #[case] more: &[&str],
+    #[case] surfaced_by: &str,
+    #[case] reach: &str,
+) {
+    let offline = Offline::start().await;
+    let (_model, start) = claude(&offline, program, more).await;
+    // Each bridge has a socket, and so has the one hook that waits for its turn.
+    let hooks = u64::from(more.contains(&"--hooks"));
+    let answers = async |what: &str| {
+        let shown = offline.answered("ada-claude", what).await;
+        assert_eq!(shown["delivery"]["surfacedBy"], surfaced_by, "{what}: {shown}");
+    };
+    let mut first = start();
+    offline.sockets(1 + hooks).await;
+    answers("fresh").await;
+    answers("idle").await;
+    first.kill().await.unwrap();
+    offline.sockets(0).await;
+    let _again = start();
+    offline.sockets(1 + hooks).await;
+    answers("killed and started again").await;
+    let _second = start();
+    offline.sockets(2 + hooks).await;
+    answers("two at once").await;
+    assert_eq!(offline.seen().await["reach"], reach, "the model was seen to react");
+}
+
+/// Nothing wakes an older session without hooks, and nobody says so.
+#[tokio::test]
+async fn an_older_claude_code_without_hooks_claims_nothing() {
+    let offline = Offline::start().await;
+    let (_model, start) = claude(&offline, OLDER, &["--allow-tools"]).await;
+    let _claude = start();
+    offline.sockets(1).await;
+    offline.ok(&["send", "ada-claude", QUESTION, "--encrypt", "--agent", "bob"]).await;
+    assert_eq!(offline.seen().await["reach"], "polling");
+    let shown = offline.ok(&["task", "show", "@", "--agent", "bob", "--json"]).await.json();
+    assert_eq!(
+        (&shown["status"], &shown["delivery"]["surfacedAt"]),
+        (&json!("submitted"), &Value::Null),
+        "{shown}"
+    );
 }
 
 /// Waits until a model has ended a turn with these words. Codex also asks it for other things, such as a title.
@@ -150,16 +205,14 @@ impl Drop for Background<'_> {
     }
 }
 
-/// A session of Codex gets an encrypted task and answers it. Nobody types. One that has just been opened is woken by the app
-/// server of Codex; without that server, by its queue, after it has called a tool of the bridge once.
+/// Sessions of Codex get encrypted tasks and answer them. Nobody types. They are woken by the app server of Codex, in which a
+/// session lives on when its window is killed; without that server by its queue, after a session has called a tool of the bridge
+/// once.
 #[rstest]
-#[case(&[], true)]
-#[case(&["--no-daemon", "Show me my Tandem inbox."], false)]
+#[case(&[])]
+#[case(&["--no-daemon", "Show me my Tandem inbox."])]
 #[tokio::test]
-async fn a_codex_in_which_nobody_types_is_woken_and_answers(
-    #[case] arguments: &[&str],
-    #[case] is_fresh: bool,
-) {
+async fn a_codex_in_which_nobody_types_is_woken_and_answers(#[case] arguments: &[&str]) {
     let offline = Offline::start().await;
     let home = &offline.cli.home;
     let file = home.join(".codex/config.toml");
@@ -175,17 +228,33 @@ async fn a_codex_in_which_nobody_types_is_woken_and_answers(
 
     let (_model, mut turns) = offline.model("codex-model.mjs", "4200");
     let _background = Background(home);
-    let _codex = offline.in_terminal(&codex(), arguments, &[]);
-    if !is_fresh {
-        said(&mut turns, "The inbox is empty.").await;
-    }
-    offline.followed("ada-codex").await;
-
-    let shown = offline.answered("ada-codex").await;
-    assert_eq!(shown["status"], "completed", "{shown}");
-    said(&mut turns, "Done.").await;
+    let program = codex();
+    let is_served = arguments.is_empty();
+    let mut start = async |sockets: u64| {
+        let window = offline.in_terminal(&program, arguments, &[]);
+        if !is_served {
+            said(&mut turns, "The inbox is empty.").await;
+        }
+        offline.sockets(sockets).await;
+        window
+    };
+    let mut first = start(1).await;
+    offline.answered("ada-codex", if is_served { "fresh" } else { "after a call" }).await;
+    offline.answered("ada-codex", "idle").await;
     // The model was idle and called a tool about the news: only then does the bridge claim that it can be woken.
     eventually(async || (offline.seen().await["reach"] == "channel").then_some(())).await;
+    first.kill().await.unwrap();
+    let left = if is_served {
+        offline.answered("ada-codex", "window killed").await;
+        1
+    } else {
+        offline.sockets(0).await;
+        0
+    };
+    let _again = start(left + 1).await;
+    offline.answered("ada-codex", "killed and started again").await;
+    let _second = start(left + 2).await;
+    offline.answered("ada-codex", "two at once").await;
     // The allowance that a person added goes with the entry; what Codex itself has written since stays.
     offline.ok(&["setup", "--remove", "--yes"]).await;
     let text = read(&file);
