@@ -14,7 +14,7 @@ async fn a_session_that_ignores_wakes_leaves_them_to_another() {
     let (cli, ada, bob) = plain_pair(&hub).await;
     let mut tools = Vec::new();
     for _ in 0..2 {
-        tools.push(Tool::old(&cli, "bob", "claude-code", &["--wake-again", "2s"]).await);
+        tools.push(Tool::old(&cli, "bob", "claude-code", &["--wake-again", "4s"]).await);
         followed(&bob).await;
     }
     eventually(async || (hub.open().0 == 2).then_some(())).await;
@@ -32,7 +32,7 @@ async fn a_session_that_ignores_wakes_leaves_them_to_another() {
         assert_eq!(awake.note().await["params"]["meta"]["tasks"], task.as_str());
         awake.call("get_task", json!({ "taskId": task })).await;
     }
-    assert_eq!(deaf.note_within(QUIET * 2).await, None, "they were answered");
+    assert_eq!(deaf.note_within(QUIET * 3).await, None, "they were answered");
 }
 
 /// An agent that sends task after task must not keep the model at work without end.

@@ -48,7 +48,7 @@ async fn a_client_that_never_reads_is_left_when_it_leaves() {
     }
     drop(tool.stdin.take());
     // Its standard output is still open, and nobody reads it.
-    let ended = tokio::time::timeout(PATIENCE / 4, tool.child.wait()).await;
+    let ended = tokio::time::timeout(PATIENCE, tool.child.wait()).await;
     ended.expect("the bridge ends").unwrap();
 }
 

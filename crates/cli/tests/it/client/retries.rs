@@ -71,7 +71,7 @@ async fn a_call_gives_up_in_time() {
     let started = Instant::now();
     let error = client.create_pairing_code().await.unwrap_err();
     assert!(matches!(error, Error::Lost { .. }), "{error}");
-    assert!(started.elapsed() < PATIENCE && server.count() > 2);
+    assert!(started.elapsed() < PATIENCE && server.count() >= 2);
     // A wait that does not fit is not begun.
     let later = refusal("503 Unavailable", "retry-after: 100\r\n", "unavailable");
     let server = Server::start(&[later]).await;
@@ -105,11 +105,11 @@ async fn a_transfer_waits_for_the_hub_as_long_as_other_calls(
     // Only heads of requests have a key; pieces of the body may count as well.
     let count = |server: &Server| server.keys().iter().filter(|key| !key.is_empty()).count();
     assert!(started.elapsed() < PATIENCE && count(&server) == 1);
-    // Short ones are waited for, as long as they fit together.
+    // Short ones are waited for, as long as they fit together: three do, and fewer on a machine that is busy.
     let server = Server::start(&[refusal(status, "retry-after: 1\r\n", code)]).await;
     let client = server.client().with_patience(Duration::from_millis(2_900));
     client.upload(&"task_1".parse().unwrap(), &file, |_| {}).await.unwrap_err();
-    assert_eq!(count(&server), 3);
+    assert!((2..=3).contains(&count(&server)), "{}", count(&server));
 }
 
 /// The lost answer would have held the key, and a second agent would be there.
