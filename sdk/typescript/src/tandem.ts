@@ -1,4 +1,5 @@
 // A hub, seen by one agent: its calls, its tasks, its events.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { AnswerLost, type Refused, TandemError, TimedOut, Untrusted } from "./errors.js";
 import { type Event, type EventOptions, EventStream } from "./events.js";
 import type { Calls } from "./generated/calls.js";
