@@ -3,7 +3,7 @@
 use tandem_core::agents::{Agent, Connection};
 use tandem_core::events::EventKind;
 use tandem_core::text::Reason;
-use tandem_core::{AgentId, Approval, Now, Role, Status, Task, TaskId, Timestamp, Verdict};
+use tandem_core::{AgentId, Approval, Now, Operation, Role, StatusChange, Task, TaskId, Timestamp, Verdict};
 use tandem_store::{Tx, agents, connections, tasks as rows};
 
 use crate::decisions::{self, Origin};
@@ -135,7 +135,7 @@ pub fn reject(
             add_rejection(tx, &mut task, reason, now)?;
         }
         let cause = Cause { by: role, reason: Some(given.unwrap_or(DECLINED)), verb: Some("declined") };
-        change_status(tx, &mut task, Status::Cancelled, &cause, now)?;
+        change_status(tx, &mut task, StatusChange::By(Operation::Decline), &cause, now)?;
         Ok(task)
     })
 }

@@ -6,7 +6,7 @@ use tandem_core::events::EventKind;
 use tandem_core::messages::{ContentType, Foreign, Kind, Message};
 use tandem_core::tasks::{CheckInSeconds, Side};
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body};
-use tandem_core::{AgentId, MessageId, Now, Role, Status, Task, TaskId, Timestamp};
+use tandem_core::{AgentId, MessageId, Now, Role, Status, StatusChange, Task, TaskId, Timestamp};
 use tandem_store::events::Appended;
 use tandem_store::{Tx, connections, messages as rows, tasks};
 
@@ -120,7 +120,8 @@ pub fn begin(
         task.position().check(role, Status::Working)?;
         check_message(&task, new)?;
         new.count(tx, &task, now)?;
-        change_status(tx, &mut task, Status::Working, &Cause { by: role, reason: None, verb: None }, now)?;
+        let cause = Cause { by: role, reason: None, verb: None };
+        change_status(tx, &mut task, StatusChange::Set(Status::Working), &cause, now)?;
         let message = add(tx, &mut task, role, new, Kind::Message, now)?;
         tasks::update_thread(tx, &task)?;
         pause_if_budget_spent(tx, &mut task, role, now)?;

@@ -30,7 +30,7 @@ pub use ids::{
     AgentId, ConnectionId, DeliveryId, FileId, Id, IdSource, MessageId, NetworkId, NodeId, Now, PairingId,
     TaskId,
 };
-pub use moves::{MOVES, Refusal, Role, Roles, Standing, Status};
+pub use moves::{MOVES, Operation, Refusal, Role, Roles, Standing, Status, StatusChange};
 pub use tasks::Task;
 pub use time::Timestamp;
 pub use turns::Waits;

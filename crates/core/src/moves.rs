@@ -1,7 +1,7 @@
 //! The task life cycle as data: which status may follow which, and who may set it.
 //!
-//! `MOVES` is the only place with this knowledge. Refusals, `nextStatuses`, the reference page and the tests are
-//! all derived from it.
+//! `MOVES` and `OPERATIONS` are the only place with this knowledge. Refusals, `nextStatuses`, the reference page and the
+//! tests are all derived from them. Only `Task::change_status` changes a status, and it asks them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -220,6 +220,37 @@ pub fn allowed(from: Status, to: Status, reviewed: bool) -> Roles {
     MOVES.iter().find(|m| m.0 == from && m.1 == to).map_or(NO, |m| if reviewed { m.3 } else { m.2 })
 }
 
+/// An operation that changes the status by what it does, not by naming one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// The task is submitted again to the same target.
+    Retry,
+    /// The task is given to another agent.
+    Reassign,
+    /// The target's owner declines it at the approval gate.
+    Decline,
+    /// The connection of its parties ends, or one blocks the other.
+    Disconnect,
+    /// A budget is used up: it waits for its initiator.
+    Pause,
+}
+
+/// What the operations do to a status: from, to, and in which role. They are the same for open and reviewed tasks.
+pub const OPERATIONS: &[(Operation, &[Status], Status, Roles)] = &[
+    (Operation::Retry, &[Failed, Cancelled, Expired], Submitted, I),
+    (Operation::Reassign, &[Submitted, Working, InputRequired, AuthRequired], Submitted, I),
+    (Operation::Decline, &[Submitted], Cancelled, T),
+    (Operation::Disconnect, &[Submitted, Working, InputRequired, AuthRequired], Cancelled, S),
+    (Operation::Pause, &[Submitted, Working, AuthRequired], InputRequired, S),
+];
+
+/// How a status changes: somebody names the next one, or an operation implies it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StatusChange {
+    Set(Status),
+    By(Operation),
+}
+
 /// Why a status change or another action on a task is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -297,6 +328,21 @@ impl Position {
             return Err(Refusal::ReviewRequired);
         }
         Err(Refusal::NotYourMove)
+    }
+
+    /// Decides whether an operation may change the status now, and says to which.
+    pub fn check_operation(self, role: Role, operation: Operation) -> Result<Status, Refusal> {
+        let row = OPERATIONS.iter().find(|row| row.0 == operation && row.3.contains(role));
+        let (_, from, to, _) = row.ok_or(Refusal::NotYourMove)?;
+        if from.contains(&self.status) { Ok(*to) } else { Err(Refusal::InvalidState(self.status)) }
+    }
+
+    /// Decides any change of the status, and says what it becomes.
+    pub fn after(self, role: Role, change: StatusChange) -> Result<Status, Refusal> {
+        match change {
+            StatusChange::Set(to) => self.check(role, to).map(|()| to),
+            StatusChange::By(operation) => self.check_operation(role, operation),
+        }
     }
 
     /// The statuses that this role may set now.

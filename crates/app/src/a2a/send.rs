@@ -2,7 +2,7 @@
 
 use tandem_core::messages::Kind;
 use tandem_core::text::ContextId;
-use tandem_core::{AgentId, Now, Refusal, Role, Status, Task, TaskId, Timestamp};
+use tandem_core::{AgentId, Now, Refusal, Role, Status, StatusChange, Task, TaskId, Timestamp};
 use tandem_store::{Tx, connections, messages, tasks as rows};
 
 use super::{check_context, find, is_visible};
@@ -134,7 +134,8 @@ fn add_to(
     rows::update_thread(tx, task)?;
     let step = task.steps();
     if continues {
-        change_status(tx, task, Status::Working, &Cause { by: role, reason: None, verb: None }, now)?;
+        let cause = Cause { by: role, reason: None, verb: None };
+        change_status(tx, task, StatusChange::Set(Status::Working), &cause, now)?;
     }
     pause_if_budget_spent(tx, task, role, now)?;
     Ok(Sending::new(task, step, false))

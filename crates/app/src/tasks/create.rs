@@ -10,7 +10,7 @@ use tandem_core::tasks::{
     TaskCounts, TaskLinks, Terms, TtlSeconds,
 };
 use tandem_core::text::{Alias, BODY_BYTES_MAX, Body, ContextId, SessionKey, Title};
-use tandem_core::{AgentId, NetworkId, Now, Role, Status, TaskId};
+use tandem_core::{AgentId, NetworkId, Now, Role, Status, StatusChange, TaskId};
 use tandem_seal::CLEAR_TITLE;
 use tandem_store::connections::{self, Reach};
 use tandem_store::{Tx, deadlines, events as event_rows, messages, tasks as rows};
@@ -214,7 +214,7 @@ pub fn create(
     }
     if !new.draft {
         count_as_live(tx, &task)?;
-        submit(tx, &mut task, &route.reach, now)?;
+        submit(tx, &mut task, PUBLISHED, Role::Initiator, &route.reach, now)?;
     }
     write_log(tx, &mut task, None, Role::Initiator, None, now)?;
     if let Some(id) = &new.id {
@@ -291,12 +291,24 @@ pub(super) fn count_as_live(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
     Ok(connections::count_live(tx, &task.initiator, &task.target, 1)?)
 }
 
-/// Submits a task to its target: applies the approval gate, sets the deadlines and appends the event. The caller
-/// saves the task and its history. Returns the number of the event in the target's log.
-pub(super) fn submit(tx: &mut Tx<'_>, task: &mut Task, reach: &Reach, now: &Now) -> Result<i64, Error> {
-    task.status = Status::Submitted;
-    task.gate.approval = gate(reach.target_side, reach.target_default);
-    task.gate.note = None;
+/// How a draft is published, and a task that was none.
+pub(super) const PUBLISHED: StatusChange = StatusChange::Set(Status::Submitted);
+
+/// Submits a task to its target, for the first time or as a new attempt: applies the approval gate, sets the deadlines and
+/// appends the event. The caller saves the task and its history. Returns the number of the event in the target's log.
+pub(super) fn submit(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    change: StatusChange,
+    by: Role,
+    reach: &Reach,
+    now: &Now,
+) -> Result<i64, Error> {
+    task.change_status(by, change)?;
+    if task.is_published() {
+        task.begin_again();
+    }
+    task.gate = GateState { approval: gate(reach.target_side, reach.target_default), note: None };
     task.delivery.queued_at = Some(now.at);
     task.delivery.expires_at = task.terms.ttl_seconds.map(|seconds| now.at.plus_seconds(seconds));
     if let Some(due_at) = task.delivery.expires_at {

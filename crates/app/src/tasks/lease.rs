@@ -4,12 +4,13 @@ use tandem_core::deadlines::{Deadline, Due};
 use tandem_core::events::EventKind;
 use tandem_core::tasks::{OnStall, Progress, Task};
 use tandem_core::text::Reason;
-use tandem_core::{AgentId, Now, Refusal, Role, Status, TaskId};
+use tandem_core::{AgentId, Now, Refusal, Role, Status, StatusChange, TaskId};
 use tandem_store::{Tx, deadlines, tasks as rows};
 
-use super::{
-    Cause, acknowledge_all, change_status, check_credits, on_task, route_to_target, submit, write_log,
-};
+use super::create::PUBLISHED;
+use super::resubmit::save_resubmitted;
+use super::status::updated_event;
+use super::{Cause, acknowledge_all, change_status, check_credits, on_task, route_to_target, submit};
 use crate::Error;
 use crate::events::{Event, append_event};
 
@@ -100,22 +101,18 @@ pub(crate) fn stall(tx: &mut Tx<'_>, task: &mut Task, now: &Now) -> Result<(), E
             match found.and_then(|route| check_credits(&route.reach).map(|()| route)) {
                 Ok(route) => {
                     let from = task.status;
-                    task.begin_again();
-                    submit(tx, task, &route.reach, now)?;
-                    task.version += 1;
-                    task.updated_at = now.at;
-                    write_log(tx, task, Some(from), Role::Hub, Some(SILENT), now)?;
-                    let updated = super::status::updated_event(task, &cause);
-                    append_event(tx, &task.initiator, updated, now)?;
-                    rows::update(tx, task)?;
-                    Ok(rows::reset_delivery(tx, &task.id)?)
+                    submit(tx, task, PUBLISHED, Role::Hub, &route.reach, now)?;
+                    append_event(tx, &task.initiator, updated_event(task, &cause), now)?;
+                    save_resubmitted(tx, task, from, Role::Hub, Some(SILENT), now)
                 }
                 Err(Error::NotConnected | Error::NoCredits) => {
-                    change_status(tx, task, Status::Expired, &cause, now)
+                    change_status(tx, task, StatusChange::Set(Status::Expired), &cause, now)
                 }
                 Err(other) => Err(other),
             }
         }
-        OnStall::Retry | OnStall::Expire => change_status(tx, task, Status::Expired, &cause, now),
+        OnStall::Retry | OnStall::Expire => {
+            change_status(tx, task, StatusChange::Set(Status::Expired), &cause, now)
+        }
     }
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use tandem_core::tasks::{MaxMessages, Task};
 use tandem_core::text::{Body, Reason, SessionKey, Title};
 use tandem_core::wake::Rung;
-use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, TaskId, Timestamp, Verdict};
+use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, StatusChange, TaskId, Timestamp, Verdict};
 use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Count, Filter};
 use tandem_store::{Tx, agents, deadlines};
@@ -39,7 +39,7 @@ pub use resubmit::{reassign, retry};
 pub use tree::{TREE_MAX, Tree, tree};
 pub use usage::{Usage, report_usage};
 
-use create::{check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
+use create::{PUBLISHED, check_credits, check_limits, check_live_limit, check_size, count_as_live, submit};
 pub(crate) use create::{record_signature, set_check_in};
 pub(crate) use lease::{shorten_lease, stall};
 pub(crate) use receipts::{acknowledge_all, recount_unseen, take_from_unread};
@@ -90,7 +90,7 @@ pub fn expire(tx: &mut Tx<'_>, ids: &[TaskId], now: &Now) -> Result<(), Error> {
                 let decision = decisions::about(tx, &task, Verdict::Expired, None, None, now)?;
                 decisions::note(tx, &decision)?;
             }
-            change_status(tx, &mut task, Status::Expired, &cause, now)?;
+            change_status(tx, &mut task, StatusChange::Set(Status::Expired), &cause, now)?;
         }
     }
     Ok(())
@@ -229,7 +229,8 @@ pub fn change(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, change: &Change, now: 
                 publish_draft(tx, &mut task, &route, reason, now)?;
             }
             (Some(to), _) => {
-                change_status(tx, &mut task, to, &Cause { by: role, reason, verb: None }, now)?;
+                let cause = Cause { by: role, reason, verb: None };
+                change_status(tx, &mut task, StatusChange::Set(to), &cause, now)?;
             }
             (None, _) => {
                 task.version += 1;
@@ -297,7 +298,7 @@ fn publish_draft(
     now: &Now,
 ) -> Result<(), Error> {
     count_as_live(tx, task)?;
-    submit(tx, task, &route.reach, now)?;
+    submit(tx, task, PUBLISHED, Role::Initiator, &route.reach, now)?;
     task.status_reason = reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;

@@ -2,7 +2,7 @@
 
 use tandem_core::messages::{Kind, Message};
 use tandem_core::moves::Position;
-use tandem_core::{AgentId, Now, Status, Task, TaskId};
+use tandem_core::{AgentId, Now, Status, StatusChange, Task, TaskId};
 use tandem_store::{Tx, connections, tasks as rows};
 
 use super::{Cause, Expected, change_status, on_task};
@@ -74,7 +74,7 @@ pub fn reply(
             change_status(
                 tx,
                 &mut task,
-                Status::Working,
+                StatusChange::Set(Status::Working),
                 &Cause { by: role, reason: None, verb: None },
                 now,
             )?;
@@ -85,7 +85,7 @@ pub fn reply(
             rows::update(tx, &task)?;
         } else {
             let cause = Cause { by: role, reason: for_review.then_some(FOR_REVIEW), verb: None };
-            change_status(tx, &mut task, to, &cause, now)?;
+            change_status(tx, &mut task, StatusChange::Set(to), &cause, now)?;
         }
         // A task delivered for review is already paused, with its own reason.
         if !for_review {

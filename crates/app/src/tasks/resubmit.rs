@@ -3,7 +3,7 @@
 use tandem_core::events::EventKind;
 use tandem_core::tasks::{Side, Task, Unseen};
 use tandem_core::text::Alias;
-use tandem_core::{AgentId, Now, Role, Status, TaskId};
+use tandem_core::{AgentId, Now, Operation, Role, Status, StatusChange, TaskId};
 use tandem_store::{Tx, connections, events as event_rows, messages, tasks as rows};
 
 use super::create::parent_shared;
@@ -29,9 +29,8 @@ pub fn retry(
         count_as_live(tx, &task)?;
         // The task no longer counts as ended for its target.
         rows::count_ended(tx, &task.target, false, -1)?;
-        task.begin_again();
-        submit(tx, &mut task, &route.reach, now)?;
-        save_resubmitted(tx, &mut task, from, None, now)?;
+        submit(tx, &mut task, StatusChange::By(Operation::Retry), role, &route.reach, now)?;
+        save_resubmitted(tx, &mut task, from, role, None, now)?;
         Ok(task)
     })
 }
@@ -80,8 +79,8 @@ pub fn reassign(
         // The initiator keeps the former target's messages.
         task.target_side = Side { said: task.target_side.said, ..Side::default() };
         rows::set_target(tx, &task)?;
-        task.begin_again();
-        let event_seq = submit(tx, &mut task, &route.reach, now)?;
+        let event_seq =
+            submit(tx, &mut task, StatusChange::By(Operation::Reassign), role, &route.reach, now)?;
         let thread = messages::clear_marks(tx, &task.id, &task.initiator, event_seq)?;
         if thread > 0 {
             task.target_side.unread = thread;
@@ -89,22 +88,23 @@ pub fn reassign(
             task.target_side.unseen = Unseen { count: thread, first: Some(event_seq), last: Some(event_seq) };
         }
         let detail = format!("reassigned to {}", task.target);
-        save_resubmitted(tx, &mut task, from, Some(&detail), now)?;
+        save_resubmitted(tx, &mut task, from, role, Some(&detail), now)?;
         Ok(task)
     })
 }
 
 /// Saves a task that was submitted again, with its history.
-fn save_resubmitted(
+pub(super) fn save_resubmitted(
     tx: &mut Tx<'_>,
     task: &mut Task,
     from: Status,
+    by: Role,
     detail: Option<&str>,
     now: &Now,
 ) -> Result<(), Error> {
     task.version += 1;
     task.updated_at = now.at;
-    write_log(tx, task, Some(from), Role::Initiator, detail, now)?;
+    write_log(tx, task, Some(from), by, detail, now)?;
     rows::update(tx, task)?;
     Ok(rows::reset_delivery(tx, &task.id)?)
 }

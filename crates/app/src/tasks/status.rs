@@ -3,7 +3,7 @@
 
 use tandem_core::events::EventKind;
 use tandem_core::messages::SYSTEM;
-use tandem_core::{AgentId, Now, Role, Status, Task, TaskId};
+use tandem_core::{AgentId, Now, Operation, Role, Status, StatusChange, Task, TaskId};
 use tandem_store::tasks::{self as rows, LogLine};
 use tandem_store::{Tx, connections};
 
@@ -49,21 +49,22 @@ pub(crate) struct Cause<'a> {
     pub(crate) verb: Option<&'a str>,
 }
 
-/// Changes the status and writes everything that follows from it. The caller has checked that the change is allowed.
+/// Changes the status, if that is allowed, and writes everything that follows from it. A use case that writes something
+/// before has asked already.
 pub(crate) fn change_status(
     tx: &mut Tx<'_>,
     task: &mut Task,
-    to: Status,
+    change: StatusChange,
     cause: &Cause<'_>,
     now: &Now,
 ) -> Result<(), Error> {
-    let from = task.status;
-    let was_published = task.delivery.queued_at.is_some();
-    if was_published && from.is_terminal() != to.is_terminal() {
+    let to = task.position().after(cause.by, change)?;
+    let was_published = task.is_published();
+    if was_published && task.status.is_terminal() != to.is_terminal() {
         // The pair's count changes below. Its row is locked before the logs of the parties, as everywhere.
         connections::lock_pair(tx, &task.initiator, &task.target)?;
     }
-    apply_status(tx, task, to, cause, now)?;
+    let from = apply_status(tx, task, change, cause, now)?;
     if was_published {
         update_counts(tx, task, from)?;
         notify_parties(tx, task, from, cause, now)?;
@@ -84,7 +85,7 @@ pub(super) fn cancel_all(
     let mut tasks = Vec::new();
     for id in ids {
         let Some(mut task) = rows::find(tx, id)?.filter(|task| task.status.is_live()) else { continue };
-        apply_status(tx, &mut task, Status::Cancelled, &cause, now)?;
+        apply_status(tx, &mut task, StatusChange::By(Operation::Disconnect), &cause, now)?;
         rows::update(tx, &task)?;
         // Do not keep the content of thousands of tasks in memory.
         (task.content.description, task.content.keys, task.attempt.result) = (None, None, None);
@@ -104,17 +105,18 @@ pub(super) fn cancel_all(
     Ok(())
 }
 
-/// Sets the status and adds the history entry and, on reviewed tasks, the closing message. The caller saves the task.
+/// Changes the status and adds the history entry and, on reviewed tasks, the closing message. Returns the status before.
+/// The caller saves the task.
 /// Open tasks get no closing message: clients of PairAI take the last message of a thread for the answer.
 fn apply_status(
     tx: &mut Tx<'_>,
     task: &mut Task,
-    to: Status,
+    change: StatusChange,
     cause: &Cause<'_>,
     now: &Now,
-) -> Result<(), Error> {
-    let from = task.status;
-    task.status = to;
+) -> Result<Status, Error> {
+    let from = task.change_status(cause.by, change)?;
+    let to = task.status;
     task.status_reason = cause.reason.map(Into::into);
     task.version += 1;
     task.updated_at = now.at;
@@ -138,7 +140,7 @@ fn apply_status(
         let name = task.party(cause.by).map_or("The hub", |party| party.1).to_owned();
         add_system(tx, task, closing_message(&name, cause, to), now)?;
     }
-    Ok(())
+    Ok(from)
 }
 
 pub(super) fn updated_event<'a>(task: &'a Task, cause: &Cause<'_>) -> Event<'a> {
@@ -199,7 +201,7 @@ pub(crate) fn pause(tx: &mut Tx<'_>, task: &mut Task, by: Role, why: &str, now: 
     let pauses = task.status != Status::InputRequired;
     if pauses {
         let cause = Cause { by: Role::Hub, reason: Some(why), verb: None };
-        apply_status(tx, task, Status::InputRequired, &cause, now)?;
+        apply_status(tx, task, StatusChange::By(Operation::Pause), &cause, now)?;
         append_event(tx, task.other(by).0, updated_event(task, &cause), now)?;
     } else if task.status_reason.as_deref() == Some(why) {
         return Ok(false);

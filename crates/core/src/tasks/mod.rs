@@ -5,7 +5,7 @@ mod parts;
 use crate::approval::Approval;
 use crate::ids::{AgentId, TaskId};
 use crate::messages::Foreign;
-use crate::moves::{Position, Refusal, Role, Standing, Status};
+use crate::moves::{Position, Refusal, Role, Standing, Status, StatusChange};
 use crate::time::Timestamp;
 
 pub use parts::{
@@ -76,6 +76,13 @@ impl Task {
     pub fn position(&self) -> Position {
         let held = self.gate.approval == Some(Approval::Pending) && self.status.is_live();
         Position { status: self.status, reviewed: self.requires_review, held }
+    }
+
+    /// Changes the status if the table of moves lets this role do it, and returns the one before. Nothing else changes a
+    /// status.
+    pub fn change_status(&mut self, by: Role, change: StatusChange) -> Result<Status, Refusal> {
+        let to = self.position().after(by, change)?;
+        Ok(std::mem::replace(&mut self.status, to))
     }
 
     /// Whether the task accepts a message, a file or a reply.
