@@ -54,7 +54,7 @@ pub fn check(
 }
 
 /// How many bytes an agent may still store; `None` without a quota.
-pub fn room(tx: &mut Tx<'_>, by: &AgentId, quota: i64) -> Result<Option<i64>, Error> {
+pub fn space_left(tx: &mut Tx<'_>, by: &AgentId, quota: i64) -> Result<Option<i64>, Error> {
     Ok(if quota > 0 { Some((quota - rows::bytes_of(tx, by)?).max(0)) } else { None })
 }
 

@@ -58,7 +58,7 @@ Examples:
 
 /// A hub with this many waiting deadlines.
 #[derive(Debug, Serialize)]
-struct Waiting {
+struct DeadlineLoad {
     deadlines: u64,
     /// Of one processor, without requests.
     idle_cpu_percent: Option<f64>,
@@ -68,7 +68,7 @@ struct Waiting {
 /// Everything that was measured.
 #[derive(Debug, Serialize)]
 struct Report {
-    waiting: Vec<Waiting>,
+    waiting: Vec<DeadlineLoad>,
     burst: usize,
     /// From the first expiry to the last, as they are due.
     due_within_ms: f64,
@@ -151,7 +151,7 @@ async fn with_waiting(
     hub: Process,
     agents: &[Agent],
     deadlines: u64,
-) -> anyhow::Result<(Waiting, Process)> {
+) -> anyhow::Result<(DeadlineLoad, Process)> {
     // The hub finishes its start first.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = hub.cpu_seconds();
@@ -163,7 +163,7 @@ async fn with_waiting(
     if made.errors > 0 {
         bail!("{} tasks were not made: {}", made.errors, made.first_error.unwrap_or_default());
     }
-    Ok((Waiting { deadlines, idle_cpu_percent, tasks_per_second: made.rate }, hub))
+    Ok((DeadlineLoad { deadlines, idle_cpu_percent, tasks_per_second: made.rate }, hub))
 }
 
 fn wall_ms() -> f64 {

@@ -59,7 +59,7 @@ impl Item {
 }
 
 /// A task that waits for its target, as a query finds it.
-struct Waiting {
+struct WaitingTask {
     task: TaskId,
     title: String,
     from: AgentId,
@@ -74,7 +74,7 @@ struct Waiting {
 }
 
 columns! {
-    "t", waiting: Waiting {
+    "t", waiting: WaitingTask {
         task: id,
         title,
         from: initiator_id,
@@ -102,13 +102,13 @@ pub fn waiting(
     let mut query = Query::default();
     query.push(sql!(
         "select {} from tasks t join agents a on a.id = t.initiator_id where t.target_id = ",
-        Waiting
+        WaitingTask
     ));
     query.bind(target).push(" and t.status = 'submitted' and t.lane >= ").bind(first_lane);
     query.push(" and t.lane < ").bind(first_lane + HELD_LANES);
     push_after(&mut query, ["t.lane", "t.created_at", "t.id"], first_lane, kind, after);
     query.push(" order by t.lane, t.created_at, t.id limit ").bind(limit);
-    let item = |found: Waiting| Item {
+    let item = |found: WaitingTask| Item {
         kind,
         rank: found.rank,
         task: Some(found.task),

@@ -16,14 +16,14 @@ use crate::plan::Plan;
 /// How many jobs wait at most.
 const WAITING_MAX: usize = 256;
 
-type Waiting = (Instant, Job);
+type QueuedJob = (Instant, Job);
 
 /// The way into the queue.
 #[derive(Debug, Clone)]
-pub(crate) struct LockQueue(SyncSender<Waiting>);
+pub(crate) struct LockQueue(SyncSender<QueuedJob>);
 
 impl LockQueue {
-    pub(crate) fn new() -> (Self, Receiver<Waiting>) {
+    pub(crate) fn new() -> (Self, Receiver<QueuedJob>) {
         let (queue, waiting) = sync_channel(WAITING_MAX);
         (Self(queue), waiting)
     }
@@ -40,9 +40,9 @@ impl LockQueue {
 }
 
 /// Tries the jobs that wait in turn, each until its time is over. Ends when nobody can add one any more.
-pub(crate) fn serve(mut conn: Conn, arriving: &Receiver<Waiting>, shared: &Shared) {
+pub(crate) fn serve(mut conn: Conn, arriving: &Receiver<QueuedJob>, shared: &Shared) {
     let mut plan = Plan::new();
-    let mut waiting: VecDeque<Waiting> = VecDeque::new();
+    let mut waiting: VecDeque<QueuedJob> = VecDeque::new();
     loop {
         if waiting.is_empty() {
             match arriving.recv() {

@@ -106,7 +106,7 @@ pub fn view(
     wanted: Wanted,
     now: &Now,
 ) -> Result<Conversation, Error> {
-    let found = rows::find_waiting(tx, id)?.filter(|found| is_visible(&found.task, by, host));
+    let found = rows::find_in_queue(tx, id)?.filter(|found| is_visible(&found.task, by, host));
     let found = found.ok_or(Error::NotFound("task"))?;
     check_not_overdue([&found.task], now)?;
     let mut conversation = Conversation::new(found.task, found.ahead);

@@ -111,7 +111,7 @@ pub fn titles(tx: &mut Tx<'_>, by: &AgentId, ids: &[TaskId]) -> Result<Vec<(Task
 
 /// A task and, while it is submitted, the number of live tasks that its target has before it.
 pub fn view(tx: &mut Tx<'_>, by: &AgentId, id: &TaskId, now: &Now) -> Result<(Task, Option<i64>), Error> {
-    let found = rows::find_waiting(tx, id)?.ok_or(Error::NotFound("task"))?;
+    let found = rows::find_in_queue(tx, id)?.ok_or(Error::NotFound("task"))?;
     found.task.role_of(by).ok_or(Error::NotFound("task"))?;
     check_not_overdue([&found.task], now)?;
     Ok((found.task, found.ahead))

@@ -31,7 +31,7 @@ pub(super) struct Files {
 
 /// What was measured meanwhile.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct WhileTransferring {
     pub(super) reads: Figures,
     pub(super) megabytes_per_second: f64,
     pub(super) memory_most_mb: Option<f64>,
@@ -112,7 +112,7 @@ impl Files {
         reads: &Reads,
         span: Span,
         url: Option<String>,
-    ) -> anyhow::Result<Beside> {
+    ) -> anyhow::Result<WhileTransferring> {
         let stop = Arc::new(AtomicBool::new(false));
         let begun = Instant::now();
         let mut running = JoinSet::new();
@@ -146,6 +146,6 @@ impl Files {
         }
         let megabytes = (done * self.size) as f64 / 1_000_000.0;
         let megabytes_per_second = megabytes / begun.elapsed().as_secs_f64();
-        Ok(Beside { reads, megabytes_per_second, memory_most_mb: peak })
+        Ok(WhileTransferring { reads, megabytes_per_second, memory_most_mb: peak })
     }
 }

@@ -28,12 +28,12 @@ const LAST_WRITE: Duration = Duration::from_secs(2);
 /// Marks that are not written yet.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingMarks>,
     added: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingMarks {
     /// Shared with readers; changed as a copy while one of them holds it.
     tasks: Arc<HashMap<TaskId, DeliveryMark>>,
     /// How far each agent has polled its log.
@@ -67,7 +67,7 @@ fn unmarked(task: TaskId, target: &AgentId) -> DeliveryMark {
     DeliveryMark { task, target: target.clone(), pushed_at: None, fetched_at: None, surfaced: None }
 }
 
-impl Waiting {
+impl PendingMarks {
     /// Merges marks. The later time wins: it may belong to a new attempt. Returns false if there was no room.
     fn add(&mut self, marks: impl IntoIterator<Item = DeliveryMark>) -> bool {
         let tasks = Arc::make_mut(&mut self.tasks);
@@ -98,7 +98,7 @@ impl Waiting {
 }
 
 impl Marks {
-    fn change<T>(&self, change: impl FnOnce(&mut Waiting) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut PendingMarks) -> T) -> T {
         change(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -35,7 +35,7 @@ impl Removals {
     }
 
     /// Waits until there is room for the files of another batch.
-    pub(crate) async fn room(&self) {
+    pub(crate) async fn wait_for_space(&self) {
         loop {
             let removed = self.removed.notified();
             if self.waiting().len() < WAITING_MAX {
@@ -82,7 +82,7 @@ mod tests {
         for number in 0..WAITING_MAX {
             removals.add(vec![format!("file_{number}").parse().unwrap()]);
         }
-        let mut room = Box::pin(removals.room());
+        let mut room = Box::pin(removals.wait_for_space());
         assert!(futures_util::poll!(&mut room).is_pending());
         let mut taken = removals.take();
         room.await;

@@ -105,7 +105,7 @@ async fn begin_counted(
     let (by, quota) = (caller.agent.clone(), hub.config.file_quota_bytes());
     let room = match may_be_again {
         true => (quota > 0).then_some(quota),
-        false => hub.read_as(caller, move |tx, _| files::room(tx, &by, quota)).await?,
+        false => hub.read_as(caller, move |tx, _| files::space_left(tx, &by, quota)).await?,
     };
     let counted = count(&hub.files.in_flight, &caller.agent, quota, room);
     hub.files.begin(&hub.db.now().new_id(), Some(counted)).await.map_err(storage_error)

@@ -32,7 +32,7 @@ impl HubParts {
     async fn erase_account(&self, agent: &AgentId) -> Result<Erased, tandem_app::Error> {
         let mut all = Erased::default();
         loop {
-            self.files.removals.room().await;
+            self.files.removals.wait_for_space().await;
             let of = agent.clone();
             let erased = self.db.write(move |tx, now| accounts::erase_batch(tx, &of, now)).await?;
             all.connections += erased.connections;
@@ -63,7 +63,7 @@ impl HubParts {
     /// Removes what belongs to deleted tasks with long threads.
     pub(crate) async fn finish_removals(&self) -> Result<(), tandem_app::Error> {
         while !self.writing.is_closed() && self.db.write(|tx, _| tasks::remove_batch(tx)).await? {
-            self.files.removals.room().await;
+            self.files.removals.wait_for_space().await;
         }
         Ok(())
     }

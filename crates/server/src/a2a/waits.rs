@@ -175,9 +175,9 @@ enum Next {
     Failed(Error),
 }
 
-type Waiting = Option<(Wait, Framing)>;
+type WaitState = Option<(Wait, Framing)>;
 
-async fn advance(state: Waiting) -> Option<(String, Waiting)> {
+async fn advance(state: WaitState) -> Option<(String, WaitState)> {
     let (mut wait, framing) = state?;
     match wait.next().await {
         Next::Sign => Some((" ".to_owned(), Some((wait, framing)))),

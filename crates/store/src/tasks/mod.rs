@@ -214,14 +214,14 @@ pub fn expect_mark(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
 
 /// A task, and how many live tasks its target has before it, up to a hundred, while it waits.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct TaskInQueue {
     pub task: Task,
     /// How many are before it.
     pub ahead: Option<i64>,
 }
 
 columns! {
-    "t", waiting: Waiting {
+    "t", waiting: TaskInQueue {
         task: ..Task,
         ahead: "case when t.status = 'submitted' then (select count(*) from (select 1 from (
              select b.id from tasks b
@@ -255,8 +255,8 @@ pub fn titles(tx: &mut Tx<'_>, agent: &AgentId, ids: &[TaskId]) -> Result<Vec<(T
 }
 
 /// The same with the number of tasks before it, in one query, for a transaction that only reads.
-pub fn find_waiting(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<Waiting>, Error> {
-    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1", Waiting), &[id.into()])
+pub fn find_in_queue(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<TaskInQueue>, Error> {
+    tx.find(sql!("select {} from tasks t {JOINED} where t.id = ?1", TaskInQueue), &[id.into()])
 }
 
 /// Writes back a task after a change of its status or its fields.

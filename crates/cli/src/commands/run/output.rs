@@ -65,12 +65,12 @@ fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Bytes that a text takes in a message on this task, and how many may be.
-fn room(view: &TaskView) -> (fn(&str) -> usize, usize) {
+fn text_limit(view: &TaskView) -> (fn(&str) -> usize, usize) {
     if view.encrypted { (json_bytes, SEALED_BYTES_MAX) } else { (str::len, BODY_BYTES_MAX) }
 }
 
 fn fits(view: &TaskView, text: &str) -> bool {
-    let (bytes, max) = room(view);
+    let (bytes, max) = text_limit(view);
     bytes(text) <= max
 }
 
@@ -102,7 +102,7 @@ fn shortened(view: &TaskView, text: &str, end: &str) -> String {
     if fits(view, &whole) {
         return whole;
     }
-    let (bytes, max) = room(view);
+    let (bytes, max) = text_limit(view);
     let mut left = max.saturating_sub(bytes(CUT) + bytes(end));
     let mut kept = String::new();
     for letter in text.chars() {

@@ -129,7 +129,7 @@ async fn a_task_that_was_let_in_wakes_its_target(#[values(Db::Sqlite, Db::Postgr
 /// Two models that thank each other stop.
 #[rstest]
 #[tokio::test]
-async fn courtesies_come_to_an_end(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+async fn short_answers_come_to_an_end(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
     let hub = Harness::start(db).await;
     let (ada, bob) = hub.pair().await;
     let task = ada.task(&bob).await;

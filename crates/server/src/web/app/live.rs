@@ -56,7 +56,7 @@ struct Open {
 
 /// An event as the page gets it.
 #[derive(Serialize)]
-struct Told<'e> {
+struct ShownEvent<'e> {
     #[serde(flatten)]
     event: &'e EventView,
     sentence: String,
@@ -108,7 +108,7 @@ impl Open {
         let titles = titles.unwrap_or_default();
         let entry = |view: &EventView| {
             let data: Map<String, Value> = serde_json::from_str(view.data.get()).unwrap_or_default();
-            let told = Told { event: view, sentence: sentence(view, &data, &titles) };
+            let told = ShownEvent { event: view, sentence: sentence(view, &data, &titles) };
             format!("id: {}\nevent: log\ndata: {}\n\n", view.id, json(&told))
         };
         views.iter().map(entry).collect()
