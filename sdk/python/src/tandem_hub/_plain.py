@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, cast
 
 from ._wire import MessageView, TaskView
 from .errors import Untrusted
@@ -55,7 +55,7 @@ class Plain:
 
     async def open_task(self, task: TaskView) -> OpenedTask:
         """Opens title, description and result. What cannot be opened is left out."""
-        signed: TaskView = {**task, **UNSIGNED, "contextId": None, "approvalNote": None}
+        signed = cast(TaskView, {**task, **UNSIGNED, "contextId": None, "approvalNote": None})
         try:
             return await self._opened(signed) if self.is_encrypted(task) else OpenedTask(task, "plain")
         except Untrusted as why:
@@ -64,7 +64,7 @@ class Plain:
 
     async def open_messages(self, task: TaskView, messages: list[MessageView]) -> list[OpenedMessage]:
         """Opens messages. Content that is not verified, or that came with another message before, is left out."""
-        signed: list[MessageView] = [{**one, **UNSIGNED, "artifact": None} for one in messages]
+        signed = [cast(MessageView, {**one, **UNSIGNED, "artifact": None}) for one in messages]
         try:
             if self.is_encrypted(task):
                 return await self._opened_messages(task, signed)
