@@ -73,10 +73,11 @@ pub fn handle(tx: &mut Tx<'_>, deadline: &Deadline, now: &Now) -> Result<(), Err
         return Ok(());
     }
     let Some(mut task) = task_rows::find(tx, &deadline.task)? else { return Ok(()) };
-    let message = match deadline.number {
+    let mut message = match deadline.number {
         0 => None,
         number => messages::numbered(tx, &task.id, number)?,
     };
+    tasks::show_marks(tx, &task, message.as_mut_slice())?;
     let facts = Facts {
         status: task.status,
         approval: task.gate.approval,

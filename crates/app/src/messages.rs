@@ -15,7 +15,7 @@ use crate::limits::{self, Limit};
 use crate::sealed::Sealed;
 use crate::tasks::{
     Cause, Expected, PLAIN_ON_ENCRYPTED, acknowledge_all, change_status, check_not_overdue, on_task, pause,
-    record_signature, set_check_in,
+    record_signature, set_check_in, show_marks,
 };
 use crate::{Error, Invalid, Page};
 
@@ -350,7 +350,8 @@ pub fn list(
     now: &Now,
 ) -> Result<Page<Message, i64>, Error> {
     on_task(tx, by, id, now, |tx, task, _| {
-        let (found, cut) = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
+        let (mut found, cut) = rows::before(tx, &task.id, before.unwrap_or(i64::MAX), limit + 1)?;
+        show_marks(tx, &task, &mut found)?;
         Ok(Page::newest(found, cut, limit, |message| message.number))
     })
 }
@@ -369,5 +370,9 @@ pub fn by_ids(
     messages: &[MessageId],
     now: &Now,
 ) -> Result<Vec<Message>, Error> {
-    on_task(tx, by, id, now, |tx, task, _| Ok(rows::by_ids(tx, &task.id, messages)?))
+    on_task(tx, by, id, now, |tx, task, _| {
+        let mut found = rows::by_ids(tx, &task.id, messages)?;
+        show_marks(tx, &task, &mut found)?;
+        Ok(found)
+    })
 }

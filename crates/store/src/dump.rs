@@ -46,6 +46,7 @@ pub const TABLES: &[Table] = &[
     table("task_log", &["task_id", "number"]),
     table("decisions", &["task_id", "attempt"]),
     table("messages", &["id"]),
+    table("deferred_marks", &["task_id", "for_target", "to_number"]),
     table("idempotency", &["agent_id", "key"]),
     table("deliveries", &["id"]),
     table("deadlines", &["due_at", "task_id", "kind", "number"]),

@@ -1,6 +1,7 @@
 //! Messages of tasks.
 
 mod conversations;
+pub mod deferred;
 
 use tandem_core::messages::{ContentType, DELETED, Foreign, Message};
 use tandem_core::tasks::Unseen;

@@ -29,6 +29,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (20, "a2a", include_str!("../migrations/0020_a2a.sql")),
     (21, "a2a_profiles", include_str!("../migrations/0021_a2a_profiles.sql")),
     (22, "decisions", include_str!("../migrations/0022_decisions.sql")),
+    (23, "deferred_marks", include_str!("../migrations/0023_deferred_marks.sql")),
 ];
 
 /// Stands among the versions while a restore is under way, so that no hub, of this version or an older one, takes

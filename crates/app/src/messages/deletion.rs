@@ -50,8 +50,9 @@ fn delete_content(
             task.attempt.result = Some(DELETED.to_owned());
             tasks::update(tx, task)?;
         }
-        // The reader has one unread message less.
-        if message.read_at.is_none() && task.is_published() {
+        // The reader has one unread message less. What it has acknowledged may not be marked yet.
+        let reader = task.side(writer.opposite()).map_or(0, |side| side.read);
+        if message.read_at.is_none() && message.number > reader && task.is_published() {
             take_from_unread(tx, task, writer.opposite(), 1)?;
             tasks::update_thread(tx, task)?;
         }

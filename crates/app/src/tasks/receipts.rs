@@ -5,6 +5,7 @@ use tandem_core::messages::Message;
 use tandem_core::tasks::Unseen;
 use tandem_core::text::json_bytes;
 use tandem_core::{AgentId, MessageId, Now, Role, Task, TaskId, Timestamp};
+use tandem_store::messages::deferred::{self, Deferred};
 use tandem_store::messages::{self, For};
 use tandem_store::{Tx, tasks as rows};
 
@@ -25,19 +26,66 @@ fn for_role<'a>(task: &'a Task, role: Role, after: i64) -> For<'a> {
 }
 
 /// Marks everything on the task as read and acknowledged by this party, and renews the target's lease. Every action
-/// of a party on a task implies this. The caller saves the task.
+/// of a party on a task implies this. The rows of very many messages are marked by [`mark_deferred`]; until then
+/// [`show_marks`] adds what they lack. The caller saves the task.
 pub(crate) fn acknowledge_all(tx: &mut Tx<'_>, task: &mut Task, role: Role, now: &Now) -> Result<(), Error> {
+    let all = task.counts.messages;
     if task.has_outstanding(role)
         && let Some(side) = task.side(role)
     {
-        messages::mark_acknowledged(tx, for_role(task, role, side.acked), i64::MAX, now.at)?;
+        if all - side.acked > ACKNOWLEDGED_MAX {
+            let (initiator, for_target) = (task.initiator.clone(), role == Role::Target);
+            let (task, after) = (task.id.clone(), side.acked);
+            let deferred = Deferred { task, initiator, for_target, after, to: all, at: now.at };
+            deferred::insert(tx, &deferred)?;
+        } else {
+            messages::mark_acknowledged(tx, for_role(task, role, side.acked), i64::MAX, now.at)?;
+        }
     }
-    let all = task.counts.messages;
     if let Some(side) = task.side_mut(role) {
         (side.acked, side.read) = (all, all);
     }
     task.set_unread(role, 0);
     note_sign_of_life(tx, task, role, now)
+}
+
+/// Marks the next of the messages that an act has acknowledged. Returns whether there may be more.
+pub fn mark_deferred(tx: &mut Tx<'_>) -> Result<bool, Error> {
+    let Some(id) = deferred::next_task(tx)? else { return Ok(false) };
+    // The task is locked: what is deferred on it changes with it alone.
+    if rows::find(tx, &id)?.is_none() {
+        deferred::forget(tx, &id)?;
+    } else if let Some(next) = deferred::of_task(tx, &id)?.first() {
+        let to = next.to.min(next.after + ACKNOWLEDGED_MAX);
+        messages::mark_acknowledged(tx, next.messages(), to, next.at)?;
+        deferred::advance(tx, next, to)?;
+    }
+    Ok(true)
+}
+
+/// Adds the marks that the rows of these messages do not have yet.
+pub(crate) fn show_marks(tx: &mut Tx<'_>, task: &Task, found: &mut [Message]) -> Result<(), Error> {
+    let mut deferred = None;
+    for message in found.iter_mut().filter(|message| message.acknowledged_at.is_none()) {
+        let Some(sender) = &message.sender else { continue };
+        let for_target = *sender == task.initiator;
+        let reader = if for_target { &task.target_side } else { &task.initiator_side };
+        if message.number > reader.acked {
+            continue;
+        }
+        let deferred = match &mut deferred {
+            Some(known) => known,
+            None => deferred.insert(deferred::of_task(tx, &task.id)?),
+        };
+        let covers = |mark: &&Deferred| {
+            mark.for_target == for_target && mark.after < message.number && message.number <= mark.to
+        };
+        if let Some(mark) = deferred.iter().find(covers) {
+            message.acknowledged_at = Some(mark.at);
+            message.read_at.get_or_insert(mark.at);
+        }
+    }
+    Ok(())
 }
 
 /// The target has taken the task, and renews its lease.

@@ -81,6 +81,7 @@ pub fn reassign(
         rows::set_target(tx, &task)?;
         let event_seq =
             submit(tx, &mut task, StatusChange::By(Operation::Reassign), role, &route.reach, now)?;
+        messages::deferred::forget_target(tx, &task.id)?;
         let thread = messages::clear_marks(tx, &task.id, &task.initiator, event_seq)?;
         if thread > 0 {
             task.target_side.unread = thread;

@@ -44,17 +44,8 @@ async fn a_long_thread_is_acknowledged_whole(#[values(Db::Sqlite, Db::Postgres)]
     let (ada, bob) = hub.pair().await;
     let task = long_thread(&hub, &ada, &bob, COUNT).await;
     let path = format!("/tasks/{task}");
-    let ids = async |agent: &Agent| {
-        let (mut ids, mut next) = (Vec::new(), Some(format!("{path}/messages?limit=500")));
-        while let Some(page) = next {
-            let page = agent.get(&page).await;
-            let found = page.ok(200).as_array().unwrap().clone();
-            ids.splice(0..0, found);
-            next = page.next_link();
-        }
-        ids
-    };
-    let all: Vec<Value> = ids(&ada).await.into_iter().map(|message| message["id"].clone()).collect();
+    let all: Vec<Value> =
+        messages_of(&ada, &task).await.into_iter().map(|message| message["id"].clone()).collect();
     // As a process that ends after the first step leaves it.
     let (by, id): (AgentId, TaskId) = (bob.id.parse().unwrap(), task.parse().unwrap());
     let step = hub.hub.db.write(move |tx, now| tasks::acknowledge(tx, &by, &id, now)).await.unwrap();
@@ -77,7 +68,7 @@ async fn a_long_thread_is_acknowledged_whole(#[values(Db::Sqlite, Db::Postgres)]
     assert_eq!(ack().await.ok(200), answer);
     assert_eq!(bob.view(&task).await["unreadCount"], 0);
     assert_eq!(bob.get("/updates").await.ok(200)["unreadMessages"], json!([]));
-    assert!(ids(&bob).await.iter().all(|message| message["acknowledgedAt"].is_string()));
+    assert!(messages_of(&bob, &task).await.iter().all(|message| message["acknowledgedAt"].is_string()));
     let told: Vec<Value> = Picture::take(&hub)
         .await
         .texts("events", "data")
@@ -93,6 +84,62 @@ async fn a_long_thread_is_acknowledged_whole(#[values(Db::Sqlite, Db::Postgres)]
         bob.post_empty(&format!("{path}/ack")).await.ok(200)["messageIds"].as_array().unwrap().len(),
         1
     );
+}
+
+/// All messages of a task, oldest first.
+async fn messages_of(agent: &Agent, task: &str) -> Vec<Value> {
+    let (mut all, mut next) = (Vec::new(), Some(format!("/tasks/{task}/messages?limit=500")));
+    while let Some(page) = next {
+        let page = agent.get(&page).await;
+        all.splice(0..0, page.ok(200).as_array().unwrap().clone());
+        next = page.next_link();
+    }
+    all
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_act_acknowledges_a_long_thread_at_once(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    const COUNT: i64 = 2 * ACKNOWLEDGED_MAX + 300;
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let cleo = hub.agent("Cleo").await;
+    ada.pair_with(&cleo).await;
+    let task = long_thread(&hub, &ada, &bob, COUNT).await;
+    bob.set(&task, "working").await.ok(200);
+    assert_eq!(bob.view(&task).await["unreadCount"], 0);
+    let is_marked = |message: &Value| message["readAt"].is_string() && message["acknowledgedAt"].is_string();
+    let shown = messages_of(&ada, &task).await;
+    assert!(shown.len() as i64 == COUNT && shown.iter().all(is_marked));
+    assert_eq!(Picture::take(&hub).await.texts("deferred_marks", "task_id"), [task.as_str()]);
+    // What is not marked yet is no unread message when it is taken back, and no second act needs it.
+    ada.delete(&format!("/tasks/{task}/messages/{}", shown[1500]["id"].as_str().unwrap())).await.ok(200);
+    assert_eq!(bob.view(&task).await["unreadCount"], 0);
+    assert_eq!(bob.post_empty(&format!("/tasks/{task}/ack")).await.ok(200)["messageIds"], json!([]));
+    fill(&hub, &ada, &task, 2).await;
+    assert_eq!(bob.view(&task).await["unreadCount"], 2);
+    assert_eq!(
+        bob.post_empty(&format!("/tasks/{task}/read")).await.ok(200)["messages"].as_array().unwrap().len(),
+        2
+    );
+
+    hub.hub.finish_batches().await.unwrap();
+    assert_eq!(Picture::take(&hub).await.texts("deferred_marks", "task_id"), [""; 0]);
+    let marked = messages_of(&ada, &task).await;
+    assert!(marked[..COUNT as usize].iter().all(is_marked));
+    assert_eq!(marked[10]["acknowledgedAt"], shown[10]["acknowledgedAt"]);
+
+    // Another target has acknowledged nothing, whatever was still to be marked for the one before.
+    fill(&hub, &ada, &task, ACKNOWLEDGED_MAX + 10).await;
+    bob.post(&format!("/tasks/{task}/messages"), json!({ "content": "hm" })).await.ok(201);
+    ada.post(&format!("/tasks/{task}/reassign"), json!({ "targetAgentId": cleo.id })).await.ok(200);
+    hub.hub.finish_batches().await.unwrap();
+    let left = COUNT + 2 + ACKNOWLEDGED_MAX + 10 - 1;
+    assert_eq!(cleo.view(&task).await["unreadCount"], left);
+    let open = messages_of(&cleo, &task).await;
+    let by_ada = open.iter().filter(|message| message["senderAgentId"] == ada.id.as_str());
+    let mut kept = by_ada.filter(|message| message["content"] != "[deleted]");
+    assert!(kept.all(|message| message["readAt"].is_null() && message["acknowledgedAt"].is_null()));
 }
 
 #[rstest]

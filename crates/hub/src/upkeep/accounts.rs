@@ -49,6 +49,7 @@ impl HubParts {
     pub async fn finish_batches(&self) -> Result<(), tandem_app::Error> {
         self.finish_cancellations().await?;
         self.finish_networks().await?;
+        self.finish_marks().await?;
         for agent in self.db.read(|tx, _| accounts::closed(tx)).await? {
             if self.writing.is_closed() {
                 break;
@@ -71,6 +72,12 @@ impl HubParts {
     /// Removes the broadcasts of deleted networks.
     pub(crate) async fn finish_networks(&self) -> Result<(), tandem_app::Error> {
         while !self.writing.is_closed() && self.db.write(|tx, _| networks::erase_batch(tx)).await? {}
+        Ok(())
+    }
+
+    /// Marks the messages of long threads that an act has acknowledged.
+    async fn finish_marks(&self) -> Result<(), tandem_app::Error> {
+        while !self.writing.is_closed() && self.db.write(|tx, _| tasks::mark_deferred(tx)).await? {}
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use tandem_core::TaskId;
 
 use crate::declare::{insert, read};
+use crate::messages::deferred;
 use crate::{Error, Tx};
 
 /// Keeps the id of a task that goes from being used again.
@@ -16,6 +17,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
     tx.send("delete from task_log where task_id = ?1", &[id.into()])?;
     tx.send("delete from signatures where task_id = ?1", &[id.into()])?;
     tx.send("delete from former_targets where task_id = ?1", &[id.into()])?;
+    deferred::forget(tx, id)?;
     keep_id(tx, id)?;
     tx.send("update tasks set parent_id = null, parent_shared = 0 where parent_id = ?1", &[id.into()])?;
     tx.send("delete from tasks where id = ?1", &[id.into()])?;
@@ -25,6 +27,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
 /// Takes a task out of everybody's sight. What belongs to it has to be removed by [`remove_some`].
 pub fn set_aside(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
     keep_id(tx, id)?;
+    deferred::forget(tx, id)?;
     tx.send("insert into removed_tasks (id) values (?1)", &[id.into()])?;
     tx.send("delete from tasks where id = ?1", &[id.into()])
 }
