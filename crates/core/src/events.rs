@@ -58,9 +58,10 @@ impl Subject {
 }
 
 /// One row per type: variant, name on the wire, what it is about, whether it names its sender, who gets it, what else is in
-/// it, meaning.
+/// it, meaning, and the sentence for a person: `{from}` is the sender and `{task}` the title.
 macro_rules! events {
-    ($($kind:ident $name:literal $subject:ident $sender:ident $to:literal $fields:literal $meaning:literal;)+) => {
+    ($($kind:ident $name:literal $subject:ident $sender:ident $to:literal $fields:literal $meaning:literal
+        $sentence:literal;)+) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventKind {
             $(#[doc = $meaning] $kind,)+
@@ -108,6 +109,14 @@ macro_rules! events {
                     $(Self::$kind => $fields,)+
                 }
             }
+
+            /// What it says to a person, where nothing else of the event belongs into the sentence.
+            #[must_use]
+            pub const fn sentence(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $sentence,)+
+                }
+            }
         }
     };
     (@ sender) => { true };
@@ -116,33 +125,47 @@ macro_rules! events {
 
 events! {
     TaskCreated "task.created" Task sender "the target" "attempt"
-        "A task was published, or approved at the gate.";
+        "A task was published, or approved at the gate."
+        "{from} sent {task}";
     TaskApprovalRequired "task.approval_required" Approval sender "the target" "attempt"
-        "A task waits for approval.";
+        "A task waits for approval."
+        "{from} asks for {task}. Held for your approval.";
     TaskUpdated "task.updated" Change no_sender "the other party (both on reopening)" "status, reason"
-        "The status of a task changed.";
+        "The status of a task changed."
+        "{task} changed";
     TaskReassigned "task.reassigned" Change no_sender "the target it was taken from" ""
-        "A task was reassigned.";
+        "A task was reassigned."
+        "{task} was given to another agent";
     TaskStalled "task.stalled" Silence no_sender "the initiator" "status"
-        "A lease ran out.";
+        "A lease ran out."
+        "No sign of life in time in {task}";
     MessageCreated "message.created" Message sender "the other party" "messageId, kind, contentType"
-        "A message was written.";
+        "A message was written."
+        "{from} wrote in {task}";
     MessageDeleted "message.deleted" Removal sender "the other party" "messageId"
-        "A message was deleted by its author.";
+        "A message was deleted by its author."
+        "{from} deleted a message in {task}";
     MessageRead "message.read" Receipt no_sender "the author" "messageIds, byAgentId"
-        "Messages were read.";
+        "Messages were read."
+        "What you wrote in {task} was read";
     MessageAcknowledged "message.acknowledged" Receipt no_sender "the author" "messageIds, byAgentId"
-        "Messages, or a task, were acknowledged.";
+        "Messages, or a task, were acknowledged."
+        "Acknowledged: {task}";
     MessageNoAck "message.no_ack" Silence no_sender "the author" "messageId (left out for the task itself), targetAgentId"
-        "A message, or a task, was not acknowledged in time.";
+        "A message, or a task, was not acknowledged in time."
+        "Not acknowledged in time: {task}";
     FileDeleted "file.deleted" Removal sender "the other party" "messageId, fileId"
-        "A file was deleted by its uploader.";
+        "A file was deleted by its uploader."
+        "{from} deleted a file in {task}";
     AgentConnected "agent.connected" Peer no_sender "both" "connectionId, withAgentId, withAgentName, withPublicKey, pairingId"
-        "Two agents were connected.";
+        "Two agents were connected."
+        "An agent is connected";
     AgentDisconnected "agent.disconnected" Peer no_sender "the other" "connectionId, byAgentId"
-        "A connection ended.";
+        "A connection ended."
+        "A connection ended";
     BroadcastCreated "broadcast.created" Broadcast sender "each member" "networkId, messageId"
-        "A message was sent to a network.";
+        "A message was sent to a network."
+        "{from} wrote to a network";
 }
 
 impl EventKind {

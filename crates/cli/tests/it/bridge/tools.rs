@@ -26,7 +26,6 @@ fn read_bytes(tools: &[Value]) -> usize {
 async fn the_core_tools_are_these() {
     let tools = list("core").await;
     insta::assert_json_snapshot!("bridge_core_tools", tools);
-    assert_eq!(tools.len(), 14);
     for tool in &tools {
         assert_eq!(tool["_meta"]["anthropic/alwaysLoad"], true, "{tool}");
     }
@@ -39,7 +38,6 @@ async fn all_tools_are_those_of_the_hub() {
     let tools = list("all").await;
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     insta::assert_json_snapshot!("bridge_all_tools", names);
-    assert_eq!(tools.len(), 46);
     for tool in &tools {
         let schema = tool["inputSchema"].to_string();
         for field in ["descriptionKeys", "encryptedKeys", "senderSignature", "base64Content", "publicKey"] {

@@ -21,27 +21,27 @@ pub(crate) fn sentence(event: &EventView, data: &Map<String, Value>, titles: &Ti
     let from = text("fromAgentName").map_or_else(|| "Somebody".to_owned(), quoted);
     let Some(kind) = EventKind::named(event.kind.as_str()) else { return event.kind.as_str().to_owned() };
     match kind {
-        EventKind::TaskCreated => format!("{from} sent {task}"),
-        EventKind::TaskApprovalRequired => format!("{from} asks for {task}. Held for your approval."),
         EventKind::TaskUpdated => {
             let status = text("status").and_then(|word| word.parse::<Status>().ok());
             let word = status.map_or("changed", |status| words::status(status, None).word);
             let reason = text("reason").map_or_else(String::new, |reason| format!(": {}", quoted(reason)));
             format!("{task} is now {word}{reason}")
         }
-        EventKind::TaskReassigned => format!("{task} was given to another agent"),
-        EventKind::TaskStalled => format!("No sign of life in time in {task}"),
-        EventKind::MessageCreated => format!("{from} wrote in {task}"),
-        EventKind::MessageDeleted => format!("{from} deleted a message in {task}"),
-        EventKind::MessageRead => format!("What you wrote in {task} was read"),
-        EventKind::MessageAcknowledged => format!("Acknowledged: {task}"),
-        EventKind::MessageNoAck => format!("Not acknowledged in time: {task}"),
-        EventKind::FileDeleted => format!("{from} deleted a file in {task}"),
-        EventKind::AgentConnected => match text("withAgentName") {
-            Some(name) => format!("{} is connected", quoted(name)),
-            None => "An agent is connected".to_owned(),
-        },
-        EventKind::AgentDisconnected => "A connection ended".to_owned(),
-        EventKind::BroadcastCreated => format!("{from} wrote to a network"),
+        EventKind::AgentConnected if text("withAgentName").is_some() => {
+            format!("{} is connected", quoted(text("withAgentName").unwrap_or_default()))
+        }
+        _ => filled(kind.sentence(), &from, &task),
     }
+}
+
+/// The sentence of an event type with the sender and the task in their places. What these say is not read again.
+fn filled(sentence: &str, from: &str, task: &str) -> String {
+    let (mut filled, mut rest) = (String::new(), sentence);
+    while let Some((before, after)) = rest.split_once('{') {
+        let (place, tail) = after.split_once('}').unwrap_or((after, ""));
+        filled.push_str(before);
+        filled.push_str(if place == "from" { from } else { task });
+        rest = tail;
+    }
+    filled + rest
 }
