@@ -14,6 +14,7 @@ use crate::agents::Presence;
 use crate::events::EventType;
 use crate::system::Database;
 use crate::text::{Author, HubText, PeerName, PeerTags};
+use crate::words;
 
 /// Statistics of the hub.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -135,7 +136,7 @@ pub struct AdminAgent {
     pub last_seen_at: Option<Timestamp>,
     /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
     /// `away` or `never`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Reach)]
     pub reach: Reach,
     /// When it registered.
     #[schema(value_type = String, format = DateTime)]
@@ -188,10 +189,10 @@ pub struct AdminTask {
     #[schema(value_type = String)]
     pub id: TaskId,
     /// The current status.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Status)]
     pub status: Status,
     /// `high`, `normal` or `low`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Priority)]
     pub priority: Priority,
     /// Number of the current attempt.
     pub attempt: i64,
@@ -224,7 +225,7 @@ pub struct AdminEvent {
     pub agent_id: AgentId,
     /// The event type.
     #[serde(rename = "type")]
-    #[schema(value_type = String)]
+    #[schema(value_type = words::EventType)]
     pub kind: EventType,
     /// The task it is about.
     #[schema(value_type = Option<String>)]
@@ -265,10 +266,10 @@ pub struct AdminDelivery {
     #[schema(value_type = String)]
     pub agent_id: AgentId,
     /// The event type.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::WebhookEventType)]
     pub event: EventType,
     /// `pending`, `delivered` or `failed`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::DeliveryStatus)]
     pub state: State,
     /// Number of attempts.
     pub attempts: i64,

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::agents::Presence;
 use crate::text::{Author, HubText, PeerName, PeerTags, PeerText, PeerToken};
+use crate::words;
 use crate::{fence_fields, nullable};
 
 /// A pairing code for another agent.
@@ -93,7 +94,7 @@ pub struct ConnectionView {
     #[schema(value_type = Option<String>)]
     pub alias: Option<PeerName>,
     /// Your rule for its tasks: `auto`, `require`, or null for your default rule.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::ApprovalRule>)]
     pub approval: Option<Rule>,
     /// Whether the other agent is connected or sent a request in the last minute.
     pub online: bool,
@@ -103,7 +104,7 @@ pub struct ConnectionView {
     /// How the other agent can be reached: `channel` (a bridge starts a turn), `runner` (a worker is started),
     /// `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks), `away` or
     /// `never`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Reach)]
     pub reach: Reach,
     /// When this way last demonstrably showed something to a model; null if that was never observed.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -140,7 +141,7 @@ pub struct PatchConnection {
     pub alias: Option<Option<Alias>>,
     /// `auto` or `require`; null uses your default rule.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::ApprovalRule>)]
     pub approval: Option<Option<Rule>>,
 }
 

@@ -10,6 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tandem_core::Status;
 use utoipa::ToSchema;
 
+use crate::words;
+
 /// One row per code: variant, word on the wire, HTTP status, meaning, and a hint for a model.
 macro_rules! codes {
     ($($variant:ident $word:literal $status:literal $meaning:literal $(=> $hint:literal)?;)+) => {
@@ -181,18 +183,18 @@ pub struct ErrorBody {
     /// A sentence for people. It may change.
     pub error: String,
     /// The machine-readable code. It never changes.
-    #[schema(value_type = String, example = "not_connected")]
+    #[schema(value_type = words::ErrorCode)]
     pub code: Code,
     /// Validation errors by field. Only with code `validation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<BTreeMap<String, Vec<String>>>,
     /// The status of the task. Only in errors about a task that you may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "working")]
+    #[schema(value_type = Option<words::Status>)]
     pub status: Option<Status>,
     /// The statuses that you may set. Only in errors about a task that you may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<words::Status>>)]
     pub next_statuses: Option<Vec<Status>>,
     /// A hint for a model that replaces the code's hint. Not on the wire.
     #[serde(skip)]

@@ -27,7 +27,7 @@ pub struct UploadFile<'a> {
     pub base64_content: Cow<'a, str>,
     /// On an encrypted task: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<Object>)]
+    #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// On an encrypted task: your signature.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::fence::no_text;
 use crate::fence_fields;
 use crate::text::{PeerCursor, PeerName, PeerText};
+use crate::words;
 
 /// The kind of an inbox item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -42,7 +43,7 @@ pub struct InboxItem {
     #[schema(value_type = String)]
     pub from_agent_name: PeerName,
     /// `high`, `normal` or `low`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Priority)]
     pub priority: Priority,
     /// Number of unread messages.
     pub unread_count: i64,

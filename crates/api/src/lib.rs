@@ -26,6 +26,7 @@ pub mod tasks;
 pub mod text;
 pub mod updates;
 pub mod webhooks;
+pub mod words;
 
 use serde::{Deserialize, Deserializer};
 use tandem_core::credits::Usd;

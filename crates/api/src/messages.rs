@@ -14,6 +14,7 @@ use crate::actor::Actor;
 use crate::fence_fields;
 use crate::parts::{ArtifactView, ForeignView};
 use crate::text::{Author, PeerContent, PeerJson, PeerName, PeerTags, PeerText, PeerToken, WrappedKeys};
+use crate::words;
 
 /// A message to send.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -24,7 +25,7 @@ pub struct SendMessage {
     pub content: Body,
     /// `text` (default), `json` or, on an encrypted task, `encrypted`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::ContentType>)]
     pub content_type: Option<ContentType>,
     /// Seconds until you get `message.no_ack` if it is not acknowledged; 0 turns it off. Default: the task's value.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,7 @@ pub struct SendMessage {
     pub in_reply_to: Option<MessageId>,
     /// For encrypted content: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<Object>)]
+    #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// For encrypted content: your signature.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +72,7 @@ pub struct SendToAgent {
     pub content: Body,
     /// `text` (default), `json` or, on an encrypted task, `encrypted`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::ContentType>)]
     pub content_type: Option<ContentType>,
     /// Seconds until you get `message.no_ack` if it is not acknowledged; 0 turns it off. Default: the task's value.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +84,7 @@ pub struct SendToAgent {
     pub in_reply_to: Option<MessageId>,
     /// For encrypted content: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<Object>)]
+    #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// For encrypted content: your signature.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,16 +153,16 @@ pub struct MessageView {
     #[schema(value_type = Option<String>)]
     pub sender_agent_name: Option<PeerName>,
     /// `message`, `reply`, `artifact`, `system` or `broadcast`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::MessageKind)]
     pub kind: Kind,
     /// The content; `[deleted]` after deletion.
     #[schema(value_type = String)]
     pub content: PeerContent,
     /// `text`, `json`, `file` or `encrypted`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::ContentType)]
     pub content_type: ContentType,
     /// For encrypted content: the wrapped key of each party.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
     pub encrypted_keys: Option<WrappedKeys>,
     /// For encrypted content: the sender's signature.
     #[schema(value_type = Option<String>)]

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use crate::fence::no_text;
 use crate::fence_fields;
 use crate::text::{Author, HubText, PeerName, PeerTags, PeerText, PeerToken};
+use crate::words;
 
 /// Input of a new network.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -229,13 +230,13 @@ pub struct BroadcastView {
     #[schema(value_type = String)]
     pub sender_agent_name: PeerName,
     /// Always `broadcast`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::MessageKind)]
     pub kind: Kind,
     /// The text.
     #[schema(value_type = String)]
     pub content: PeerText,
     /// Always `text`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::ContentType)]
     pub content_type: ContentType,
     /// Number of recipients.
     pub recipients: i64,

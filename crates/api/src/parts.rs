@@ -21,7 +21,7 @@ pub struct Part {
     pub text: Option<String>,
     /// Any JSON value but null, kept as it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<Object>)]
+    #[schema(nullable = false, value_type = Option<Value>)]
     pub data: Option<Box<RawValue>>,
     /// Where the content is. The hub does not fetch it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

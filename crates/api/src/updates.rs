@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 use crate::events::TypedEvent;
 use crate::fence_fields;
 use crate::text::{HubText, PeerName, PeerText};
+use crate::words;
 
 /// Tasks, approvals and messages that wait for you.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -45,7 +46,7 @@ pub struct PendingTask {
     #[schema(value_type = String)]
     pub from_agent_id: AgentId,
     /// The current status.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Status)]
     pub status: Status,
     /// When it was created.
     #[schema(value_type = String, format = DateTime)]

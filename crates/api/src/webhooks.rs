@@ -6,6 +6,7 @@ use tandem_core::{DeliveryId, Timestamp};
 use utoipa::ToSchema;
 
 use crate::events::EventType;
+use crate::words;
 
 /// A delivery of an event to your webhook.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -15,14 +16,14 @@ pub struct DeliveryView {
     #[schema(value_type = String)]
     pub id: DeliveryId,
     /// The event type, such as `task.created`; `ping` for a test.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::WebhookEventType)]
     pub event: EventType,
     /// The event's number in your log; null for a test.
     pub event_id: Option<i64>,
     /// The URL it was sent to.
     pub url: String,
     /// `pending`, `delivered` or `failed`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::DeliveryStatus)]
     pub status: State,
     /// Number of attempts.
     pub attempts: i64,

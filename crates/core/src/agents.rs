@@ -2,57 +2,24 @@
 
 use crate::approval::Rule;
 use crate::ids::{AgentId, ConnectionId};
+use crate::messages::words;
 use crate::text::Unfit;
 use crate::time::Timestamp;
 use crate::wake::{Ladder, Rung};
 
-/// Who finds an agent by A2A. A call needs a way to the agent in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum A2aAccess {
-    /// Those who have a way to the agent.
-    #[default]
-    Connected,
-    /// Anybody can read its card.
-    Public,
-    /// Nobody: it has no A2A address.
-    Off,
-}
-
-impl A2aAccess {
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Connected => "connected",
-            Self::Public => "public",
-            Self::Off => "off",
-        }
+words!(
+    /// Who finds an agent by A2A. A call needs a way to the agent in any case.
+    #[derive(Default)]
+    A2aAccess, "must be connected, public or off", {
+        /// Those who have a way to the agent.
+        #[default]
+        Connected = "connected",
+        /// Anybody can read its card.
+        Public = "public",
+        /// Nobody: it has no A2A address.
+        Off = "off",
     }
-}
-
-impl TryFrom<String> for A2aAccess {
-    type Error = Unfit;
-    fn try_from(word: String) -> Result<Self, Unfit> {
-        match word.as_str() {
-            "connected" => Ok(Self::Connected),
-            "public" => Ok(Self::Public),
-            "off" => Ok(Self::Off),
-            _ => Err(Unfit("must be connected, public or off".into())),
-        }
-    }
-}
-
-impl serde::Serialize for A2aAccess {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for A2aAccess {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
-    }
-}
+);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
@@ -109,50 +76,35 @@ pub struct Guest {
     pub created_at: Timestamp,
 }
 
-/// How the hub can reach an agent at present, the best way first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Reach {
-    /// A bridge that can start a turn in the open session of a tool.
-    Channel,
-    /// A runner that starts a worker for each task.
-    Runner,
-    /// A hook that shows news at the next turn of a tool.
-    Hook,
-    /// An open WebSocket.
-    Socket,
-    /// An open event stream.
-    Stream,
-    /// An active webhook.
-    Webhook,
-    /// The agent has made requests lately, but none of the above is open.
-    Polling,
-    /// The agent has made requests, but none for a while.
-    Away,
-    /// The agent has made no request yet.
-    Never,
-}
+words!(
+    /// How the hub can reach an agent at present, the best way first.
+    #[derive(PartialOrd, Ord)]
+    Reach, "must be a way to reach an agent", {
+        /// A bridge that can start a turn in the open session of a tool.
+        Channel = "channel",
+        /// A runner that starts a worker for each task.
+        Runner = "runner",
+        /// A hook that shows news at the next turn of a tool.
+        Hook = "hook",
+        /// An open WebSocket.
+        Socket = "socket",
+        /// An open event stream.
+        Stream = "stream",
+        /// An active webhook.
+        Webhook = "webhook",
+        /// The agent has made requests lately, but none of the above is open.
+        Polling = "polling",
+        /// The agent has made requests, but none for a while.
+        Away = "away",
+        /// The agent has made no request yet.
+        Never = "never",
+    }
+);
 
 /// An agent that asks for news less often than this cannot be said to do so.
 const POLLING_MS: i64 = 600_000;
 
 impl Reach {
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Channel => "channel",
-            Self::Runner => "runner",
-            Self::Hook => "hook",
-            Self::Socket => "socket",
-            Self::Stream => "stream",
-            Self::Webhook => "webhook",
-            Self::Polling => "polling",
-            Self::Away => "away",
-            Self::Never => "never",
-        }
-    }
-
     /// The rung of the wake ladder behind it, if a program reported one.
     #[must_use]
     pub const fn rung(self) -> Option<Rung> {

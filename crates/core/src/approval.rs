@@ -3,48 +3,15 @@
 use crate::messages::words;
 use crate::text::Unfit;
 
-/// An agent's rule for incoming tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rule {
-    /// Deliver them at once.
-    Auto,
-    /// Hold them until the agent approves.
-    Require,
-}
-
-impl Rule {
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Require => "require",
-        }
+words!(
+    /// An agent's rule for incoming tasks.
+    Rule, "must be auto or require", {
+        /// Deliver them at once.
+        Auto = "auto",
+        /// Hold them until the agent approves.
+        Require = "require",
     }
-}
-
-impl TryFrom<String> for Rule {
-    type Error = Unfit;
-    fn try_from(word: String) -> Result<Self, Unfit> {
-        match word.as_str() {
-            "auto" => Ok(Self::Auto),
-            "require" => Ok(Self::Require),
-            _ => Err(Unfit("must be auto or require".into())),
-        }
-    }
-}
-
-impl serde::Serialize for Rule {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Rule {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
-    }
-}
+);
 
 words!(
     /// What became of a task that was held at a gate.
@@ -68,52 +35,17 @@ words!(
     }
 );
 
-/// The decision about one task. A task that was never held has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Approval {
-    /// Held until the target decides.
-    Pending,
-    /// Accepted by the target.
-    Approved,
-    /// Declined by the target; the task is cancelled.
-    Rejected,
-}
-
-impl Approval {
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-        }
+words!(
+    /// The decision about one task. A task that was never held has none.
+    Approval, "must be pending, approved or rejected", {
+        /// Held until the target decides.
+        Pending = "pending",
+        /// Accepted by the target.
+        Approved = "approved",
+        /// Declined by the target; the task is cancelled.
+        Rejected = "rejected",
     }
-}
-
-impl TryFrom<String> for Approval {
-    type Error = Unfit;
-    fn try_from(word: String) -> Result<Self, Unfit> {
-        match word.as_str() {
-            "pending" => Ok(Self::Pending),
-            "approved" => Ok(Self::Approved),
-            "rejected" => Ok(Self::Rejected),
-            _ => Err(Unfit("must be pending, approved or rejected".into())),
-        }
-    }
-}
-
-impl serde::Serialize for Approval {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Approval {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
-    }
-}
+);
 
 /// What the gate says to a task being published: the target's side of the connection decides, else the
 /// target's default, else it is open.

@@ -1,5 +1,8 @@
 //! The types of events in an agent's log, as one table.
 
+use crate::ids::{AgentId, TaskId};
+use crate::time::Timestamp;
+
 /// Every type that a webhook filter may name: all event types, and `ping`, which tests a webhook.
 pub const EVENT_TYPES: [&str; EventKind::ALL.len() + 1] = {
     let mut types = ["ping"; EventKind::ALL.len() + 1];
@@ -57,11 +60,21 @@ impl Subject {
     }
 }
 
+/// A field that events of a type have beside those that all have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventField {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// Whether every event of the type has it.
+    pub is_always_there: bool,
+}
+
 /// One row per type: variant, name on the wire, what it is about, whether it names its sender, who gets it, what else is in
-/// it, meaning, and the sentence for a person: `{from}` is the sender and `{task}` the title.
+/// it (`or nothing` after what may be left out), meaning, and the sentence for a person: `{from}` is the sender and `{task}` the
+/// title.
 macro_rules! events {
-    ($($kind:ident $name:literal $subject:ident $sender:ident $to:literal $fields:literal $meaning:literal
-        $sentence:literal;)+) => {
+    ($($kind:ident $name:literal $subject:ident $sender:ident $to:literal [$($field:ident $(or $nothing:ident)?),*]
+        $meaning:literal $sentence:literal;)+) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventKind {
             $(#[doc = $meaning] $kind,)+
@@ -102,11 +115,18 @@ macro_rules! events {
                 }
             }
 
-            /// Its fields beside those that every event has, for the documentation.
+            /// Its fields beside those that every event has, and beside its sender.
             #[must_use]
-            pub const fn fields(self) -> &'static str {
+            pub const fn fields(self) -> &'static [EventField] {
                 match self {
-                    $(Self::$kind => $fields,)+
+                    $(Self::$kind => &[$(events!(@field $field $($nothing)?)),*],)+
+                }
+            }
+
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $meaning,)+
                 }
             }
 
@@ -119,59 +139,111 @@ macro_rules! events {
             }
         }
     };
+    (@field $name:ident) => { EventField { name: stringify!($name), is_always_there: true } };
+    (@field $name:ident nothing) => { EventField { name: stringify!($name), is_always_there: false } };
     (@ sender) => { true };
     (@ no_sender) => { false };
 }
 
 events! {
-    TaskCreated "task.created" Task sender "the target" "attempt"
+    TaskCreated "task.created" Task sender "the target" [attempt]
         "A task was published, or approved at the gate."
         "{from} sent {task}";
-    TaskApprovalRequired "task.approval_required" Approval sender "the target" "attempt"
+    TaskApprovalRequired "task.approval_required" Approval sender "the target" [attempt]
         "A task waits for approval."
         "{from} asks for {task}. Held for your approval.";
-    TaskUpdated "task.updated" Change no_sender "the other party (both on reopening)" "status, reason"
+    TaskUpdated "task.updated" Change no_sender "the other party (both on reopening)" [status, reason or nothing]
         "The status of a task changed."
         "{task} changed";
-    TaskReassigned "task.reassigned" Change no_sender "the target it was taken from" ""
+    TaskReassigned "task.reassigned" Change no_sender "the target it was taken from" []
         "A task was reassigned."
         "{task} was given to another agent";
-    TaskStalled "task.stalled" Silence no_sender "the initiator" "status"
+    TaskStalled "task.stalled" Silence no_sender "the initiator" [status]
         "A lease ran out."
         "No sign of life in time in {task}";
-    MessageCreated "message.created" Message sender "the other party" "messageId, kind, contentType"
+    MessageCreated "message.created" Message sender "the other party" [messageId, kind, contentType]
         "A message was written."
         "{from} wrote in {task}";
-    MessageDeleted "message.deleted" Removal sender "the other party" "messageId"
+    MessageDeleted "message.deleted" Removal sender "the other party" [messageId]
         "A message was deleted by its author."
         "{from} deleted a message in {task}";
-    MessageRead "message.read" Receipt no_sender "the author" "messageIds, byAgentId"
+    MessageRead "message.read" Receipt no_sender "the author" [messageIds, byAgentId]
         "Messages were read."
         "What you wrote in {task} was read";
-    MessageAcknowledged "message.acknowledged" Receipt no_sender "the author" "messageIds, byAgentId"
+    MessageAcknowledged "message.acknowledged" Receipt no_sender "the author" [messageIds, byAgentId]
         "Messages, or a task, were acknowledged."
         "Acknowledged: {task}";
-    MessageNoAck "message.no_ack" Silence no_sender "the author" "messageId (left out for the task itself), targetAgentId"
+    MessageNoAck "message.no_ack" Silence no_sender "the author" [messageId or nothing, targetAgentId]
         "A message, or a task, was not acknowledged in time."
         "Not acknowledged in time: {task}";
-    FileDeleted "file.deleted" Removal sender "the other party" "messageId, fileId"
+    FileDeleted "file.deleted" Removal sender "the other party" [messageId, fileId]
         "A file was deleted by its uploader."
         "{from} deleted a file in {task}";
-    AgentConnected "agent.connected" Peer no_sender "both" "connectionId, withAgentId, withAgentName, withPublicKey, pairingId"
+    AgentConnected "agent.connected" Peer no_sender "both"
+        [connectionId, withAgentId, withAgentName, withPublicKey or nothing, pairingId or nothing]
         "Two agents were connected."
         "An agent is connected";
-    AgentDisconnected "agent.disconnected" Peer no_sender "the other" "connectionId, byAgentId"
+    AgentDisconnected "agent.disconnected" Peer no_sender "the other" [connectionId, byAgentId]
         "A connection ended."
         "A connection ended";
-    BroadcastCreated "broadcast.created" Broadcast sender "each member" "networkId, messageId"
+    BroadcastCreated "broadcast.created" Broadcast sender "each member" [networkId, messageId]
         "A message was sent to a network."
         "{from} wrote to a network";
 }
 
 impl EventKind {
+    /// Whether it is about a task, and so has `taskId` and may have the parties' session keys.
+    #[must_use]
+    pub const fn is_about_a_task(self) -> bool {
+        !matches!(self.subject(), Subject::Peer | Subject::Broadcast)
+    }
+
     /// The event type with this name on the wire.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// An event of an agent's log, as text.
+#[derive(Debug, Clone, Copy)]
+pub struct EventText<'a> {
+    pub cursor: i64,
+    pub kind: &'a str,
+    pub task: Option<&'a TaskId>,
+    /// Who caused it; nobody if the hub did.
+    pub from: Option<&'a AgentId>,
+    /// The fields of its type, as a JSON object.
+    pub data: &'a str,
+    pub created_at: Timestamp,
+}
+
+impl EventText<'_> {
+    /// The event as every channel carries it: its fields, what all events have, and its fields once more as `data`. Clients
+    /// that were written for one channel find what they look for on the others.
+    #[must_use]
+    pub fn whole(&self) -> String {
+        let Self { cursor, data, created_at, .. } = self;
+        let inner = data.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or_default();
+        let mut whole = String::with_capacity(2 * data.len() + 160);
+        whole.push('{');
+        whole.push_str(inner);
+        if !inner.is_empty() {
+            whole.push(',');
+        }
+        if self.task.is_none() {
+            whole.push_str("\"taskId\":null,");
+        }
+        // Most types name their sender among their fields.
+        if !EventKind::named(self.kind).is_some_and(EventKind::names_sender) {
+            match self.from {
+                Some(from) => whole.extend(["\"fromAgentId\":\"", from.as_str(), "\","]),
+                None => whole.push_str("\"fromAgentId\":null,"),
+            }
+        }
+        whole.push_str(&format!(
+            "\"id\":{cursor},\"cursor\":{cursor},\"createdAt\":\"{created_at}\",\"data\":{data}}}"
+        ));
+        whole
     }
 }

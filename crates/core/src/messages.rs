@@ -18,6 +18,9 @@ macro_rules! words {
         }
 
         impl $name {
+            /// Every word, in the order of the documentation.
+            pub const WORDS: &[&str] = &[$($word),+];
+
             /// The name on the wire.
             #[must_use]
             pub const fn as_str(self) -> &'static str {

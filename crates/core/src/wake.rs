@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::messages::words;
 use crate::text::Unfit;
 use crate::time::Timestamp;
 
@@ -13,36 +14,26 @@ pub const REPORT_EVERY: Duration = Duration::from_secs(30);
 /// How long after the model has seen a task a channel can still claim that it caused that.
 pub const CLAIM_MAX_MS: i64 = 60_000;
 
-/// One way of showing news to an agent's model, the best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rung {
-    /// The bridge shows news in the open session of a tool, which starts a turn.
-    Channel,
-    /// A runner starts a worker for each task.
-    Runner,
-    /// A hook shows news at the next turn of a tool.
-    Hook,
-    /// The model waits for news in a tool call.
-    LongPoll,
-    /// The model sees news when it asks for them.
-    Pull,
-}
+words!(
+    /// One way of showing news to an agent's model, the best first.
+    #[derive(PartialOrd, Ord)]
+    Rung, "must be channel, runner, hook, longPoll or pull", {
+        /// The bridge shows news in the open session of a tool, which starts a turn.
+        Channel = "channel",
+        /// A runner starts a worker for each task.
+        Runner = "runner",
+        /// A hook shows news at the next turn of a tool.
+        Hook = "hook",
+        /// The model waits for news in a tool call.
+        LongPoll = "longPoll",
+        /// The model sees news when it asks for them.
+        Pull = "pull",
+    }
+);
 
 impl Rung {
     /// All rungs, the best first.
     pub const ALL: [Self; 5] = [Self::Channel, Self::Runner, Self::Hook, Self::LongPoll, Self::Pull];
-
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Channel => "channel",
-            Self::Runner => "runner",
-            Self::Hook => "hook",
-            Self::LongPoll => "longPoll",
-            Self::Pull => "pull",
-        }
-    }
 
     /// How long a report holds: until two reports are missing, and a little for the way. A hook runs only at the turns of a
     /// tool, so it reports rarely: every four minutes while the tool is used.
@@ -52,27 +43,6 @@ impl Rung {
             Self::Hook => 600_000,
             Self::Channel | Self::Runner | Self::LongPoll | Self::Pull => 75_000,
         }
-    }
-}
-
-impl TryFrom<String> for Rung {
-    type Error = Unfit;
-
-    fn try_from(word: String) -> Result<Self, Unfit> {
-        let known = Self::ALL.into_iter().find(|rung| rung.as_str() == word);
-        known.ok_or_else(|| Unfit("must be channel, runner, hook, longPoll or pull".into()))
-    }
-}
-
-impl serde::Serialize for Rung {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Rung {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
     }
 }
 

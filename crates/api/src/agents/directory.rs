@@ -8,6 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::fence_fields;
 use crate::text::{PeerName, PeerTags, PeerText};
+use crate::words;
 
 /// A search in the directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
@@ -78,7 +79,7 @@ pub struct DirectoryEntry {
     pub last_seen_at: Option<Timestamp>,
     /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
     /// `away` or `never`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Reach)]
     pub reach: Reach,
 }
 

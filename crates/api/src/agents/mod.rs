@@ -18,6 +18,7 @@ mod wake;
 
 use crate::events::EventType;
 use crate::text::{Author, HubText, PeerJson, PeerName, PeerTags, PeerText, PeerToken};
+use crate::words;
 use crate::{fence_fields, nullable};
 pub use directory::{BlockAgent, BlockEntry, Blocked, DirectoryEntry, DiscoverQuery, Discovered};
 pub use key::{ApiKeyHash, NewKey, RotateKey};
@@ -141,11 +142,11 @@ pub struct PatchAgent {
     pub auto_accept: Option<bool>,
     /// Rule for tasks on connections without a rule of their own: `auto` or `require`; null clears it.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "require")]
+    #[schema(value_type = Option<words::ApprovalRule>)]
     pub default_approval_rule: Option<Option<Rule>>,
     /// Who finds this agent by A2A: `connected`, `public` or `off`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, example = "connected")]
+    #[schema(nullable = false, value_type = Option<words::A2aAccess>)]
     pub a2a: Option<A2aAccess>,
     /// Skills for its A2A card: at most 20, of at most 16 KiB. Without any, the card has its capabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,10 +193,10 @@ pub struct Profile {
     /// Whether others may connect without a pairing code.
     pub auto_accept: bool,
     /// `auto`, `require`, or null if not set.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::ApprovalRule>)]
     pub default_approval_rule: Option<Rule>,
     /// Who finds it by A2A: `connected`, `public` or `off`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::A2aAccess)]
     pub a2a: A2aAccess,
     /// Skills for its A2A card.
     #[schema(value_type = Vec<crate::a2a::AgentSkill>)]
@@ -204,13 +205,13 @@ pub struct Profile {
     #[schema(value_type = Option<String>)]
     pub webhook_url: Option<PeerText>,
     /// Event types to send; empty means all.
-    #[schema(value_type = Vec<String>)]
+    #[schema(value_type = Vec<words::WebhookEventType>)]
     pub webhook_events: Vec<EventType>,
     /// Whether the webhook is active.
     pub webhook_active: bool,
     /// How to give your secret to a Standard Webhooks library: `whsec` means as it is, `raw` means as raw bytes or as
     /// `whsec_` followed by the secret in base64. Null without a secret.
-    #[schema(value_type = Option<String>, example = "raw")]
+    #[schema(value_type = Option<words::SecretFormat>)]
     pub webhook_secret_format: Option<SecretFormat>,
     /// Whether tasks for this agent cost credits.
     pub costs_credits: bool,
@@ -228,7 +229,7 @@ pub struct Profile {
     pub last_seen_at: Option<Timestamp>,
     /// How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
     /// `away` or `never`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Reach)]
     pub reach: Reach,
     /// When this way last demonstrably showed something to a model; null if that was never observed.
     #[schema(value_type = Option<String>, format = DateTime)]

@@ -8,13 +8,14 @@ use utoipa::ToSchema;
 
 use crate::agents::Presence;
 use crate::fence_fields;
+use crate::words;
 
 /// What a program that runs for you reports: the bridge, a runner or a hook.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportReach {
     /// `channel`, `runner`, `hook`, `longPoll` or `pull`.
-    #[schema(value_type = String, example = "channel")]
+    #[schema(value_type = words::Rung)]
     pub rung: Rung,
     /// Whether the program provides this rung from now on. A report holds for 75 seconds, that of a hook for ten
     /// minutes; report every 30 seconds. Omitted: unchanged.
@@ -46,7 +47,7 @@ impl ReportReach {
 #[serde(rename_all = "camelCase")]
 pub struct ReachView {
     /// The best way at present, as your connections see it.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Reach)]
     pub reach: Reach,
     /// When it last demonstrably showed something to a model.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -60,7 +61,7 @@ pub struct ReachView {
 #[serde(rename_all = "camelCase")]
 pub struct RungView {
     /// `channel`, `runner`, `hook`, `longPoll` or `pull`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Rung)]
     pub rung: Rung,
     /// Until when the last report of a program holds; null if none provides it.
     #[schema(value_type = Option<String>, format = DateTime)]

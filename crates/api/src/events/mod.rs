@@ -1,8 +1,10 @@
 //! The caller's event log.
 
+use serde::ser::{self, Serializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tandem_core::events::EventText;
 use tandem_core::{AgentId, TaskId, Timestamp};
 use utoipa::{IntoParams, ToSchema};
 
@@ -11,6 +13,7 @@ mod typed;
 use crate::actor::Actor;
 use crate::fence_fields;
 use crate::text::{HubText, PeerText};
+use crate::words;
 pub use typed::{EventData, EventType, TypedEvent};
 
 /// Where to start reading.
@@ -30,15 +33,16 @@ pub struct EventsQuery {
     pub epoch: Option<String>,
 }
 
-/// One event.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+/// One event. On the wire its fields stand beside these and in `data`, on every channel alike.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[schema(as = Event)]
 #[serde(rename_all = "camelCase")]
 pub struct EventView {
     /// The event's number in your log.
     pub id: i64,
     /// The event type, such as `task.created`.
     #[serde(rename = "type")]
-    #[schema(value_type = String)]
+    #[schema(value_type = words::EventType)]
     pub kind: EventType,
     /// The task it is about.
     #[schema(value_type = Option<String>)]
@@ -52,6 +56,20 @@ pub struct EventView {
     /// When it was written.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+}
+
+impl Serialize for EventView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = EventText {
+            cursor: self.id,
+            kind: self.kind.as_str(),
+            task: self.task_id.as_ref(),
+            from: self.from_agent_id.as_ref(),
+            data: self.data.get(),
+            created_at: self.created_at,
+        };
+        RawValue::from_string(text.whole()).map_err(ser::Error::custom)?.serialize(serializer)
+    }
 }
 
 impl EventView {

@@ -16,6 +16,7 @@ mod results;
 mod view;
 
 use crate::nullable;
+use crate::words;
 pub use results::{
     AcknowledgedView, DeletedTask, ReadView, RepliedView, TaskLogView, ThreadView, TreeTask, TreeView,
     UsageView,
@@ -47,7 +48,7 @@ pub struct CreateTask {
     pub encrypted: Option<bool>,
     /// For an encrypted task: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<Object>)]
+    #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     pub description_keys: Option<BTreeMap<String, String>>,
     /// For an encrypted task: your signature.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,7 @@ pub struct CreateTask {
     pub requires_review: Option<bool>,
     /// `high`, `normal` (default) or `low`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::Priority>)]
     pub priority: Option<Priority>,
     /// Your own opaque key, at most 256 bytes. Every event about the task contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +85,7 @@ pub struct CreateTask {
     /// What happens to a stalled task: `notify` (default) only notifies you, `expire` ends it, `retry` submits it
     /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::OnStall>)]
     pub on_stall: Option<OnStall>,
     /// Attempts of a stalled task before it expires (default 3).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +146,7 @@ impl CreateTask {
 pub struct PatchTask {
     /// The new status: one of `nextStatuses`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>, example = "working")]
+    #[schema(nullable = false, value_type = Option<words::Status>)]
     pub status: Option<Status>,
     /// The reason; at most 1,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +154,7 @@ pub struct PatchTask {
     pub reason: Option<Reason>,
     /// The status that you expect; if it is another, the answer is 409 `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::Status>)]
     pub expected_status: Option<Status>,
     /// Your session key; null clears it.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
@@ -169,7 +170,7 @@ pub struct PatchTask {
     pub description: Option<Option<Body>>,
     /// For the description of an encrypted draft: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<Object>)]
+    #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     pub description_keys: Option<BTreeMap<String, String>>,
     /// For the description of an encrypted draft: your signature.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +188,7 @@ pub struct PatchTask {
 pub struct RetryTask {
     /// The status that you expect; if it is another, the answer is 409 `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::Status>)]
     pub expected_status: Option<Status>,
 }
 
@@ -200,7 +201,7 @@ pub struct ReassignTask {
     pub target_agent_id: Alias,
     /// The status that you expect; if it is another, the answer is 409 `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::Status>)]
     pub expected_status: Option<Status>,
 }
 
@@ -227,11 +228,11 @@ pub struct ReplyTask {
     pub content: Body,
     /// `text` (default), `json` or, on an encrypted task, `encrypted`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::ContentType>)]
     pub content_type: Option<ContentType>,
     /// For encrypted content: the wrapped key of each party.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<Object>)]
+    #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     pub encrypted_keys: Option<BTreeMap<String, String>>,
     /// For encrypted content: your signature.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -243,7 +244,7 @@ pub struct ReplyTask {
     pub outcome: Option<ReplyOutcome>,
     /// The status that you expect; if it is another, the answer is 409 `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::Status>)]
     pub expected_status: Option<Status>,
     /// Whether an A2A client that waits gets this reply as a bare message. Only with the outcome `completed`; other clients
     /// see a completed task in any case.
@@ -301,7 +302,7 @@ pub struct ApproveTask {
     pub note: Option<Reason>,
     /// The status that you expect; if it is another, the answer is 409 `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::Status>)]
     pub expected_status: Option<Status>,
 }
 
@@ -315,7 +316,7 @@ pub struct WithReason {
     pub reason: Option<Reason>,
     /// The status that you expect; if it is another, the answer is 409 `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<String>)]
+    #[schema(nullable = false, value_type = Option<words::Status>)]
     pub expected_status: Option<Status>,
 }
 
@@ -345,7 +346,7 @@ impl From<PartyRole> for Role {
 pub struct TasksQuery {
     /// Only tasks with this status.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<words::Status>)]
     pub status: Option<Status>,
     /// Only tasks on which you have this role.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,6 +11,7 @@ use crate::actor::Actor;
 use crate::fence_fields;
 use crate::messages::MessageView;
 use crate::text::{Author, HubText, PeerName, PeerText};
+use crate::words;
 
 /// A task that was deleted.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -29,10 +30,10 @@ pub struct DeletedTask {
 #[serde(rename_all = "camelCase")]
 pub struct TaskLogView {
     /// The status before; null when the task was created.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::Status>)]
     pub from_status: Option<Status>,
     /// The status after.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Status)]
     pub to_status: Status,
     /// Who changed it: an agent id, or `system`.
     #[schema(value_type = String)]
@@ -117,7 +118,7 @@ pub struct TreeTask {
     /// Distance from the root.
     pub depth: i64,
     /// The current status.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Status)]
     pub status: Status,
     /// Number of the current attempt.
     pub attempt: i64,
@@ -195,7 +196,7 @@ pub struct UsageView {
     #[serde(deserialize_with = "crate::amount")]
     pub usage_reported: Usd,
     /// The status after the report.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Status)]
     pub status: Status,
     /// Whether this report paused the task.
     pub paused: bool,

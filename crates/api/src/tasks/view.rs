@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use crate::fence_fields;
 use crate::parts::ForeignView;
 use crate::text::{Author, PeerContent, PeerJson, PeerName, PeerTags, PeerText, PeerToken, WrappedKeys};
+use crate::words;
 
 /// The progress of a task's delivery.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -28,7 +29,7 @@ pub struct Delivery {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub surfaced_at: Option<Timestamp>,
     /// How it was shown: `channel`, `runner`, `hook`, `longPoll` or `pull`.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::Rung>)]
     pub surfaced_by: Option<Rung>,
     /// When the target acknowledged it.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -54,25 +55,25 @@ pub struct TaskView {
     #[schema(value_type = Option<String>)]
     pub description: Option<PeerContent>,
     /// The current status.
-    #[schema(value_type = String, example = "submitted")]
+    #[schema(value_type = words::Status)]
     pub status: Status,
     /// The reason of the last status change.
     #[schema(value_type = Option<String>)]
     pub status_reason: Option<PeerText>,
     /// The statuses that you may set now.
-    #[schema(value_type = Vec<String>)]
+    #[schema(value_type = Vec<words::Status>)]
     pub next_statuses: Vec<Status>,
     /// Whether the initiator has to accept the result.
     pub requires_review: bool,
     /// `high`, `normal` or `low`.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::Priority)]
     pub priority: Priority,
     /// Number of the current attempt, from 1.
     pub attempt: i64,
     /// Whether the content is end-to-end encrypted.
     pub encrypted: bool,
     /// For encrypted tasks: the wrapped key of each party.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
     pub description_keys: Option<WrappedKeys>,
     /// For encrypted tasks: the initiator's signature.
     #[schema(value_type = Option<String>)]
@@ -90,7 +91,7 @@ pub struct TaskView {
     #[schema(value_type = String)]
     pub target_agent_name: PeerName,
     /// The target's decision at its approval gate: null, `pending`, `approved` or `rejected`.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::Approval>)]
     pub approval_status: Option<Approval>,
     /// Words of the target's owner for its own agent, given with the approval. Only the target sees them.
     #[schema(value_type = Option<String>)]
@@ -127,7 +128,7 @@ pub struct TaskView {
     /// Seconds between heartbeats of the working target.
     pub lease_seconds: Option<i64>,
     /// What happens to a stalled task.
-    #[schema(value_type = String)]
+    #[schema(value_type = words::OnStall)]
     pub on_stall: OnStall,
     /// Attempts of a stalled task before it expires.
     pub max_attempts: i64,

@@ -1,6 +1,6 @@
 //! Every wire type writes what it has read, in the same order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -47,6 +47,23 @@ fn every_wire_type_writes_what_it_has_read() {
             assert_eq!((case.again)(&json), json, "{}", case.name);
         }
     }
+}
+
+/// The examples of the OpenAPI document.
+#[test]
+fn the_examples_are_in_their_file() {
+    let cases = requests::cases().into_iter().chain(views::cases());
+    let examples: BTreeMap<&str, Value> = cases.map(|case| (case.name, case.examples[0].clone())).collect();
+    let made = serde_json::to_string_pretty(&examples).unwrap() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples.json");
+    if std::env::var_os("TANDEM_WRITE_DOCUMENT").is_some() {
+        fs::write(&path, &made).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap();
+    assert!(
+        found == made,
+        "crates/api/examples.json is out of date: run TANDEM_WRITE_DOCUMENT=1 cargo nextest run -p tandem-api examples"
+    );
 }
 
 /// The structs of the crate that are written to JSON.

@@ -291,9 +291,28 @@ fn event() -> Value {
         "createdAt": AT })
 }
 
+/// An event as all channels carry it: its fields, what all events have, and its fields once more.
+fn whole_event(data: &Value, envelope: &Value) -> Value {
+    let last = json!({ "id": 7, "cursor": 7, "createdAt": AT, "data": data });
+    joined([data.clone(), envelope.clone(), last])
+}
+
+fn updated_event() -> Value {
+    let data = json!({ "type": "task.updated", "taskId": "t-1", "initiatorSessionKey": "i", "status": "failed",
+        "reason": "Why", "fromAgentName": "Ada" });
+    whole_event(&data, &json!({ "fromAgentId": "agent_a" }))
+}
+
 fn about_events() -> Vec<Case> {
     let bare = nulled(&joined([event(), json!({ "data": {} })]), &["taskId", "fromAgentId"]);
     let newer = joined([event(), json!({ "type": "task.sung" })]);
+    let sent =
+        json!({ "type": "message.deleted", "taskId": "t-1", "messageId": "msg_1", "fromAgentId": "agent_a" });
+    let of_the_hub = whole_event(
+        &json!({ "type": "agent.disconnected", "connectionId": "conn_1", "byAgentId": "agent_b" }),
+        &json!({ "taskId": null, "fromAgentId": null }),
+    );
+    let unknown = json!({ "type": "task.sung", "taskId": "t-1" });
     let pending = json!({ "id": "t-1", "title": "Look", "fromAgent": "Ada", "fromAgentId": "agent_a",
         "status": "submitted", "createdAt": AT });
     let unread = json!({ "taskId": "t-1", "taskTitle": "Look", "count": 2 });
@@ -309,8 +328,9 @@ fn about_events() -> Vec<Case> {
         "status": "failed", "attempts": 1, "nextAttemptAt": AT, "lastAttemptAt": AT, "request": "{}",
         "responseStatus": 500, "response": "no", "error": "timeout", "durationMs": 10000, "createdAt": AT });
     cases! {
-        EventView: event(), bare, newer;
-        EventsPage: json!({ "events": [event()], "cursor": 7, "hasMore": true, "epoch": "e1" }),
+        EventView: updated_event(), whole_event(&sent, &json!({})), of_the_hub,
+            whole_event(&unknown, &json!({ "fromAgentId": "agent_a" }));
+        EventsPage: json!({ "events": [updated_event()], "cursor": 7, "hasMore": true, "epoch": "e1" }),
             json!({ "events": [], "cursor": 0, "hasMore": false, "epoch": "e1" });
         EventData: event_data(), json!({});
         TypedEvent: event(), bare, newer;
@@ -384,7 +404,7 @@ fn about_the_hub() -> Vec<Case> {
             json!({ "error": "No", "code": "not_found" });
         ExportedFile: file, omitted;
         ExportView: json!({ "agent": profile(), "connections": [connection()], "tasks": [task()],
-            "messages": [message()], "files": [file], "decisions": [decision()], "blocks": [block()], "events": [self::event()],
+            "messages": [message()], "files": [file], "decisions": [decision()], "blocks": [block()], "events": [updated_event()],
             "__exportComplete": true }),
             json!({ "agent": nulled(&profile(), &PROFILE_NULLS), "connections": [], "tasks": [], "messages": [],
             "files": [], "decisions": [], "blocks": [], "events": [], "__exportComplete": true });

@@ -1,7 +1,6 @@
 //! Pages for people, and the document for programs.
 
 use rstest::rstest;
-use serde_json::Value;
 use tandem_core::events::EventKind;
 
 use crate::dashboard::text;
@@ -32,6 +31,7 @@ async fn the_reference_shows_every_operation(#[values(Db::Sqlite)] db: Db) {
     let hub = Harness::start(db).await;
     let document = hub.client.send("GET", "/openapi.json", None, None).await.ok(200);
     assert_eq!(document["openapi"], "3.1.0");
+    assert!(document == tandem_server::rest::document(), "docs/openapi.json is out of date");
     let reference = hub.client.send("GET", "/docs", None, None).await;
     let html = text(&reference);
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -71,7 +71,7 @@ async fn every_error_code_is_documented() {
     use tandem_api::error::Code;
     let hub = Harness::start(Db::Sqlite).await;
     let html = text(&hub.client.send("GET", "/docs", None, None).await);
-    let document = tandem_server::rest::document().info.description.unwrap();
+    let document = tandem_server::rest::document()["info"]["description"].as_str().unwrap().to_owned();
     for code in Code::ALL {
         let (status, meaning) = (code.status(), code.meaning());
         let row = format!("<tr><td><code>{code}</code></td><td>{status}</td><td>");
@@ -82,21 +82,17 @@ async fn every_error_code_is_documented() {
 
 #[test]
 fn operation_ids_are_unique_and_responses_described() {
-    let document: Value = serde_json::from_str(&tandem_server::rest::document().to_json().unwrap()).unwrap();
+    let document = tandem_server::rest::document();
     let mut ids = std::collections::BTreeSet::new();
     for methods in document["paths"].as_object().unwrap().values() {
         for operation in methods.as_object().unwrap().values() {
             let id = operation["operationId"].as_str().unwrap();
             assert!(ids.insert(id.to_owned()), "{id} is there twice");
             for response in operation["responses"].as_object().unwrap().values() {
-                assert!(!response["description"].as_str().unwrap().is_empty(), "{id}");
+                let is_said = |text: &str| !text.is_empty();
+                let is_shared = response["$ref"].is_string();
+                assert!(is_shared || response["description"].as_str().is_some_and(is_said), "{id}");
             }
         }
     }
-}
-
-#[test]
-fn the_openapi_document_is_the_agreed_one() {
-    let document: Value = serde_json::from_str(&tandem_server::rest::document().to_json().unwrap()).unwrap();
-    insta::assert_json_snapshot!("openapi", document);
 }

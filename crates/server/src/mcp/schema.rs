@@ -2,6 +2,7 @@
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
+use tandem_api::words;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -15,7 +16,7 @@ pub(crate) fn of<T: ToSchema + PartialSchema>() -> JsonObject {
     let known: Map<String, Value> =
         named.into_iter().map(|(name, schema): (String, RefOr<Schema>)| (name, value(&schema))).collect();
     let mut schema = value(&T::schema());
-    inline(&mut schema, &known);
+    inline(&mut schema, &known, &closed_sets());
     match schema {
         Value::Object(object) => object,
         _ => JsonObject::new(),
@@ -110,10 +111,26 @@ fn object(value: Value) -> JsonObject {
     if let Value::Object(object) = value { object } else { JsonObject::new() }
 }
 
+/// The schemas of closed sets, by name. A tool takes their words in other spellings as well, and says so in descriptions.
+fn closed_sets() -> Vec<String> {
+    words::all().into_iter().map(|(name, _)| name).collect()
+}
+
+/// A closed set as the kind of text that it is.
+fn any_word(field: &Map<String, Value>) -> Value {
+    let mut text = Map::from_iter([("type".to_owned(), Value::from("string"))]);
+    text.extend(field.iter().filter(|(name, _)| *name == "description").map(|(n, v)| (n.clone(), v.clone())));
+    text.into()
+}
+
 /// Replaces references by their targets, and merges the parts of a flattened type.
-fn inline(schema: &mut Value, known: &Map<String, Value>) {
+fn inline(schema: &mut Value, known: &Map<String, Value>, closed: &[String]) {
     if let Some(Value::String(to)) = schema.get("$ref") {
         let name = to.rsplit('/').next().unwrap_or_default();
+        if closed.iter().any(|set| set == name) {
+            *schema = any_word(schema.as_object().unwrap_or(&Map::new()));
+            return;
+        }
         let mut named = known.get(name).cloned().unwrap_or_default();
         // The description of a field is more specific than that of its type.
         if let (Some(about), Value::Object(named)) = (schema.get("description"), &mut named) {
@@ -123,12 +140,37 @@ fn inline(schema: &mut Value, known: &Map<String, Value>) {
     }
     match schema {
         Value::Object(fields) => {
-            fields.values_mut().for_each(|field| inline(field, known));
+            fields.values_mut().for_each(|field| inline(field, known, closed));
             fields.remove("example");
             merge(fields);
+            or_null(fields);
+            without_values(fields);
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| inline(item, known)),
+        Value::Array(items) => items.iter_mut().for_each(|item| inline(item, known, closed)),
         _ => {}
+    }
+}
+
+/// Says of a text that may be null what other fields say.
+fn or_null(fields: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = fields.get("oneOf") else { return };
+    let is_null = |choice: &Value| *choice == json!({"type": "null"});
+    let text = match choices.as_slice() {
+        [text, null] | [null, text] if is_null(null) && text["type"] == "string" => text.clone(),
+        _ => return,
+    };
+    fields.remove("oneOf");
+    if let Value::Object(text) = text {
+        fields.extend(text);
+    }
+    fields.insert("type".into(), json!(["string", "null"]));
+}
+
+/// A model is told what the keys and values of a map are by its description.
+fn without_values(fields: &mut Map<String, Value>) {
+    if fields.get("additionalProperties") == Some(&json!({"type": "string"})) {
+        fields.remove("additionalProperties");
+        fields.remove("propertyNames");
     }
 }
 

@@ -21,11 +21,13 @@ pub mod work;
 use std::sync::Arc;
 
 use axum::http::Uri;
+use axum::routing::{MethodFilter, on};
 use axum::{Router, middleware};
+use serde_json::Value;
 use tandem_hub::Hub;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
+use utoipa_axum::{PathItemExt, paste};
 
 use crate::a2a;
 use crate::http::{ApiError, error, front};
@@ -33,112 +35,145 @@ use crate::mcp::{self, Sessions};
 use crate::push::{observe, socket, stream};
 use crate::web;
 
-/// All routes, and the OpenAPI document.
-fn routes() -> (Router<Hub>, OpenApi) {
-    let (router, mut document) =
-        operator_routes().merge(agent_routes()).merge(task_routes()).split_for_parts();
-    openapi::complete(&mut document);
-    (router, document)
+/// Registers handlers. The router of the program takes path and method from the description of a handler and nothing else, so
+/// that the descriptions stay out of the program: it serves the document that a test has written from them.
+macro_rules! routes {
+    ($($module:ident $(:: $inner:ident)? => $handler:ident;)+) => {
+        fn served() -> Router<Hub> {
+            let router = Router::new();
+            $(
+                let place = paste! { Place::of::<$module $(::$inner)? ::[<__path_ $handler>]>() };
+                let router = router.route(&place.path, on(place.methods, $module $(::$inner)? ::$handler));
+            )+
+            router
+        }
+
+        fn described() -> OpenApi {
+            let router = OpenApiRouter::<Hub>::new();
+            $(let router = router.routes(utoipa_axum::routes!($module $(::$inner)? ::$handler));)+
+            router.into_openapi()
+        }
+    };
 }
 
-/// Routes for health, metrics and the operator.
-fn operator_routes() -> OpenApiRouter<Hub> {
-    OpenApiRouter::new()
-        .routes(routes!(system::health))
-        .routes(routes!(system::ready))
-        .routes(routes!(system::metrics))
-        .routes(routes!(observe::observe))
-        .routes(routes!(admin::overview))
-        .routes(routes!(admin::nodes))
-        .routes(routes!(admin::agents))
-        .routes(routes!(admin::change_agent))
-        .routes(routes!(admin::setup_link))
-        .routes(routes!(admin::tasks))
-        .routes(routes!(admin::events))
-        .routes(routes!(admin::deliveries))
-        .routes(routes!(admin::settings))
+/// Where a handler is reached.
+struct Place {
+    path: String,
+    methods: MethodFilter,
 }
 
-/// Routes for agents, connections and networks.
-fn agent_routes() -> OpenApiRouter<Hub> {
-    OpenApiRouter::new()
-        .routes(routes!(agents::challenge))
-        .routes(routes!(agents::register))
-        .routes(routes!(agents::profile, agents::change, agents::delete))
-        .routes(routes!(export::export))
-        .routes(routes!(agents::rotate_key))
-        .routes(routes!(agents::reach, agents::report_reach))
-        .routes(routes!(agents::discover))
-        .routes(routes!(blocks::block))
-        .routes(routes!(blocks::unblock))
-        .routes(routes!(blocks::list))
-        .routes(routes!(connections::generate_code))
-        .routes(routes!(connections::redeem_code))
-        .routes(routes!(connections::connect_directly))
-        .routes(routes!(connections::list))
-        .routes(routes!(connections::change, connections::disconnect))
-        .routes(routes!(guests::create, guests::list))
-        .routes(routes!(guests::delete))
-        .routes(routes!(networks::create, networks::list))
-        .routes(routes!(networks::view, networks::delete))
-        .routes(routes!(networks::invite))
-        .routes(routes!(networks::join))
-        .routes(routes!(networks::leave))
-        .routes(routes!(networks::members))
-        .routes(routes!(networks::remove_member))
-        .routes(routes!(networks::broadcast))
-        .routes(routes!(networks::messages))
-        .routes(routes!(webhooks::list))
-        .routes(routes!(webhooks::replay))
-        .routes(routes!(webhooks::ping))
+impl Place {
+    fn of<P: utoipa::Path>() -> Self {
+        let methods = P::methods();
+        let methods = methods.iter().map(PathItemExt::to_method_filter).reduce(MethodFilter::or);
+        Self { path: P::path(), methods: methods.unwrap_or(MethodFilter::GET) }
+    }
 }
 
-/// Routes for tasks, messages, files and events.
-fn task_routes() -> OpenApiRouter<Hub> {
-    OpenApiRouter::new()
-        .routes(routes!(tasks::create, tasks::list))
-        .routes(routes!(tasks::view, tasks::change, tasks::delete))
-        .routes(routes!(tasks::cancel))
-        .routes(routes!(tasks::history))
-        .routes(routes!(work::retry))
-        .routes(routes!(work::reassign))
-        .routes(routes!(work::reply))
-        .routes(routes!(work::add_artifact))
-        .routes(routes!(messages::read))
-        .routes(routes!(messages::acknowledge))
-        .routes(routes!(work::heartbeat))
-        .routes(routes!(tasks::tree))
-        .routes(routes!(work::report_usage))
-        .routes(routes!(messages::send, messages::list))
-        .routes(routes!(messages::delete))
-        .routes(routes!(messages::send_to_agent))
-        .routes(routes!(files::upload_json))
-        .routes(routes!(files::form::upload))
-        .routes(routes!(files::download, files::delete))
-        .routes(routes!(inbox::list))
-        .routes(routes!(approvals::list))
-        .routes(routes!(approvals::approve))
-        .routes(routes!(approvals::reject))
-        .routes(routes!(approvals::approve_task))
-        .routes(routes!(approvals::reject_task))
-        .routes(routes!(inbox::updates))
-        .routes(routes!(inbox::acknowledge))
-        .routes(routes!(events::read))
-        .routes(routes!(events::acknowledge))
-        .routes(routes!(socket::socket))
-        .routes(routes!(events::ticket))
-        .routes(routes!(stream::stream))
+routes! {
+    // Health, metrics and the operator.
+    system => health;
+    system => ready;
+    system => metrics;
+    observe => observe;
+    admin => overview;
+    admin => nodes;
+    admin => agents;
+    admin => change_agent;
+    admin => setup_link;
+    admin => tasks;
+    admin => events;
+    admin => deliveries;
+    admin => settings;
+    // Agents, connections and networks.
+    agents => challenge;
+    agents => register;
+    agents => profile;
+    agents => change;
+    agents => delete;
+    export => export;
+    agents => rotate_key;
+    agents => reach;
+    agents => report_reach;
+    agents => discover;
+    blocks => block;
+    blocks => unblock;
+    blocks => list;
+    connections => generate_code;
+    connections => redeem_code;
+    connections => connect_directly;
+    connections => list;
+    connections => change;
+    connections => disconnect;
+    guests => create;
+    guests => list;
+    guests => delete;
+    networks => create;
+    networks => list;
+    networks => view;
+    networks => delete;
+    networks => invite;
+    networks => join;
+    networks => leave;
+    networks => members;
+    networks => remove_member;
+    networks => broadcast;
+    networks => messages;
+    webhooks => list;
+    webhooks => replay;
+    webhooks => ping;
+    // Tasks, messages, files and events.
+    tasks => create;
+    tasks => list;
+    tasks => view;
+    tasks => change;
+    tasks => delete;
+    tasks => cancel;
+    tasks => history;
+    work => retry;
+    work => reassign;
+    work => reply;
+    work => add_artifact;
+    messages => read;
+    messages => acknowledge;
+    work => heartbeat;
+    tasks => tree;
+    work => report_usage;
+    messages => send;
+    messages => list;
+    messages => delete;
+    messages => send_to_agent;
+    files => upload_json;
+    files::form => upload;
+    files => download;
+    files => delete;
+    inbox => list;
+    approvals => list;
+    approvals => approve;
+    approvals => reject;
+    approvals => approve_task;
+    approvals => reject_task;
+    inbox => updates;
+    inbox => acknowledge;
+    events => read;
+    events => acknowledge;
+    socket => socket;
+    events => ticket;
+    stream => stream;
 }
 
-/// The OpenAPI document of all routes.
+/// The document that `GET /openapi.json` serves. A test writes it, and keeps it equal to [`document`].
+pub const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
+
+/// The OpenAPI document, from the types and the handlers.
 #[must_use]
-pub fn document() -> OpenApi {
-    routes().1
+pub fn document() -> Value {
+    openapi::complete(&described())
 }
 
 pub fn router(hub: Hub, sessions: &Arc<Sessions>, mcp_extension: Option<Arc<dyn mcp::Extension>>) -> Router {
-    let (api, document) = routes();
-    api.merge(web::routes(&document))
+    served()
+        .merge(web::routes(DOCUMENT))
         .merge(mcp::routes(&hub, sessions, mcp_extension))
         .merge(a2a::routes())
         .fallback(async |uri: Uri| {

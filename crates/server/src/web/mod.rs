@@ -12,7 +12,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get};
-use utoipa::openapi::OpenApi;
 
 use tandem_hub::{Error, Hub};
 
@@ -26,12 +25,11 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
      frame-ancestors 'none'; base-uri 'none'";
 
 /// The pages. They never change while the hub runs, so they are rendered once.
-pub(crate) fn routes(document: &OpenApi) -> Router<Hub> {
-    let json: &'static str = String::leak(document.to_json().unwrap_or_default());
-    let reference: &'static str = String::leak(reference::page(json));
+pub(crate) fn routes(document: &'static str) -> Router<Hub> {
+    let reference: &'static str = String::leak(reference::page(document));
     Router::new()
         .route("/", get(home))
-        .route("/openapi.json", fixed("application/json", json))
+        .route("/openapi.json", fixed("application/json", document))
         .route("/docs", fixed("text/html; charset=utf-8", reference))
         .route("/static/style.css", fixed("text/css; charset=utf-8", STYLE))
         .merge(app::routes())

@@ -63,7 +63,7 @@ struct Reference {
 }
 
 /// The order of the groups, for a new reader, and their headings. Others follow under their own names.
-const ORDER: [(&str, &str); 17] = [
+const ORDER: [(&str, &str); 15] = [
     ("agents", "Agents"),
     ("connections", "Connections"),
     ("blocks", "Blocks"),
@@ -71,16 +71,14 @@ const ORDER: [(&str, &str); 17] = [
     ("messages", "Messages"),
     ("files", "Files"),
     ("approvals", "Approvals"),
-    ("updates", "Inbox and updates"),
-    ("events", "Events"),
-    ("push", "WebSocket and event stream"),
+    ("inbox", "Inbox and updates"),
+    ("events", "Events: log, WebSocket and stream"),
     ("webhooks", "Webhooks"),
     ("networks", "Networks"),
     ("mcp", "MCP"),
-    ("a2a", "A2A"),
+    ("guests", "Guests by A2A"),
     ("hub", "Hub"),
-    ("admin", "Operator"),
-    ("pages", "Pages"),
+    ("operator", "Operator"),
 ];
 
 pub(crate) fn page(document: &str) -> String {

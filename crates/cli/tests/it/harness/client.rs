@@ -9,6 +9,8 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
+use super::documented;
+
 /// Sends requests and reads answers.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -84,7 +86,9 @@ impl Client {
 
     /// A request as it is. No answer of a test is ever a failure of the hub.
     pub async fn raw(&self, request: Request<Full<Bytes>>) -> Reply {
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
         let reply = self.try_raw(request).await.expect("the hub answers");
+        documented::check(&method, &path, &reply);
         let refusals = [StatusCode::SERVICE_UNAVAILABLE, StatusCode::INSUFFICIENT_STORAGE];
         assert!(reply.status < 500 || refusals.iter().any(|code| *code == reply.status), "{reply:?}");
         assert_eq!(reply.header("api-version"), Some("v1"));

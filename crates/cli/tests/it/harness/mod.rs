@@ -3,6 +3,7 @@
 
 mod client;
 pub mod cluster;
+mod documented;
 mod held;
 pub mod nats;
 mod node;

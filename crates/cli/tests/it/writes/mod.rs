@@ -59,7 +59,7 @@ pub enum Era {
 
 /// Every route and every tool that may write.
 pub async fn operations(hub: &Harness) -> Vec<Operation> {
-    let document = serde_json::to_value(tandem_server::rest::document()).unwrap();
+    let document = tandem_server::rest::document();
     let mut all = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in
