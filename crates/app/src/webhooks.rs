@@ -142,8 +142,8 @@ fn enqueue(
     }
     let news = events::after(tx, agent, webhook.cursor, ENQUEUED_MAX)?;
     for event in news.iter().filter(|event| wants(&webhook.events, &event.kind)) {
-        let body =
-            body(agent.as_str(), &event.kind, event.at, data(&event.kind, &event.data, event.seq, event.at));
+        let data = data(&event.kind, &event.data, &event.text().whole());
+        let body = body(agent.as_str(), &event.kind, event.at, data);
         rows::insert(tx, &delivery(agent, Some(event.seq), &event.kind, url, body, now))?;
     }
     let more = i64::try_from(news.len()).is_ok_and(|found| found == ENQUEUED_MAX);

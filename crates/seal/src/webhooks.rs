@@ -13,19 +13,13 @@ const DATA_BYTES_MAX: usize = 100 * 1024;
 /// Random bytes of a new secret, as Standard Webhooks recommends.
 const SECRET_BYTES: usize = 24;
 
-/// The data of a request: the event's fields with its cursor and time, as on every other channel; without the fields if they are
-/// too large.
+/// The data of a request: the event, as on every other channel; without its fields if they are too large.
 #[must_use]
-pub fn data(event: &str, fields: &str, cursor: i64, created_at: impl Display) -> Value {
+pub fn data(event: &str, fields: &str, whole: &str) -> Value {
     if fields.len() > DATA_BYTES_MAX {
         return json!({ "type": event, "truncated": true });
     }
-    let mut data: Value = serde_json::from_str(fields).unwrap_or_default();
-    if let Some(fields) = data.as_object_mut() {
-        fields.insert("cursor".into(), cursor.into());
-        fields.insert("createdAt".into(), created_at.to_string().into());
-    }
-    data
+    serde_json::from_str(whole).unwrap_or_default()
 }
 
 /// The body of a request. `timestamp` is the time of the event.

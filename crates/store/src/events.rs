@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tandem_core::events::{EventKind, Subject};
+use tandem_core::events::{EventKind, EventText, Subject};
 use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 
 use crate::declare::{delete, insert, read, update};
@@ -108,11 +108,11 @@ impl Logged {
         EventKind::named(&self.kind).map(EventKind::subject)
     }
 
-    /// The event as sockets, streams and webhooks carry it: with its number and its time.
+    /// The event as every channel carries it.
     #[must_use]
-    pub fn frame(&self) -> String {
-        let fields = self.data.strip_suffix('}').unwrap_or("{\"type\":null");
-        format!("{fields},\"cursor\":{},\"createdAt\":\"{}\"}}", self.seq, self.at)
+    pub fn text(&self) -> EventText<'_> {
+        let Self { seq, kind, task, from, data, at } = self;
+        EventText { cursor: *seq, kind, task: task.as_ref(), from: from.as_ref(), data, created_at: *at }
     }
 }
 

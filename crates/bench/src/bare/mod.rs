@@ -34,7 +34,7 @@ const TASK_FILLER: usize = 780;
 /// The same for a message.
 const MESSAGE_FILLER: usize = 150;
 /// How many bytes the hub's answer has for one event.
-const EVENT_BYTES: usize = 330;
+const EVENT_BYTES: usize = 470;
 
 /// What `tandem-bench bare` takes.
 #[derive(Debug, clap::Args)]

@@ -14,8 +14,10 @@ pub struct StreamEvent {
     pub kind: EventType,
     /// The task it is about.
     pub task_id: Option<TaskId>,
-    /// The agent that caused it, for the types of events that say so.
+    /// The agent that caused it, for the types of events that have it among their fields.
     pub from_agent_id: Option<AgentId>,
+    /// The agent that caused it, for all types; `None` if the hub did, or an older hub does not say so.
+    pub caused_by: Option<AgentId>,
     /// When it was written; `None` from an older hub.
     pub created_at: Option<Timestamp>,
     /// All fields of the event as JSON: the same text as `data` in [`EventView`].
@@ -46,14 +48,21 @@ pub(super) enum Frame {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Fields {
+struct Message {
     #[serde(rename = "type")]
     kind: String,
-    task_id: Option<TaskId>,
-    from_agent_id: Option<AgentId>,
     created_at: Option<Timestamp>,
     cursor: Option<i64>,
     epoch: Option<String>,
+    from_agent_id: Option<AgentId>,
+    data: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields {
+    task_id: Option<TaskId>,
+    from_agent_id: Option<AgentId>,
 }
 
 /// Whether a text can be an epoch: it is stored with cursors and sent back in addresses.
@@ -63,24 +72,33 @@ pub(crate) fn is_epoch(text: &str) -> bool {
 
 /// Parses a message of a socket or stream.
 pub(super) fn parse_frame(text: &str) -> Result<Frame, serde_json::Error> {
-    let fields: Fields = serde_json::from_str(text)?;
-    let cursor = fields.cursor.ok_or_else(|| serde::de::Error::missing_field("cursor"))?;
-    if fields.kind == "connected" {
-        return Ok(Frame::Greeting(Start { cursor, epoch: fields.epoch.filter(|epoch| is_epoch(epoch)) }));
+    let message: Message = serde_json::from_str(text)?;
+    let cursor = message.cursor.ok_or_else(|| serde::de::Error::missing_field("cursor"))?;
+    if message.kind == "connected" {
+        return Ok(Frame::Greeting(Start { cursor, epoch: message.epoch.filter(|epoch| is_epoch(epoch)) }));
     }
-    // The hub appends the cursor and the time to the data that is in its log.
-    let data = match text.rfind(",\"cursor\":") {
-        Some(end) => RawValue::from_string(format!("{}}}", &text[..end]))?,
-        None => RawValue::from_string(text.to_owned())?,
+    let data = match message.data {
+        Some(data) => data,
+        None => of_older_hub(text)?,
     };
+    let fields: Fields = serde_json::from_str(data.get())?;
     Ok(Frame::Event(StreamEvent {
         cursor,
-        kind: fields.kind.into(),
+        kind: message.kind.into(),
         task_id: fields.task_id,
         from_agent_id: fields.from_agent_id,
-        created_at: fields.created_at,
+        caused_by: message.from_agent_id,
+        created_at: message.created_at,
         data,
     }))
+}
+
+/// The data of an event that has its fields only beside its number. A hub of those times appended cursor and time to them.
+fn of_older_hub(text: &str) -> Result<Box<RawValue>, serde_json::Error> {
+    match text.rfind(",\"cursor\":") {
+        Some(end) => RawValue::from_string(format!("{}}}", &text[..end])),
+        None => RawValue::from_string(text.to_owned()),
+    }
 }
 
 /// Converts an event of the log.
@@ -91,6 +109,7 @@ pub(super) fn from_log(event: EventView) -> Result<StreamEvent, serde_json::Erro
         kind: event.kind,
         task_id: fields.task_id,
         from_agent_id: fields.from_agent_id,
+        caused_by: event.from_agent_id,
         created_at: Some(event.created_at),
         data: event.data,
     })

@@ -96,7 +96,7 @@ async fn pump(socket: &mut WebSocket, feed: &mut Feed) -> Closing {
         match fed {
             Ok(FeedItem::Events(events)) => {
                 for event in &events {
-                    if let Err(closing) = send(socket, feed, event.frame(), event.seq - 1).await {
+                    if let Err(closing) = send(socket, feed, event.text().whole(), event.seq - 1).await {
                         return closing;
                     }
                 }

@@ -112,7 +112,7 @@ async fn next_chunk(state: Next, ids: &Ids) -> Option<(String, Next)> {
         Ok(Ok(FeedItem::Events(events))) => {
             let chunk = events
                 .iter()
-                .map(|event| format!("id: {}\ndata: {}\n\n", ids.of(event.seq), event.frame()))
+                .map(|event| format!("id: {}\ndata: {}\n\n", ids.of(event.seq), event.text().whole()))
                 .collect();
             feed.pushed(&events);
             Some((chunk, Next::Feed(feed)))

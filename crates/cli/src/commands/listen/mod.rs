@@ -10,6 +10,7 @@ use clap::Args;
 use serde::Serialize;
 use tandem_client::{Followed, Notice, StreamEvent};
 use tandem_core::AgentId;
+use tandem_core::events::EventText;
 use tandem_core::webhooks::wants;
 use tandem_seal::webhooks::{body, data};
 
@@ -125,7 +126,15 @@ fn delivery(agent: &AgentId, event: &StreamEvent) -> Delivery {
     // The same at every attempt, also after a restart: the program can drop repetitions. With the time, because a restored
     // hub gives out the same numbers again.
     let id = format!("listen_{agent}_{}_{}", event.cursor, written.0);
-    let data = data(kind, event.data.get(), event.cursor, written);
+    let text = EventText {
+        cursor: event.cursor,
+        kind,
+        task: event.task_id.as_ref(),
+        from: event.caused_by.as_ref(),
+        data: event.data.get(),
+        created_at: written,
+    };
+    let data = data(kind, text.data, &text.whole());
     Delivery { id, body: body(agent.as_str(), kind, written, data) }
 }
 
