@@ -70,6 +70,7 @@ mod store;
 mod store_effects;
 mod tasks;
 mod tidy;
+mod unknown_names;
 mod updates;
 mod upgrade;
 mod wake;

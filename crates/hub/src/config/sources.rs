@@ -5,6 +5,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::{Config, Error, OPTIONAL};
+use crate::nearest;
 
 pub(super) fn defaults() -> Table {
     Table::try_from(Config::default()).unwrap_or_default()
@@ -42,16 +43,8 @@ fn no_such_setting(name: &str) -> String {
 
 /// The setting whose name is most similar to this one, if it is similar enough.
 pub(super) fn suggestion(name: &str) -> Option<String> {
-    let name = name.to_lowercase().replace('-', "_");
-    // A name that was cut off or written in another order is less similar by letters than it is by words.
-    let likeness = |known: &str| {
-        let words: Vec<&str> = known.split('_').collect();
-        let shared = name.split('_').filter(|word| words.contains(word)).count();
-        strsim::jaro_winkler(&name, known) + shared as f64 * 0.05
-    };
-    let known = Config::names().into_iter().map(|known| (likeness(&known), known));
-    let best = known.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (best.0 >= 0.8).then_some(best.1)
+    let known = Config::names();
+    nearest(name, known.iter().map(String::as_str)).map(Into::into)
 }
 
 /// Sets a value given as text. It is converted to the type of the default: number, boolean or text.

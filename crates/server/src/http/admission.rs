@@ -11,6 +11,7 @@ use tracing::Span;
 
 use crate::http::connection::Connection;
 use crate::http::counted_body::REQUEST_BYTES;
+use crate::http::unknown::UnknownOfRequest;
 use crate::http::visitor::{Identity, Visitor};
 use crate::http::{browser, error, forwarded, nodes, origin};
 use crate::mcp;
@@ -51,7 +52,8 @@ pub(crate) async fn admit(
         hub.liveness.record_request(agent, hub.time());
     }
     let memory = hold(hub, request, &identity, &address, head_bytes)?;
-    let visitor = Visitor { identity, address, memory: memory.clone(), span: Span::current() };
+    let unknown = UnknownOfRequest::of(request);
+    let visitor = Visitor { identity, address, memory: memory.clone(), span: Span::current(), unknown };
     request.extensions_mut().insert(visitor);
     if let Some(passed_on) = passed_on {
         request.extensions_mut().insert(passed_on);

@@ -19,6 +19,7 @@ use crate::http::connection::Connection;
 use crate::http::counted_body::hold_body;
 use crate::http::error::show_rate;
 use crate::http::unread_body::UnreadBody;
+use crate::http::visitor::Visitor;
 use crate::http::{ApiError, origin, request_id};
 use crate::{a2a, mcp, web};
 
@@ -87,8 +88,12 @@ async fn respond(hub: &Hub, request: Request, next: Next, id: &str) -> Response 
         Err(error) => ApiError(error).into_response(),
         Ok(memory) => {
             let is_read = is_read(request.method());
+            let unknown = request.extensions().get::<Visitor>().and_then(|visitor| visitor.unknown.clone());
             let handled = AssertUnwindSafe(handle(hub, request, next)).catch_unwind().await;
-            let response = handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response());
+            let mut response = handled.unwrap_or_else(|_| ApiError(Error::internal()).into_response());
+            if let Some(unknown) = unknown {
+                unknown.show(&mut response);
+            }
             // Before its memory is held: what the client has to read is what counts.
             let response = if is_compressed { compress(response).await } else { response };
             match memory {

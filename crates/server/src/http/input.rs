@@ -19,6 +19,7 @@ use tandem_hub::ops::parse_id;
 use tandem_hub::{Caller, Error, Held, Holder, Hub};
 
 use crate::http::explain::Object;
+use crate::http::unknown::{STRICT_PARAMETER, UnknownNames, UnknownOfRequest};
 use crate::http::visitor::{Authenticated, Identity, Visitor};
 use crate::http::{ApiError, error, explain};
 
@@ -78,24 +79,38 @@ pub(crate) async fn read<T: DeserializeOwned>(
     hub: &Hub,
 ) -> Result<(Caller, Result<T, Error>), ApiError> {
     // It is boxed, because the code of every route would contain it otherwise.
-    let (caller, body) = receive(request, hub).boxed().await?;
-    Ok((caller, body.and_then(|body| Ok(body.read()?))))
+    let (unknown, caller, body) = receive(request, hub).boxed().await?;
+    Ok((caller, body.and_then(|body| Ok(read_noting(unknown.as_ref(), body)?))))
 }
 
-async fn receive(mut request: Request, hub: &Hub) -> Result<(Caller, Result<Object, Error>), ApiError> {
+/// Reads a type, and notes what it does not know.
+fn read_noting<T: DeserializeOwned>(
+    of_request: Option<&UnknownOfRequest>,
+    body: Object,
+) -> Result<T, Invalid> {
+    let mut unknown = UnknownNames::default();
+    let value = body.read(&mut unknown)?;
+    of_request.map_or(Ok(()), |of_request| of_request.note(unknown))?;
+    Ok(value)
+}
+
+type Received = (Option<UnknownOfRequest>, Caller, Result<Object, Error>);
+
+async fn receive(mut request: Request, hub: &Hub) -> Result<Received, ApiError> {
     let caller: Caller = request.extract_parts_with_state::<Authenticated, _>(hub).await?.0;
     let (parts, body) = request.into_parts();
+    let unknown = Visitor::of(&parts)?.unknown.clone();
     let caller = Caller { if_match: if_match(&parts.headers), ..caller };
     let read = read_bytes(hub, &caller, &parts.headers, body).await;
     // The body may have taken its time.
     hub.access.check(&caller).await?;
     let (key, bytes, held) = match read {
         Ok(read) => read,
-        Err(error) => return Ok((caller, Err(error))),
+        Err(error) => return Ok((unknown, caller, Err(error))),
     };
     let caller = Caller { held: Some(Arc::new(held)), ..caller };
     let key = key.map(|key| key_for(key, &parts, &bytes));
-    Ok((caller.with_idempotency_key(key), parse(&parts.headers, &bytes)))
+    Ok((unknown, caller.with_idempotency_key(key), parse(&parts.headers, &bytes)))
 }
 
 /// An idempotency key with the hash of the request for which it was used.
@@ -136,7 +151,8 @@ pub(crate) async fn read_body<T: DeserializeOwned>(
     let (parts, body) = request.into_parts();
     let (key, bytes, held) = read_bytes(hub, holder, &parts.headers, body).await?;
     let idempotency = key.map(|key| key_for(key, &parts, &bytes));
-    Ok(HeldBody { body: parse(&parts.headers, &bytes)?.read()?, idempotency, _held: held })
+    let body = read_noting(Visitor::of(&parts)?.unknown.as_ref(), parse(&parts.headers, &bytes)?)?;
+    Ok(HeldBody { body, idempotency, _held: held })
 }
 
 /// A body without fields.
@@ -291,6 +307,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         if let Some((_, (name, _))) = twice {
             return Err(Invalid::field(name, "is there twice").into());
         }
-        Ok(Self(explain::from_pairs(given)?))
+        let mut unknown = UnknownNames::default();
+        let given = given.into_iter().filter(|(name, _)| name != STRICT_PARAMETER).collect();
+        let query = explain::from_pairs(given, &mut unknown)?;
+        Visitor::of(parts)?.unknown.as_ref().map_or(Ok(()), |of_request| of_request.note(unknown))?;
+        Ok(Self(query))
     }
 }

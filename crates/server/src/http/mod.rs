@@ -17,6 +17,7 @@ mod refusal;
 mod request_id;
 pub mod serve;
 pub mod slots;
+pub(crate) mod unknown;
 mod unread_body;
 pub mod visitor;
 

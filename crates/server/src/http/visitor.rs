@@ -13,6 +13,7 @@ use tandem_hub::{Address, Caller, Error, RequestMemory};
 use tracing::Span;
 
 use crate::http::connection::Connection;
+use crate::http::unknown::UnknownOfRequest;
 use crate::http::{ApiError, error};
 
 #[derive(Debug, Clone)]
@@ -38,6 +39,8 @@ pub(crate) struct Visitor {
     pub(crate) memory: Option<RequestMemory>,
     /// What log lines of the request have in common, for work on it that is done in another task.
     pub(crate) span: Span,
+    /// What the request says that the hub does not know; `None` if it says nothing.
+    pub(crate) unknown: Option<UnknownOfRequest>,
 }
 
 impl Visitor {

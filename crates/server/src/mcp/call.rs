@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tandem_api::error::Code;
@@ -14,6 +14,7 @@ use tandem_hub::ops::parse_id;
 use tandem_hub::{Caller, Error, Hub, Listed};
 
 use crate::http::explain::Object;
+use crate::http::unknown::UnknownNames;
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::{ClientDisconnect, fence};
 
@@ -133,6 +134,16 @@ impl Args {
         Self(arguments)
     }
 
+    /// The arguments that this tool does not have. They are ignored, as the fields of a request are.
+    pub(crate) fn unknown_to(&self, tool: &Tool) -> UnknownNames {
+        let mut unknown = UnknownNames::default();
+        let known = tool.input_schema.get("properties").and_then(Value::as_object);
+        for name in self.0.keys().filter(|name| !known.is_some_and(|known| known.contains_key(*name))) {
+            unknown.add(name, known.into_iter().flatten().map(|(known, _)| known.as_str()));
+        }
+        unknown
+    }
+
     /// A required text argument.
     pub fn take(&mut self, name: &str) -> Result<String, Error> {
         match self.0.shift_remove(name) {
@@ -168,7 +179,7 @@ impl Args {
 
     /// Parses all arguments. Errors name the invalid ones.
     pub fn read<T: Deserialize<'static>>(self) -> Result<T, Error> {
-        Ok(Object::from(self.0).read()?)
+        Ok(Object::from(self.0).read(&mut UnknownNames::default())?)
     }
 }
 
@@ -290,6 +301,18 @@ pub fn to_result(replied: ToolResult) -> CallToolResult {
         }
         Err(error) => refused(&error),
     }
+}
+
+/// Adds to a result what was ignored, for the model and for programs.
+pub(crate) fn with_warnings(mut result: CallToolResult, warnings: Vec<String>) -> CallToolResult {
+    if warnings.is_empty() {
+        return result;
+    }
+    result.content.extend(warnings.iter().map(|warning| ContentBlock::text(format!("Warning: {warning}"))));
+    if let Some(Value::Object(data)) = &mut result.structured_content {
+        data.insert("warnings".into(), warnings.into());
+    }
+    result
 }
 
 fn refused(error: &Error) -> CallToolResult {

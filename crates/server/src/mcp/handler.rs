@@ -26,7 +26,7 @@ use tandem_hub::{Error, Hub, RunToCompletion};
 use tracing::{Instrument as _, Span};
 
 use crate::http::visitor::Visitor;
-use crate::mcp::call::{Args, Call, to_result};
+use crate::mcp::call::{Args, Call, to_result, with_warnings};
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::tools::{self, ToolSet};
 use crate::mcp::wake::Reserved;
@@ -154,6 +154,7 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
         };
         let args = Args::new(request.arguments.unwrap_or_default());
+        let unknown = args.unknown_to(tool.tool());
         let writing = tool.writes().then(|| self.hub.writing.clone());
         let calling =
             AssertUnwindSafe(tool.call(call, args)).catch_unwind().instrument(span(&context.extensions));
@@ -169,7 +170,8 @@ impl ServerHandler for Handler {
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
             replied = calling => replied,
         };
-        Ok(to_result(replied.unwrap_or_else(|_| Err(Error::internal()))).into())
+        let result = to_result(replied.unwrap_or_else(|_| Err(Error::internal())));
+        Ok(with_warnings(result, unknown.sentences()).into())
     }
 
     async fn list_resources(

@@ -1,5 +1,6 @@
 //! The deserializer by which every checked type is read.
 
+use std::cell::{Cell, RefCell};
 use std::vec;
 
 use serde::de::value::SeqDeserializer;
@@ -11,6 +12,7 @@ use serde_json::Number;
 
 use super::Given;
 use super::fault::{Fault, in_words, one_of};
+use crate::http::unknown::UnknownNames;
 
 /// Up to here every whole number is a number with a fraction as well.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -25,13 +27,28 @@ pub(super) enum Source {
 
 /// A value that is read as a type.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct Field<'i> {
     pub(super) given: Given,
     pub(super) source: Source,
     pub(super) is_whole: bool,
+    pub(super) ignored: &'i Ignored,
 }
 
-impl Field {
+/// What the types do not read. A type asks to ignore the value of a field that it does not have; only then is its name looked
+/// at, so that a request without such fields costs nothing more.
+#[derive(Debug, Default)]
+pub(super) struct Ignored {
+    was_ignored: Cell<bool>,
+    names: RefCell<UnknownNames>,
+}
+
+impl Ignored {
+    pub(super) fn into_names(self) -> UnknownNames {
+        self.names.into_inner()
+    }
+}
+
+impl Field<'_> {
     fn wrong(&self, expected: &str) -> Fault {
         let found = match &self.given {
             Given::Null => Unexpected::Unit,
@@ -48,6 +65,19 @@ impl Field {
             Source::Json => Fault::wrong(format!("must be {expected}, not {}", in_words(found))),
             Source::Text => Fault::wrong(format!("must be {expected}")),
         }
+    }
+
+    fn visit_object<'de, V: Visitor<'de>>(
+        self,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let Self { given, source, is_whole, ignored } = self;
+        let rest = match given {
+            Given::Object(fields) => fields.into_iter(),
+            _ => Vec::new().into_iter(),
+        };
+        visitor.visit_map(Fields { rest, current: None, source, is_whole, known, ignored })
     }
 
     fn whole_number(&self) -> Option<i64> {
@@ -80,14 +110,17 @@ fn unexpected_number(number: &Number) -> Unexpected<'static> {
 }
 
 /// The fields of an object, one after the other.
-struct Fields {
+struct Fields<'i> {
     rest: vec::IntoIter<(String, Given)>,
     current: Option<(String, Given)>,
     source: Source,
     is_whole: bool,
+    /// The names that the type has.
+    known: &'static [&'static str],
+    ignored: &'i Ignored,
 }
 
-impl<'de> MapAccess<'de> for Fields {
+impl<'de> MapAccess<'de> for Fields<'_> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
@@ -104,7 +137,11 @@ impl<'de> MapAccess<'de> for Fields {
         let Some((name, given)) = self.current.take() else {
             return Err(Fault::wrong("has a value without a name"));
         };
-        let read = seed.deserialize(Field { given, source: self.source, is_whole: false });
+        let Self { source, known, ignored, .. } = *self;
+        let read = seed.deserialize(Field { given, source, is_whole: false, ignored });
+        if ignored.was_ignored.take() {
+            ignored.names.borrow_mut().add(&name, known.iter().copied());
+        }
         read.map_err(|fault| if self.is_whole { fault.within(name) } else { fault })
     }
 }
@@ -122,13 +159,16 @@ macro_rules! whole_numbers {
     };
 }
 
-impl<'de> Deserializer<'de> for Field {
+impl<'de> Deserializer<'de> for Field<'_> {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let Self { given, source, is_whole } = self;
+        if let Given::Object(_) = self.given {
+            return self.visit_object(&[], visitor);
+        }
+        let Self { given, source, ignored, .. } = self;
         match given {
-            Given::Null => visitor.visit_unit(),
+            Given::Null | Given::Object(_) => visitor.visit_unit(),
             Given::Bool(flag) => visitor.visit_bool(flag),
             Given::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
                 (Some(whole), _, _) => visitor.visit_i64(whole),
@@ -138,11 +178,8 @@ impl<'de> Deserializer<'de> for Field {
             },
             Given::Text(text) => visitor.visit_string(text),
             Given::List(items) => {
-                let items = items.into_iter().map(|given| Self { given, source, is_whole: false });
+                let items = items.into_iter().map(|given| Self { given, source, is_whole: false, ignored });
                 visitor.visit_seq(SeqDeserializer::new(items))
-            }
-            Given::Object(fields) => {
-                visitor.visit_map(Fields { rest: fields.into_iter(), current: None, source, is_whole })
             }
         }
     }
@@ -203,10 +240,18 @@ impl<'de> Deserializer<'de> for Field {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        known: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        self.deserialize_map(visitor)
+        match self.given {
+            Given::Object(_) => self.visit_object(known, visitor),
+            _ => Err(self.wrong("an object")),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.ignored.was_ignored.set(true);
+        visitor.visit_unit()
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -230,11 +275,11 @@ impl<'de> Deserializer<'de> for Field {
     }
 
     serde::forward_to_deserialize_any! {
-        i128 u128 f32 char bytes byte_buf unit unit_struct tuple tuple_struct identifier ignored_any
+        i128 u128 f32 char bytes byte_buf unit unit_struct tuple tuple_struct identifier
     }
 }
 
-impl IntoDeserializer<'_, Fault> for Field {
+impl IntoDeserializer<'_, Fault> for Field<'_> {
     type Deserializer = Self;
     fn into_deserializer(self) -> Self {
         self

@@ -16,7 +16,9 @@ use serde_json::{Map, Number, Value};
 use tandem_app::Invalid;
 
 use fault::Fault;
-use field::{Field, Source};
+use field::{Field, Ignored, Source};
+
+use crate::http::unknown::UnknownNames;
 
 /// A JSON object that has not been checked. Unlike in [`Value`], a field may be there twice, so that it can be refused.
 #[derive(Debug)]
@@ -34,8 +36,9 @@ impl Object {
         }
     }
 
-    pub(crate) fn read<T: Deserialize<'static>>(self) -> Result<T, Invalid> {
-        read(self.0, Source::Json, "body")
+    /// Reads a type. Fields that it does not have are ignored, and named in `unknown`.
+    pub(crate) fn read<T: Deserialize<'static>>(self, unknown: &mut UnknownNames) -> Result<T, Invalid> {
+        read(self.0, Source::Json, "body", unknown)
     }
 }
 
@@ -56,8 +59,12 @@ pub(crate) fn object_text(bytes: &[u8]) -> Result<&str, Invalid> {
 }
 
 /// Reads a type from the pairs of a query or a form, whose values are all text.
-pub(crate) fn from_pairs<T: Deserialize<'static>>(pairs: Vec<(String, String)>) -> Result<T, Invalid> {
-    read(pairs.into_iter().map(|(name, text)| (name, Given::Text(text))).collect(), Source::Text, "query")
+pub(crate) fn from_pairs<T: Deserialize<'static>>(
+    pairs: Vec<(String, String)>,
+    unknown: &mut UnknownNames,
+) -> Result<T, Invalid> {
+    let fields = pairs.into_iter().map(|(name, text)| (name, Given::Text(text))).collect();
+    read(fields, Source::Text, "query", unknown)
 }
 
 /// `whole` names the object itself.
@@ -65,12 +72,16 @@ fn read<T: Deserialize<'static>>(
     fields: Vec<(String, Given)>,
     source: Source,
     whole: &str,
+    unknown: &mut UnknownNames,
 ) -> Result<T, Invalid> {
-    let object = Field { given: Given::Object(fields), source, is_whole: true };
-    T::deserialize(object).map_err(|fault| match fault {
+    let ignored = Ignored::default();
+    let object = Field { given: Given::Object(fields), source, is_whole: true, ignored: &ignored };
+    let read = T::deserialize(object).map_err(|fault| match fault {
         Fault::Missing(field) => Invalid::field(field, "is required"),
         Fault::Wrong { field, why } => Invalid::field(field.as_deref().unwrap_or(whole), why),
-    })
+    })?;
+    *unknown = ignored.into_names();
+    Ok(read)
 }
 
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tandem_app::Invalid;
 
 use super::{Object, from_pairs};
+use crate::http::unknown::UnknownNames;
 
 #[derive(Debug, PartialEq, Deserialize)]
 struct Inner {
@@ -22,7 +23,7 @@ struct Outer {
 }
 
 fn read(json: &str) -> Result<Outer, (String, String)> {
-    Object::parse(json.as_bytes()).and_then(Object::read).map_err(first)
+    Object::parse(json.as_bytes()).and_then(|object| object.read(&mut UnknownNames::default())).map_err(first)
 }
 
 /// The first field that is wrong, and why.
@@ -79,10 +80,32 @@ fn json_of_any_form_stays_as_it_was() {
 fn a_query_says_everything_as_text() {
     let pairs = |pairs: &[(&str, &str)]| {
         let pairs = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        from_pairs::<Outer>(pairs).map_err(first)
+        from_pairs::<Outer>(pairs, &mut UnknownNames::default()).map_err(first)
     };
     let read = pairs(&[("name", "5"), ("count", "5"), ("is_open", "1")]).unwrap();
     assert_eq!((read.name.as_str(), read.count, read.is_open), ("5", Some(5), true));
     let wrong = pairs(&[("name", "a"), ("is_open", "yes")]).unwrap_err();
     assert_eq!(wrong, ("is_open".to_owned(), "must be true or false".to_owned()));
+}
+
+#[test]
+fn fields_that_a_type_does_not_have_are_named() {
+    let said = |json: &str| {
+        let mut unknown = UnknownNames::default();
+        Object::parse(json.as_bytes()).unwrap().read::<Outer>(&mut unknown).unwrap();
+        unknown.sentences()
+    };
+    assert!(said(r#"{"name": "a", "free": {"any": {"thing": 1}}, "inner": null}"#).is_empty());
+    assert_eq!(
+        said(r#"{"name": "a", "cuont": {"name": 1}, "inner": {"size": 1, "siez": [{}]}, "": 1}"#),
+        [
+            "cuont is not known and was ignored; did you mean count?",
+            "siez is not known and was ignored; did you mean size?",
+            " is not known and was ignored",
+        ]
+    );
+    let long = format!(r#"{{"name": "a", "{}": 1}}"#, "\u{e9}\\n".repeat(500));
+    assert_eq!(said(&long), [format!("{} is not known and was ignored", "?".repeat(40))]);
+    let many: String = (0..500).map(|number| format!(r#", "x{number}": 1"#)).collect();
+    assert_eq!(said(&format!(r#"{{"name": "a"{many}}}"#)).len(), 5);
 }

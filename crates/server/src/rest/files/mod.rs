@@ -21,6 +21,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::http::explain::{Object, object_text};
 use crate::http::input::{BodyReader, SMALL_BYTES_MAX, idempotency_key, on_task};
+use crate::http::unknown::UnknownNames;
 use crate::http::visitor::Authenticated;
 use crate::http::{Answer, ApiError, Json, Param, answer, error};
 
@@ -54,7 +55,8 @@ pub(crate) async fn upload_json(State(hub): State<Hub>, mut request: Request) ->
 
 /// Parses a JSON upload without copying its bytes.
 pub(crate) fn parse_upload(bytes: &[u8]) -> Result<UploadFile<'_>, Error> {
-    serde_json::from_str(object_text(bytes)?).or_else(|_| Ok(Object::parse(bytes)?.read()?))
+    serde_json::from_str(object_text(bytes)?)
+        .or_else(|_| Ok(Object::parse(bytes)?.read(&mut UnknownNames::default())?))
 }
 
 async fn read_json(

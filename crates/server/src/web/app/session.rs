@@ -16,6 +16,7 @@ use tandem_hub::ops::sign_ins::{self, Session};
 use tandem_hub::{Address, Caller, Error, Holder, Hub, RequestMemory};
 
 use super::error::PageError;
+use crate::http::unknown::UnknownNames;
 use crate::http::visitor::{Identity, Visitor};
 use crate::http::{error, explain, input};
 
@@ -289,7 +290,7 @@ impl<V: Sender, T: DeserializeOwned> FromRequest<Hub> for Form<V, T> {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, PageError> {
         let (by, sent) = receive(request, hub).boxed().await?;
-        let fields = explain::from_pairs(sent.filled()).map_err(Error::from);
+        let fields = explain::from_pairs(sent.filled(), &mut UnknownNames::default()).map_err(Error::from);
         Ok(Self { by, fields, sent })
     }
 }

@@ -10,6 +10,7 @@ use tandem_hub::ops::needs::Selection;
 use tandem_hub::ops::sign_ins::{Count, SignedIn};
 
 use crate::http::explain;
+use crate::http::unknown::UnknownNames;
 use crate::web::app::Viewer;
 
 /// Statuses that wait for somebody.
@@ -94,7 +95,7 @@ impl Filters {
         let query = viewer.browser.target.split_once('?').map_or("", |(_, query)| query);
         let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
         let pairs: Vec<(String, String)> = pairs.filter(|(_, value)| !value.trim().is_empty()).collect();
-        let given: Given = explain::from_pairs(pairs)?;
+        let given: Given = explain::from_pairs(pairs, &mut UnknownNames::default())?;
         Ok(Self {
             statuses: given.status.as_deref().map(Statuses::parse).transpose()?.unwrap_or_default(),
             role: given.role,

@@ -13,6 +13,7 @@ use tandem_hub::{Error, Hub};
 
 use super::{Choice, newest_connections};
 use crate::http::explain;
+use crate::http::unknown::UnknownNames;
 use crate::web::app::copy::Copied;
 use crate::web::app::session::Sent;
 use crate::web::app::{Form, Page, Section, Shell, Viewer, html, redirect};
@@ -130,7 +131,7 @@ fn read(sent: &Sent) -> Result<CreateTask, BTreeMap<String, String>> {
             }
         }
     }
-    match explain::from_pairs::<CreateTask>(pairs) {
+    match explain::from_pairs::<CreateTask>(pairs, &mut UnknownNames::default()) {
         Ok(task) if errors.is_empty() => Ok(task),
         Ok(_) => Err(errors),
         Err(invalid) => {
