@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Writes the generated parts of the Python package from the hub's OpenAPI document and from sdk/vectors.
 
-The document is the snapshot that a test of the hub keeps equal to what the hub serves. It says `string` where a word comes from
-a closed list; those lists are in sdk/vectors/words.json, which a Rust test writes from the hub's own tables.
+The document is docs/openapi.json, which a test of the hub keeps equal to its types.
 
     python3 sdk/generate.py            writes the files
     python3 sdk/generate.py --check    says which are out of date, and exits 1 if one is
@@ -14,43 +13,12 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SNAPSHOT = ROOT / "crates/cli/tests/it/snapshots/it__pages__openapi.snap"
+DOCUMENT = ROOT / "docs/openapi.json"
 VECTORS = ROOT / "sdk/vectors"
 PYTHON = ROOT / "sdk/python/src/tandem_hub"
 HEAD = '"""{}\n\nWritten by sdk/generate.py; do not edit."""\n'
 
-# Fields whose type is one of the closed lists, by the name of the field; some only in some schemas.
-WORDS = {
-    "status": "Status",
-    "toStatus": "Status",
-    "fromStatus": "Status",
-    "expectedStatus": "Status",
-    "nextStatuses": "Status",
-    "priority": "Priority",
-    "onStall": "OnStall",
-    "contentType": "ContentType",
-    "approvalStatus": "Approval",
-    "approval": "ApprovalRule",
-    "defaultApprovalRule": "ApprovalRule",
-    "ErrorBody.code": "ErrorCode",
-    "EventView.type": "EventType",
-    "MessageView.kind": "MessageKind",
-    "BroadcastView.kind": "MessageKind",
-}
-# Of these the status is no task's.
-OTHER_STATUS = {"DeliveryView", "Health", "Ready"}
-LISTS = {
-    "Status": "statuses",
-    "Priority": "priorities",
-    "OnStall": "onStall",
-    "ContentType": "contentTypes",
-    "Approval": "approvals",
-    "ApprovalRule": "approvalRules",
-    "ErrorCode": "errorCodes",
-    "EventType": "eventTypes",
-    "MessageKind": "messageKinds",
-}
-SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "object": "dict[str, Any]"}
+SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "object": "dict[str, Any]", "null": "None"}
 # Routes that are no calls: pages, streams, and protocols of their own.
 LEFT_OUT = {"pages_reference", "mcp_listen", "mcp_send", "mcp_end", "push_stream", "push_socket", "admin_observe"}
 BINARY = {"files_download", "agents_export", "hub_metrics"}
@@ -61,8 +29,7 @@ def read(path: pathlib.Path) -> str:
 
 
 def document() -> dict:
-    text = read(SNAPSHOT)
-    return json.loads(text[text.index("\n{") :])
+    return json.loads(read(DOCUMENT))
 
 
 def snake(name: str) -> str:
@@ -100,32 +67,28 @@ class Types:
         bodies = [one.get("requestBody") for one in operations]
         self.requests = reached(document, bodies, set())
 
-    def type_of(self, schema: dict, owner: str = "", field: str = "") -> str:
+    def type_of(self, schema: dict) -> str:
         if "$ref" in schema:
             return named(schema["$ref"])
-        if "enum" in schema:
-            return "Literal[" + ", ".join(json.dumps(word) for word in schema["enum"]) + "]"
+        if "oneOf" in schema:
+            return " | ".join(self.type_of(one) for one in sorted(schema["oneOf"], key=lambda one: one.get("type") == "null"))
+        if "enum" in schema or "const" in schema:
+            words = schema.get("enum") or [schema["const"]]
+            return "Literal[" + ", ".join(repr(word) if word is True else json.dumps(word) for word in words) + "]"
         kind = schema.get("type", "object")
         if isinstance(kind, list):
-            inner = self.type_of({**schema, "type": next(one for one in kind if one != "null")}, owner, field)
-            return f"{inner} | None"
+            return f"{self.type_of({**schema, 'type': next(one for one in kind if one != 'null')})} | None"
         if kind == "array":
-            return f"list[{self.type_of(schema.get('items', {'type': 'string'}), owner, field)}]"
+            return f"list[{self.type_of(schema.get('items', {'type': 'string'}))}]"
         if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
             return f"dict[str, {self.type_of(schema['additionalProperties'])}]"
-        if kind == "object" and field.endswith("Keys"):
-            return "dict[str, str]"
-        if kind == "string" and not (field == "status" and owner in OTHER_STATUS):
-            word = WORDS.get(f"{owner}.{field}") or WORDS.get(field)
-            if word:
-                return word
         return SCALARS[kind]
 
     def fields(self, name: str, schema: dict) -> list:
         required = set(schema.get("required", []))
         lines = []
         for field, one in schema["properties"].items():
-            shown = "bytes" if one.get("format") == "binary" else self.type_of(one, name, field)
+            shown = "bytes" if one.get("format") == "binary" else self.type_of(one)
             # In an answer a field without a value is null; only what an older hub does not know is left out.
             is_there = field in required or (name not in self.requests and shown.endswith("| None"))
             if name == "ErrorBody" and field not in required:
@@ -133,8 +96,11 @@ class Types:
             lines.append(f"    {field}: {shown if is_there else f'NotRequired[{shown}]'}")
         return lines
 
+    def is_alias(self, name: str) -> bool:
+        return "enum" in self.schemas[name] or "oneOf" in self.schemas[name]
+
     def class_of(self, name: str, schema: dict) -> str:
-        if "enum" in schema:
+        if self.is_alias(name):
             return f"{name} = {self.type_of(schema)}"
         bases, own = ["TypedDict"], schema
         if "allOf" in schema:
@@ -145,12 +111,13 @@ class Types:
             lines += [f'    """{" ".join(schema["description"].split())}"""', ""]
         return "\n".join(lines + self.fields(name, own))
 
-    def text(self, words: dict) -> str:
+    def text(self) -> str:
         done: list = []
 
         def add(name: str) -> None:
             if name not in done:
-                for part in self.schemas[name].get("allOf", []):
+                schema = self.schemas[name]
+                for part in schema.get("allOf", []) + schema.get("oneOf", []):
                     if "$ref" in part:
                         add(named(part["$ref"]))
                 done.append(name)
@@ -158,17 +125,13 @@ class Types:
         for name in self.schemas:
             if name != "UploadForm":
                 add(name)
-        lists = []
-        for name, key in LISTS.items():
-            entries = [entry["code"] if isinstance(entry, dict) else entry for entry in words[key]]
-            lists.append(f"{name} = Literal[{', '.join(json.dumps(entry) for entry in entries)}]")
         enums = [name for name in done if "enum" in self.schemas[name]]
-        parts = [self.class_of(name, self.schemas[name]) for name in enums]
+        parts = ["\n".join(self.class_of(name, self.schemas[name]) for name in enums)]
         parts += [self.class_of(name, self.schemas[name]) for name in done if name not in enums]
         head = HEAD.format("The JSON of requests and answers, as the hub's OpenAPI document describes it.")
         imports = "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING, Any, Literal, TypedDict\n\n"
         imports += "if TYPE_CHECKING:\n    from typing_extensions import NotRequired"
-        return "\n\n".join([head + "\n" + imports, "\n".join(lists), *parts]) + "\n"
+        return "\n\n".join([head + "\n" + imports, *parts]) + "\n"
 
 
 class Calls:
@@ -184,7 +147,7 @@ class Calls:
         if name in BINARY:
             return "bytes", "content"
         success = next(one for status, one in operation["responses"].items() if status[0] == "2")
-        schema = success.get("content", {}).get("application/json", {}).get("schema", {"type": "object"})
+        schema = success.get("content", {}).get("application/json", {}).get("schema", {})
         if schema.get("type") == "array":
             return f"Page[{self.types.type_of(schema['items'])}]", "page"
         return self.types.type_of(schema), "json"
@@ -194,13 +157,13 @@ class Calls:
         arguments, options, query = ["self"], [], []
         for one in parameters:
             word = snake(one["name"])
-            kind = self.types.type_of(one["schema"], "", one["name"])
+            kind = self.types.type_of(one["schema"])
             if one["in"] == "path":
                 arguments.append(f"{word}: str")
                 path = path.replace("{" + one["name"] + "}", "{quoted(" + word + ")}")
             elif one["in"] == "query":
                 word = "with_agent" if word == "with" else word
-                options.append(f"{word}: {kind} | None = None")
+                options.append(f"{word}: {kind.removesuffix(' | None')} | None = None")
                 query.append(f'"{one["name"]}": {word}')
         passed = [f'"{verb.upper()}"', f'f"{path}"' if "{" in path else f'"{path}"']
         content = operation.get("requestBody", {}).get("content", {})
@@ -264,15 +227,15 @@ class Calls:
         return "\n".join(lines) + "\n" + "\n\n".join(methods) + "\n"
 
 
-def refusals(words: dict) -> str:
+def refusals(codes: dict) -> str:
     """An exception class for every error code."""
     head = HEAD.format("An exception for every error code of the hub.")
     lines = [head, "from .errors import Refused", ""]
     names = []
-    for one in words["errorCodes"]:
-        name = "HubTimeout" if one["code"] == "timeout" else camel(one["code"])
-        names.append((one["code"], name))
-        lines += ["", f"class {name}(Refused):", f'    """`{one["code"]}`, usually with status {one["status"]}."""', ""]
+    for code, meaning in zip(codes["enum"], codes["x-enum-descriptions"], strict=True):
+        name = "HubTimeout" if code == "timeout" else camel(code)
+        names.append((code, name))
+        lines += ["", f"class {name}(Refused):", f'    """`{code}`: {meaning}."""', ""]
     lines += ["", "BY_CODE: dict[str, type[Refused]] = {", *[f'    "{code}": {name},' for code, name in names], "}", ""]
     lines += ["__all__ = [", *[f'    "{name}",' for _, name in sorted(names, key=lambda one: one[1])], "]"]
     return "\n".join(lines) + "\n"
@@ -293,9 +256,9 @@ def main() -> int:
     hub, words = document(), json.loads(read(VECTORS / "words.json"))
     types = Types(hub)
     files = {
-        "_wire.py": types.text(words),
+        "_wire.py": types.text(),
         "_calls.py": Calls(hub, types).text(),
-        "_codes.py": refusals(words),
+        "_codes.py": refusals(hub["components"]["schemas"]["ErrorCode"]),
         "_tables.py": tables(words),
     }
     stale = [name for name, text in files.items() if not (PYTHON / name).exists() or read(PYTHON / name) != text]

@@ -2,81 +2,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import openapi, { astToString } from "openapi-typescript";
 
-const SNAPSHOT = new URL("../../crates/cli/tests/it/snapshots/it__pages__openapi.snap", import.meta.url);
+const DOCUMENT = new URL("../../docs/openapi.json", import.meta.url);
 const VECTORS = new URL("../vectors/", import.meta.url);
 const HEAD = "// Written by generate.mjs from the hub's OpenAPI document. Do not edit.\n";
 
-const snapshot = await readFile(SNAPSHOT, "utf8");
-const document = JSON.parse(snapshot.slice(snapshot.indexOf("---", 3) + 3));
-const words = JSON.parse(await readFile(new URL("words.json", VECTORS), "utf8"));
+const document = JSON.parse(await readFile(DOCUMENT, "utf8"));
+const { terminal } = JSON.parse(await readFile(new URL("words.json", VECTORS), "utf8"));
 const { words: spoken } = JSON.parse(await readFile(new URL("fingerprints.json", VECTORS), "utf8"));
 const schemas = document.components.schemas;
-
-// The document says `string` for closed sets. These are their names, and the fields that have them.
-const closed = {
-  Status: words.statuses,
-  ErrorCode: words.errorCodes.map(({ code }) => code),
-  EventType: words.eventTypes,
-  Priority: words.priorities,
-  OnStall: words.onStall,
-  ContentType: words.contentTypes,
-  MessageKind: words.messageKinds,
-  Approval: words.approvals,
-  ApprovalRule: words.approvalRules,
-};
-const fields = {
-  status: "Status",
-  toStatus: "Status",
-  fromStatus: "Status",
-  nextStatuses: "Status",
-  expectedStatus: "Status",
-  priority: "Priority",
-  onStall: "OnStall",
-  contentType: "ContentType",
-  approvalStatus: "Approval",
-  approval: "ApprovalRule",
-  defaultApprovalRule: "ApprovalRule",
-};
-const special = {
-  "ErrorBody.code": "ErrorCode",
-  "EventView.type": "EventType",
-  "MessageView.kind": "MessageKind",
-  "BroadcastView.kind": "MessageKind",
-};
-const open = ["DeliveryView", "Health", "Ready"];
-
-function close(schema, name) {
-  const types = [schema.type].flat();
-  if (types.includes("array")) return close(schema.items, name);
-  if (!types.includes("string")) throw new Error(`a field of ${name} is no string`);
-  const reference = { $ref: `#/components/schemas/${name}` };
-  const { description } = schema;
-  for (const key of Object.keys(schema)) delete schema[key];
-  Object.assign(
-    schema,
-    types.includes("null") ? { oneOf: [reference, { type: "null" }], description } : { ...reference, description },
-  );
-}
-
-function walk(owner, schema) {
-  for (const part of schema.allOf ?? []) walk(owner, part);
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const set = special[`${owner}.${name}`] ?? (open.includes(owner) ? undefined : fields[name]);
-    if (set) close(property, set);
-    if ([property.type].flat().includes("object") && !property.additionalProperties) {
-      property.additionalProperties = /Keys$/.test(name) ? { type: "string" } : true;
-    }
-  }
-}
-for (const [owner, schema] of Object.entries(schemas)) walk(owner, schema);
-for (const [name, all] of Object.entries(closed)) schemas[name] = { type: "string", enum: all };
-for (const methods of Object.values(document.paths)) {
-  for (const operation of Object.values(methods)) {
-    for (const parameter of operation.parameters ?? []) {
-      if (parameter.in === "query" && fields[parameter.name]) close(parameter.schema, fields[parameter.name]);
-    }
-  }
-}
+const { enum: codes, "x-enum-descriptions": meanings } = schemas.ErrorCode;
 
 const camel = (snake) => snake.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 const pascal = (snake) => camel(`_${snake}`);
@@ -134,16 +68,16 @@ ${table.join("\n")}
 
 const refusals = `${HEAD}import { Refused } from "../errors.js";
 
-${words.errorCodes
+${codes
   .map(
-    ({ code, meaning }) =>
-      `${meaning ? `/** ${meaning} */\n` : ""}export class ${pascal(code)} extends Refused {\n  declare readonly code: "${code}";\n}`,
+    (code, at) =>
+      `/** ${meanings[at]} */\nexport class ${pascal(code)} extends Refused {\n  declare readonly code: "${code}";\n}`,
   )
   .join("\n")}
 
 /** The class of each error code. */
 export const REFUSALS = {
-${words.errorCodes.map(({ code }) => `  ${code}: ${pascal(code)},`).join("\n")}
+${codes.map((code) => `  ${code}: ${pascal(code)},`).join("\n")}
 } as const;
 `;
 
@@ -151,7 +85,7 @@ const constants = `${HEAD}/** One word for each value of a byte, for fingerprint
 export const WORDS = "${spoken.join(" ")}".split(" ");
 
 /** Statuses that no party leaves by itself. */
-export const TERMINAL: readonly string[] = ${JSON.stringify(words.terminal)};
+export const TERMINAL: readonly string[] = ${JSON.stringify(terminal)};
 `;
 
 const written = {

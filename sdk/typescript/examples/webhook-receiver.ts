@@ -18,7 +18,7 @@ app.post("/hook", async (context) => {
   // The hub sends again what it has no answer for; the id stays the same.
   const id = context.req.header("webhook-id") ?? "";
   if (seen.has(id)) return context.json({ repeated: true });
-  console.log(event, data.taskId ?? "");
+  console.log(event, "taskId" in data ? data.taskId : "");
   seen.add(id);
   const [oldest] = seen;
   if (seen.size > REMEMBERED && oldest !== undefined) seen.delete(oldest);

@@ -2,25 +2,11 @@
 import { AnswerLost, NotAHub, Refused, TandemError, Unreachable } from "./errors.js";
 import type { Calls } from "./generated/calls.js";
 import { Backoff, type Http, sleep } from "./http.js";
-import type { EventType, Schemas } from "./types.js";
+import type { Schemas } from "./types.js";
 
 export type Transport = "ws" | "sse" | "poll";
-export interface Event {
-  /** The event's number in the caller's log. */
-  cursor: number;
-  type: EventType;
-  taskId: string | null;
-  fromAgentId: string | null;
-  createdAt: string | null;
-  /** All fields of the event. */
-  data: EventData;
-}
-export type EventData = { [field: string]: unknown } & {
-  type: EventType;
-  taskId?: string;
-  messageId?: string | null;
-  status?: string;
-};
+/** An event, as every channel carries it: narrow it by `type`. A newer hub may send types that are not listed. */
+export type Event = Schemas["Event"];
 /** What happens to the stream itself. It goes on; a program may ignore it. */
 export type Notice =
   | { kind: "connected"; transport: Transport; cursor: number; epoch: string | null }
@@ -41,7 +27,7 @@ interface Place {
   cursor: number;
   epoch: string | null;
 }
-type Frame = ({ connected: true } & Place) | ({ connected: false } & Event);
+type Frame = ({ connected: true } & Place) | { connected: false; event: Event };
 
 const SILENCE = 75_000;
 const LESSER = 600_000;
@@ -52,15 +38,20 @@ const epochOf = (value: unknown): string | null => (/^[0-9A-Za-z]{1,64}$/.test(S
 
 /** Reads a message of a socket or stream. */
 export function parseFrame(json: string): Frame {
-  const { cursor, createdAt, ...data } = JSON.parse(json);
+  const message = JSON.parse(json);
+  const { cursor, type, epoch } = message;
   if (!Number.isSafeInteger(cursor)) throw new NotAHub("a pushed event without its number");
-  if (data.type === "connected") return { connected: true, cursor, epoch: epochOf(data.epoch) };
-  return { connected: false, ...eventOf(data, cursor, text(createdAt)) };
+  if (type === "connected") return { connected: true, cursor, epoch: epochOf(epoch) };
+  return { connected: false, event: eventOf(message) };
 }
-const eventOf = (data: EventData, cursor: number, createdAt: string | null): Event => {
-  return { cursor, type: data.type, taskId: text(data.taskId), fromAgentId: text(data.fromAgentId), createdAt, data };
-};
-const fromLog = (event: Schemas["EventView"]): Event => eventOf(event.data as EventData, event.id, event.createdAt);
+/** An event of an older hub has its fields once: on a page of the log in `data`, elsewhere beside its number. */
+function eventOf(found: Record<string, unknown>): Event {
+  if (found.data && "cursor" in found) return found as Event;
+  const { cursor, createdAt, ...own } = found;
+  const data = found.data ?? own;
+  const ids = { id: found.id ?? cursor, cursor: cursor ?? found.id, createdAt: createdAt ?? null };
+  return { taskId: null, fromAgentId: null, ...(data as object), ...own, ...ids, data } as unknown as Event;
+}
 
 export class EventStream implements AsyncIterableIterator<Event> {
   /** The cursor after what was returned; null before the first connection of a stream of new events. */
@@ -182,10 +173,10 @@ export class EventStream implements AsyncIterableIterator<Event> {
       for await (const frame of source) {
         watch();
         this.#backoff.reset();
-        if (frame.connected || frame.cursor <= (this.cursor ?? -1)) continue;
-        const isKnown = this.#knownUntil !== null && frame.createdAt !== null && frame.createdAt <= this.#knownUntil;
+        if (frame.connected || frame.event.cursor <= (this.cursor ?? -1)) continue;
+        const { event } = frame;
+        const isKnown = this.#knownUntil !== null && event.createdAt !== null && event.createdAt <= this.#knownUntil;
         if (!isKnown) this.#knownUntil = null;
-        const { connected: _, ...event } = frame;
         if (isKnown) this.cursor = event.cursor;
         else yield event;
       }
@@ -331,7 +322,7 @@ export class EventStream implements AsyncIterableIterator<Event> {
       for (const event of next.events) {
         if (event.id <= at.cursor) throw new NotAHub("a log whose cursor does not advance");
         at.cursor = event.id;
-        yield { connected: false, ...fromLog(event) };
+        yield { connected: false, event: eventOf(event) };
       }
     }
   }

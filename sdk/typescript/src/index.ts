@@ -1,6 +1,6 @@
 // The package for Node, browsers and Deno. Profiles and paths of files are in `tandem-hub/node`.
 export * from "./errors.js";
-export { type Event, type EventData, type EventOptions, EventStream, type Notice, parseFrame, type Transport } from "./events.js";
+export { type Event, type EventOptions, EventStream, type Notice, parseFrame, type Transport } from "./events.js";
 export type { Calls } from "./generated/calls.js";
 export * from "./generated/refusals.js";
 export { type CallOptions, errorOf, everyPage, type Page } from "./http.js";

@@ -1,15 +1,10 @@
 // Requests of webhooks: whether the hub has sent them, by either of the two signatures that docs/webhooks.md describes.
 import { InvalidWebhook } from "./errors.js";
-import type { EventData } from "./events.js";
 import { type Bytes, fromBase64, toBase64, toHex } from "./seal.js";
+import type { Schemas } from "./types.js";
 
-/** The body of a request. `data` is the event, or `{type, truncated: true}` if that is too large. */
-export interface WebhookRequest {
-  event: string;
-  timestamp: string;
-  agentId: string;
-  data: EventData;
-}
+/** The body of a request. `data` is the event, or says that it is a test or too large. */
+export type WebhookRequest = Schemas["WebhookRequest"];
 export type HeadersLike = { get(name: string): string | null } | Record<string, string | string[] | undefined>;
 
 async function mac(key: Bytes, text: Bytes): Promise<Bytes> {

@@ -45,14 +45,8 @@ test("a stream that breaks goes on, each event once", async (t) => {
   });
   const { stream, notices } = open(hub, { after: 5, epoch: "e1", transport: "sse" });
   const first = (await stream.next()).value;
-  assert.deepEqual(first, {
-    cursor: 6,
-    type: "task.created",
-    taskId: "task_6",
-    fromAgentId: "agent_a",
-    createdAt: at(6),
-    data: data(6),
-  });
+  // As an older hub says it: the fields once.
+  assert.deepEqual(first, { ...data(6), id: 6, cursor: 6, createdAt: at(6), data: data(6) });
   assert.deepEqual(await take(stream, 2), [7, 9]);
   assert.deepEqual([stream.cursor, stream.epoch], [9, "e1"]);
   const kinds = notices.map(({ kind }) => kind);

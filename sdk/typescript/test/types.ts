@@ -30,6 +30,6 @@ export async function misspelt(hub: Tandem, task: Task, failure: unknown): Promi
   for await (const event of hub.events()) if (event.type === "task.creatd") return;
   for await (const { type, taskId } of hub.events()) if (type === "task.created") await hub.task(taskId ?? "");
   const { items } = await hub.calls.messagesList(task.id, { limit: 10 });
-  const kind: "message" | "reply" | "system" | "broadcast" | undefined = items[0]?.kind;
+  const kind: "message" | "reply" | "artifact" | "system" | "broadcast" | undefined = items[0]?.kind;
   console.log(wrong, code, terminal, kind);
 }

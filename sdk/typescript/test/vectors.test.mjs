@@ -87,7 +87,8 @@ test("error answers", () => {
 
 test("event frames", () => {
   for (const { frame, expect } of read("events.json")) {
-    const parsed = tandem.parseFrame(frame);
+    const { event, ...parsed } = tandem.parseFrame(frame);
+    Object.assign(parsed, event);
     for (const [field, value] of Object.entries(expect)) assert.deepEqual(parsed[field], value, `${field} of ${frame}`);
   }
 });

@@ -300,10 +300,6 @@ class Calls:
         """List the broadcasts of a network, oldest first."""
         return cast("Page[BroadcastView]", await self._http.page("GET", f"/networks/{quoted(id)}/messages", query={"limit": limit, "cursor": cursor}))
 
-    async def pages_openapi(self) -> dict[str, Any]:
-        """The OpenAPI document"""
-        return cast("dict[str, Any]", await self._http.json("GET", "/openapi.json"))
-
     async def connections_redeem_code(self, body: RedeemCode, *, idempotency_key: str | None = None) -> ConnectedView:
         """Redeem a pairing code."""
         return cast("ConnectedView", await self._http.json("POST", "/pair/connect", body=body, idempotency_key=idempotency_key))
@@ -431,3 +427,7 @@ class Calls:
     async def push_ticket(self, *, idempotency_key: str | None = None) -> TicketView:
         """Get a ticket for a browser's WebSocket."""
         return cast("TicketView", await self._http.json("POST", "/ws/ticket", idempotency_key=idempotency_key))
+
+    async def pages_openapi(self) -> dict[str, Any]:
+        """The OpenAPI document"""
+        return cast("dict[str, Any]", await self._http.json("GET", "/openapi.json"))

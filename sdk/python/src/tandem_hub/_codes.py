@@ -6,215 +6,215 @@ from .errors import Refused
 
 
 class Validation(Refused):
-    """`validation`, usually with status 400."""
+    """`validation`: the request has wrong or missing fields; details names them."""
 
 
 class InvalidTransition(Refused):
-    """`invalid_transition`, usually with status 400."""
+    """`invalid_transition`: no task can go from its current status to that one."""
 
 
 class Unauthorized(Refused):
-    """`unauthorized`, usually with status 401."""
+    """`unauthorized`: the API key is missing or unknown."""
 
 
 class NoCredits(Refused):
-    """`no_credits`, usually with status 402."""
+    """`no_credits`: tasks for that agent cost credits, and your balance is zero."""
 
 
 class Suspended(Refused):
-    """`suspended`, usually with status 403."""
+    """`suspended`: the operator has suspended your agent."""
 
 
 class AdminOnly(Refused):
-    """`admin_only`, usually with status 403."""
+    """`admin_only`: the route needs the operator's token."""
 
 
 class NotConnected(Refused):
-    """`not_connected`, usually with status 403."""
+    """`not_connected`: you cannot reach that agent; pair with it first."""
 
 
 class NotAutoAccept(Refused):
-    """`not_auto_accept`, usually with status 403."""
+    """`not_auto_accept`: that agent accepts connections by pairing code only."""
 
 
 class Blocked(Refused):
-    """`blocked`, usually with status 403."""
+    """`blocked`: one of the two agents has blocked the other."""
 
 
 class RoleNotAllowed(Refused):
-    """`role_not_allowed`, usually with status 403."""
+    """`role_not_allowed`: only the other party of the task may do that."""
 
 
 class ReviewRequired(Refused):
-    """`review_required`, usually with status 403."""
+    """`review_required`: the initiator completes this task, not the target."""
 
 
 class OwnerOnly(Refused):
-    """`owner_only`, usually with status 403."""
+    """`owner_only`: only the owner of the network may do that."""
 
 
 class NotSender(Refused):
-    """`not_sender`, usually with status 403."""
+    """`not_sender`: only the sender of a message may delete it."""
 
 
 class ForeignHost(Refused):
-    """`foreign_host`, usually with status 403."""
+    """`foreign_host`: MCP is not served for that Host or Origin."""
 
 
 class ForeignOrigin(Refused):
-    """`foreign_origin`, usually with status 403."""
+    """`foreign_origin`: a browser sent the request for a web page of another site."""
 
 
 class ForeignSession(Refused):
-    """`foreign_session`, usually with status 403."""
+    """`foreign_session`: the MCP session belongs to another key."""
 
 
 class GuestOnly(Refused):
-    """`guest_only`, usually with status 403."""
+    """`guest_only`: a guest's key is good at the A2A address of its host only."""
 
 
 class NotFound(Refused):
-    """`not_found`, usually with status 404."""
+    """`not_found`: it does not exist, or you may not see it."""
 
 
 class MethodNotAllowed(Refused):
-    """`method_not_allowed`, usually with status 405."""
+    """`method_not_allowed`: the route does not support that method."""
 
 
 class NotAcceptable(Refused):
-    """`not_acceptable`, usually with status 406."""
+    """`not_acceptable`: an MCP client must accept application/json and text/event-stream."""
 
 
 class HubTimeout(Refused):
-    """`timeout`, usually with status 408."""
+    """`timeout`: the request body did not arrive in time."""
 
 
 class Conflict(Refused):
-    """`conflict`, usually with status 409."""
+    """`conflict`: the task has changed since you read it (412 with If-Match)."""
 
 
 class TaskTerminal(Refused):
-    """`task_terminal`, usually with status 409."""
+    """`task_terminal`: the task has ended."""
 
 
 class ApprovalPending(Refused):
-    """`approval_pending`, usually with status 409."""
+    """`approval_pending`: the task waits for its target's approval."""
 
 
 class TaskDraft(Refused):
-    """`task_draft`, usually with status 409."""
+    """`task_draft`: the task is a draft."""
 
 
 class TaskLive(Refused):
-    """`task_live`, usually with status 409."""
+    """`task_live`: the task has not ended."""
 
 
 class InvalidState(Refused):
-    """`invalid_state`, usually with status 409."""
+    """`invalid_state`: that cannot be done in the task's current status."""
 
 
 class TaskEncrypted(Refused):
-    """`task_encrypted`, usually with status 409."""
+    """`task_encrypted`: an encrypted task cannot be given to another agent."""
 
 
 class MessageBudget(Refused):
-    """`message_budget`, usually with status 409."""
+    """`message_budget`: the task has reached its maximum number of messages."""
 
 
 class OwnerStays(Refused):
-    """`owner_stays`, usually with status 409."""
+    """`owner_stays`: the owner cannot leave its network; delete the network instead."""
 
 
 class AlreadyMember(Refused):
-    """`already_member`, usually with status 409."""
+    """`already_member`: you are already a member of that network."""
 
 
 class SignatureReplayed(Refused):
-    """`signature_replayed`, usually with status 409."""
+    """`signature_replayed`: that signature was already used on this task."""
 
 
 class IdTaken(Refused):
-    """`id_taken`, usually with status 409."""
+    """`id_taken`: that task id is or was already in use."""
 
 
 class AliasTaken(Refused):
-    """`alias_taken`, usually with status 409."""
+    """`alias_taken`: another of your connections has that alias."""
 
 
 class KeyTaken(Refused):
-    """`key_taken`, usually with status 409."""
+    """`key_taken`: an agent has that API key already."""
 
 
 class AlreadyConnected(Refused):
-    """`already_connected`, usually with status 409."""
+    """`already_connected`: you are already connected."""
 
 
 class NoWebhook(Refused):
-    """`no_webhook`, usually with status 409."""
+    """`no_webhook`: you have no active webhook."""
 
 
 class IdempotencyConflict(Refused):
-    """`idempotency_conflict`, usually with status 409."""
+    """`idempotency_conflict`: that Idempotency-Key was used for a different request."""
 
 
 class TooLarge(Refused):
-    """`too_large`, usually with status 413."""
+    """`too_large`: the body (413), the address (414) or the headers (431) are too large."""
 
 
 class FileQuota(Refused):
-    """`file_quota`, usually with status 413."""
+    """`file_quota`: your files have reached their maximum size in total."""
 
 
 class UnsupportedMediaType(Refused):
-    """`unsupported_media_type`, usually with status 415."""
+    """`unsupported_media_type`: the body is not plain application/json, or the task does not take files of that type."""
 
 
 class NoSuchRange(Refused):
-    """`no_such_range`, usually with status 416."""
+    """`no_such_range`: the file has no bytes in that range."""
 
 
 class UpgradeRequired(Refused):
-    """`upgrade_required`, usually with status 426."""
+    """`upgrade_required`: the route speaks WebSocket."""
 
 
 class RateLimited(Refused):
-    """`rate_limited`, usually with status 429."""
+    """`rate_limited`: too many requests; Retry-After says when to try again."""
 
 
 class TooManyOpenTasks(Refused):
-    """`too_many_open_tasks`, usually with status 429."""
+    """`too_many_open_tasks`: 10,000 live tasks between two agents."""
 
 
 class TooManyCodes(Refused):
-    """`too_many_codes`, usually with status 429."""
+    """`too_many_codes`: 100 open pairing codes."""
 
 
 class TooManyGuests(Refused):
-    """`too_many_guests`, usually with status 429."""
+    """`too_many_guests`: 100 guests."""
 
 
 class NetworkFull(Refused):
-    """`network_full`, usually with status 429."""
+    """`network_full`: 1,000 members, 100 open invitations, or 100 networks per agent."""
 
 
 class TooManyStreams(Refused):
-    """`too_many_streams`, usually with status 429."""
+    """`too_many_streams`: 16 sockets and streams per agent."""
 
 
 class TooManySessions(Refused):
-    """`too_many_sessions`, usually with status 429."""
+    """`too_many_sessions`: 32 MCP sessions per agent."""
 
 
 class Internal(Refused):
-    """`internal`, usually with status 500."""
+    """`internal`: the hub failed; the cause is in its log."""
 
 
 class Unavailable(Refused):
-    """`unavailable`, usually with status 503."""
+    """`unavailable`: the hub is busy or cannot reach its database or files; Retry-After says when to try again."""
 
 
 class StorageFull(Refused):
-    """`storage_full`, usually with status 507."""
+    """`storage_full`: the hub's disk is full; nothing was saved."""
 
 
 BY_CODE: dict[str, type[Refused]] = {

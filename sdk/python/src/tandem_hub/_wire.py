@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-Status = Literal["draft", "submitted", "working", "input-required", "auth-required", "completed", "failed", "rejected", "cancelled", "expired"]
-Priority = Literal["high", "normal", "low"]
-OnStall = Literal["notify", "expire", "retry"]
-ContentType = Literal["text", "json", "file", "encrypted"]
+A2aAccess = Literal["connected", "public", "off"]
 Approval = Literal["pending", "approved", "rejected"]
 ApprovalRule = Literal["auto", "require"]
-ErrorCode = Literal["validation", "invalid_transition", "unauthorized", "no_credits", "suspended", "admin_only", "not_connected", "not_auto_accept", "blocked", "role_not_allowed", "review_required", "owner_only", "not_sender", "foreign_host", "foreign_origin", "foreign_session", "guest_only", "not_found", "method_not_allowed", "not_acceptable", "timeout", "conflict", "task_terminal", "approval_pending", "task_draft", "task_live", "invalid_state", "task_encrypted", "message_budget", "owner_stays", "already_member", "signature_replayed", "id_taken", "alias_taken", "key_taken", "already_connected", "no_webhook", "idempotency_conflict", "too_large", "file_quota", "unsupported_media_type", "no_such_range", "upgrade_required", "rate_limited", "too_many_open_tasks", "too_many_codes", "too_many_guests", "network_full", "too_many_streams", "too_many_sessions", "internal", "unavailable", "storage_full"]
+ContentType = Literal["text", "json", "file", "encrypted"]
+DeliveryStatus = Literal["pending", "delivered", "failed"]
 EventType = Literal["task.created", "task.approval_required", "task.updated", "task.reassigned", "task.stalled", "message.created", "message.deleted", "message.read", "message.acknowledged", "message.no_ack", "file.deleted", "agent.connected", "agent.disconnected", "broadcast.created"]
-MessageKind = Literal["message", "reply", "system", "broadcast"]
-
 InboxKind = Literal["task", "approval", "messages", "broadcast"]
-
+MessageKind = Literal["message", "reply", "artifact", "system", "broadcast"]
 NetworkRole = Literal["owner", "member"]
-
+OnStall = Literal["notify", "expire", "retry"]
+Priority = Literal["high", "normal", "low"]
+Reach = Literal["channel", "runner", "hook", "socket", "stream", "webhook", "polling", "away", "never"]
 ReplyOutcome = Literal["completed", "failed", "cancelled"]
+Rung = Literal["channel", "runner", "hook", "longPoll", "pull"]
+SecretFormat = Literal["whsec", "raw"]
+Status = Literal["draft", "submitted", "working", "input-required", "auth-required", "completed", "failed", "rejected", "cancelled", "expired"]
+WebhookEventType = Literal["task.created", "task.approval_required", "task.updated", "task.reassigned", "task.stalled", "message.created", "message.deleted", "message.read", "message.acknowledged", "message.no_ack", "file.deleted", "agent.connected", "agent.disconnected", "broadcast.created", "ping"]
+ErrorCode = Literal["validation", "invalid_transition", "unauthorized", "no_credits", "suspended", "admin_only", "not_connected", "not_auto_accept", "blocked", "role_not_allowed", "review_required", "owner_only", "not_sender", "foreign_host", "foreign_origin", "foreign_session", "guest_only", "not_found", "method_not_allowed", "not_acceptable", "timeout", "conflict", "task_terminal", "approval_pending", "task_draft", "task_live", "invalid_state", "task_encrypted", "message_budget", "owner_stays", "already_member", "signature_replayed", "id_taken", "alias_taken", "key_taken", "already_connected", "no_webhook", "idempotency_conflict", "too_large", "file_quota", "unsupported_media_type", "no_such_range", "upgrade_required", "rate_limited", "too_many_open_tasks", "too_many_codes", "too_many_guests", "network_full", "too_many_streams", "too_many_sessions", "internal", "unavailable", "storage_full"]
 
 class AckCursor(TypedDict):
     """The cursor to acknowledge."""
@@ -67,7 +70,7 @@ class AdminAgent(TypedDict):
     suspended: bool
     online: bool
     lastSeenAt: str | None
-    reach: str
+    reach: Reach
     createdAt: str
 
 class AdminDelivery(TypedDict):
@@ -75,8 +78,8 @@ class AdminDelivery(TypedDict):
 
     id: str
     agentId: str
-    event: str
-    state: str
+    event: WebhookEventType
+    state: DeliveryStatus
     attempts: int
     answerStatus: int | None
     nextAttemptAt: str | None
@@ -87,7 +90,7 @@ class AdminEvent(TypedDict):
 
     id: int
     agentId: str
-    type: str
+    type: EventType
     taskId: str | None
     fromAgentId: str | None
     createdAt: str
@@ -217,7 +220,7 @@ class ConnectionView(ConnectedView):
     approval: ApprovalRule | None
     online: bool
     lastSeenAt: str | None
-    reach: str
+    reach: Reach
     reachConfirmedAt: str | None
     createdAt: str
 
@@ -309,7 +312,7 @@ class Delivery(TypedDict):
     pushedAt: str | None
     fetchedAt: str | None
     surfacedAt: str | None
-    surfacedBy: str | None
+    surfacedBy: Rung | None
     acknowledgedAt: str | None
     startedAt: str | None
     ahead: int | None
@@ -318,10 +321,10 @@ class DeliveryView(TypedDict):
     """A delivery of an event to your webhook."""
 
     id: str
-    event: str
+    event: WebhookEventType
     eventId: int | None
     url: str
-    status: str
+    status: DeliveryStatus
     attempts: int
     nextAttemptAt: str | None
     lastAttemptAt: str | None
@@ -346,7 +349,7 @@ class DirectoryEntry(TypedDict):
     autoAccept: bool
     online: bool
     lastSeenAt: str | None
-    reach: str
+    reach: Reach
 
 class Disconnected(TypedDict):
     """A connection that was ended."""
@@ -360,29 +363,228 @@ class Discovered(TypedDict):
     total: int
     agents: list[DirectoryEntry]
 
-class ErrorBody(TypedDict):
-    """An error."""
+class TaskCreatedEvent(TypedDict):
+    """A task was published, or approved at the gate."""
 
-    error: str
-    code: ErrorCode
-    details: NotRequired[dict[str, list[str]] | None]
-    status: NotRequired[Status | None]
-    nextStatuses: NotRequired[list[Status] | None]
-
-class EventView(TypedDict):
-    """One event."""
-
+    type: Literal["task.created"]
     id: int
-    type: EventType
+    cursor: int
+    taskId: str
+    fromAgentId: str
+    createdAt: str
+    data: TaskCreatedEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    attempt: int
+
+class TaskApprovalRequiredEvent(TypedDict):
+    """A task waits for approval."""
+
+    type: Literal["task.approval_required"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str
+    createdAt: str
+    data: TaskApprovalRequiredEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    attempt: int
+
+class TaskUpdatedEvent(TypedDict):
+    """The status of a task changed."""
+
+    type: Literal["task.updated"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str | None
+    createdAt: str
+    data: TaskUpdatedEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    status: Status
+    reason: NotRequired[str]
+
+class TaskReassignedEvent(TypedDict):
+    """A task was reassigned."""
+
+    type: Literal["task.reassigned"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str | None
+    createdAt: str
+    data: TaskReassignedEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+
+class TaskStalledEvent(TypedDict):
+    """A lease ran out."""
+
+    type: Literal["task.stalled"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str | None
+    createdAt: str
+    data: TaskStalledEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    status: Status
+
+class MessageCreatedEvent(TypedDict):
+    """A message was written."""
+
+    type: Literal["message.created"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str
+    createdAt: str
+    data: MessageCreatedEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageId: str
+    kind: MessageKind
+    contentType: ContentType
+
+class MessageDeletedEvent(TypedDict):
+    """A message was deleted by its author."""
+
+    type: Literal["message.deleted"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str
+    createdAt: str
+    data: MessageDeletedEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageId: str
+
+class MessageReadEvent(TypedDict):
+    """Messages were read."""
+
+    type: Literal["message.read"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str | None
+    createdAt: str
+    data: MessageReadEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageIds: list[str]
+    byAgentId: str
+
+class MessageAcknowledgedEvent(TypedDict):
+    """Messages, or a task, were acknowledged."""
+
+    type: Literal["message.acknowledged"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str | None
+    createdAt: str
+    data: MessageAcknowledgedEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageIds: list[str]
+    byAgentId: str
+
+class MessageNoAckEvent(TypedDict):
+    """A message, or a task, was not acknowledged in time."""
+
+    type: Literal["message.no_ack"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str | None
+    createdAt: str
+    data: MessageNoAckEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageId: NotRequired[str]
+    targetAgentId: str
+
+class FileDeletedEvent(TypedDict):
+    """A file was deleted by its uploader."""
+
+    type: Literal["file.deleted"]
+    id: int
+    cursor: int
+    taskId: str
+    fromAgentId: str
+    createdAt: str
+    data: FileDeletedEventData
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageId: str
+    fileId: str
+
+class AgentConnectedEvent(TypedDict):
+    """Two agents were connected."""
+
+    type: Literal["agent.connected"]
+    id: int
+    cursor: int
     taskId: str | None
     fromAgentId: str | None
-    data: dict[str, Any]
     createdAt: str
+    data: AgentConnectedEventData
+    fromAgentName: NotRequired[str]
+    connectionId: str
+    withAgentId: str
+    withAgentName: str
+    withPublicKey: NotRequired[str]
+    pairingId: NotRequired[str]
+
+class AgentDisconnectedEvent(TypedDict):
+    """A connection ended."""
+
+    type: Literal["agent.disconnected"]
+    id: int
+    cursor: int
+    taskId: str | None
+    fromAgentId: str | None
+    createdAt: str
+    data: AgentDisconnectedEventData
+    fromAgentName: NotRequired[str]
+    connectionId: str
+    byAgentId: str
+
+class BroadcastCreatedEvent(TypedDict):
+    """A message was sent to a network."""
+
+    type: Literal["broadcast.created"]
+    id: int
+    cursor: int
+    taskId: str | None
+    fromAgentId: str
+    createdAt: str
+    data: BroadcastCreatedEventData
+    fromAgentName: NotRequired[str]
+    networkId: str
+    messageId: str
+
+Event = TaskCreatedEvent | TaskApprovalRequiredEvent | TaskUpdatedEvent | TaskReassignedEvent | TaskStalledEvent | MessageCreatedEvent | MessageDeletedEvent | MessageReadEvent | MessageAcknowledgedEvent | MessageNoAckEvent | FileDeletedEvent | AgentConnectedEvent | AgentDisconnectedEvent | BroadcastCreatedEvent
 
 class EventsPage(TypedDict):
     """A page of the event log."""
 
-    events: list[EventView]
+    events: list[Event]
     cursor: int
     hasMore: bool
     epoch: NotRequired[str]
@@ -479,7 +681,7 @@ class MessageView(TypedDict):
     metadata: dict[str, Any] | None
     referenceTaskIds: list[str] | None
     acceptedOutputModes: list[str] | None
-    artifact: NotRequired[dict[str, Any]]
+    artifact: ArtifactView | None
 
 class NetworkView(TypedDict):
     """One of your networks."""
@@ -551,7 +753,7 @@ class PatchAgent(TypedDict):
     discoverable: NotRequired[bool]
     autoAccept: NotRequired[bool]
     defaultApprovalRule: NotRequired[ApprovalRule | None]
-    a2a: NotRequired[str]
+    a2a: NotRequired[A2aAccess]
     skills: NotRequired[list[AgentSkill]]
     webhookUrl: NotRequired[str | None]
     webhookSecret: NotRequired[str | None]
@@ -605,24 +807,24 @@ class Profile(TypedDict):
     discoverable: bool
     autoAccept: bool
     defaultApprovalRule: ApprovalRule | None
-    a2a: str
+    a2a: A2aAccess
     skills: list[AgentSkill]
     webhookUrl: str | None
-    webhookEvents: list[str]
+    webhookEvents: list[WebhookEventType]
     webhookActive: bool
-    webhookSecretFormat: str | None
+    webhookSecretFormat: SecretFormat | None
     costsCredits: bool
     credits: float
     createdAt: str
     online: bool
     lastSeenAt: str | None
-    reach: str
+    reach: Reach
     reachConfirmedAt: str | None
 
 class ReachView(TypedDict):
     """How you can be reached."""
 
-    reach: str
+    reach: Reach
     reachConfirmedAt: str | None
     rungs: list[RungView]
 
@@ -742,7 +944,7 @@ class ReplyTask(TypedDict):
 class ReportReach(TypedDict):
     """What a program that runs for you reports: the bridge, a runner or a hook."""
 
-    rung: str
+    rung: Rung
     provided: NotRequired[bool]
     surfaced: NotRequired[list[str]]
 
@@ -764,7 +966,7 @@ class RotateKey(TypedDict):
 class RungView(TypedDict):
     """One rung of the wake ladder."""
 
-    rung: str
+    rung: Rung
     providedUntil: str | None
     lastWorkedAt: str | None
 
@@ -892,3 +1094,191 @@ class WithReason(TypedDict):
 
     reason: NotRequired[str]
     expectedStatus: NotRequired[Status]
+
+class ErrorBody(TypedDict):
+    """An error."""
+
+    error: str
+    code: ErrorCode
+    details: NotRequired[dict[str, list[str]] | None]
+    status: NotRequired[Status | None]
+    nextStatuses: NotRequired[list[Status] | None]
+
+class TaskCreatedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["task.created"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentId: str
+    fromAgentName: NotRequired[str]
+    attempt: int
+
+class TaskApprovalRequiredEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["task.approval_required"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentId: str
+    fromAgentName: NotRequired[str]
+    attempt: int
+
+class TaskUpdatedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["task.updated"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    status: Status
+    reason: NotRequired[str]
+
+class TaskReassignedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["task.reassigned"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+
+class TaskStalledEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["task.stalled"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    status: Status
+
+class MessageCreatedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["message.created"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentId: str
+    fromAgentName: NotRequired[str]
+    messageId: str
+    kind: MessageKind
+    contentType: ContentType
+
+class MessageDeletedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["message.deleted"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentId: str
+    fromAgentName: NotRequired[str]
+    messageId: str
+
+class MessageReadEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["message.read"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageIds: list[str]
+    byAgentId: str
+
+class MessageAcknowledgedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["message.acknowledged"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageIds: list[str]
+    byAgentId: str
+
+class MessageNoAckEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["message.no_ack"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentName: NotRequired[str]
+    messageId: NotRequired[str]
+    targetAgentId: str
+
+class FileDeletedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["file.deleted"]
+    taskId: str
+    initiatorSessionKey: NotRequired[str]
+    targetSessionKey: NotRequired[str]
+    fromAgentId: str
+    fromAgentName: NotRequired[str]
+    messageId: str
+    fileId: str
+
+class AgentConnectedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["agent.connected"]
+    fromAgentName: NotRequired[str]
+    connectionId: str
+    withAgentId: str
+    withAgentName: str
+    withPublicKey: NotRequired[str]
+    pairingId: NotRequired[str]
+
+class AgentDisconnectedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["agent.disconnected"]
+    fromAgentName: NotRequired[str]
+    connectionId: str
+    byAgentId: str
+
+class BroadcastCreatedEventData(TypedDict):
+    """The fields of the event, without its number and time."""
+
+    type: Literal["broadcast.created"]
+    fromAgentId: str
+    fromAgentName: NotRequired[str]
+    networkId: str
+    messageId: str
+
+class ConnectedEvent(TypedDict):
+    """The first message of a socket or stream."""
+
+    type: Literal["connected"]
+    agentId: str
+    cursor: int
+    epoch: str
+    reset: NotRequired[bool]
+
+PushedEvent = ConnectedEvent | TaskCreatedEvent | TaskApprovalRequiredEvent | TaskUpdatedEvent | TaskReassignedEvent | TaskStalledEvent | MessageCreatedEvent | MessageDeletedEvent | MessageReadEvent | MessageAcknowledgedEvent | MessageNoAckEvent | FileDeletedEvent | AgentConnectedEvent | AgentDisconnectedEvent | BroadcastCreatedEvent
+
+class TruncatedEvent(TypedDict):
+    """An event of more than 100 KB: read it from your log."""
+
+    type: EventType
+    truncated: Literal[True]
+
+class PingEvent(TypedDict):
+    """A test of the webhook."""
+
+    type: Literal["ping"]
+
+class WebhookRequest(TypedDict):
+    """The body of a request to your webhook."""
+
+    event: WebhookEventType
+    timestamp: str
+    agentId: str
+    data: Event | PingEvent | TruncatedEvent

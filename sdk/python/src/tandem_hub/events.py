@@ -59,13 +59,17 @@ def parse_frame(text: str) -> Start | Event:
     """A message of a socket or stream."""
     try:
         frame = json.loads(text)
-        cursor, kind = int(frame.pop("cursor")), str(frame["type"])
+        cursor, kind = int(frame["cursor"]), str(frame["type"])
     except (ValueError, KeyError, TypeError, AttributeError) as cause:
         raise NotAHub(f"a pushed event that is none: {cause}") from cause
-    if kind == "connected":
-        return Start(cursor, checked_epoch(frame.get("epoch")))
-    created_at = frame.pop("createdAt", None)
-    return Event(cursor, cast(EventType, kind), frame.get("taskId"), frame.get("fromAgentId"), created_at, frame)
+    return Start(cursor, checked_epoch(frame.get("epoch"))) if kind == "connected" else event_of(cursor, frame)
+
+
+def event_of(cursor: int, found: dict[str, Any]) -> Event:
+    """An event, the same on every channel. A socket of an older hub has its fields only beside the number."""
+    data = found.get("data") or {name: value for name, value in found.items() if name not in ("cursor", "createdAt")}
+    kind = cast(EventType, found["type"])
+    return Event(cursor, kind, found.get("taskId"), found.get("fromAgentId"), found.get("createdAt"), data)
 
 
 def checked_epoch(epoch: object) -> str | None:
@@ -147,8 +151,7 @@ async def by_polls(http: Http, after: Start | None) -> Source:
         if checked_epoch(page.get("epoch")) != position.epoch or page["cursor"] < position.cursor:
             raise _Renew
         for one in page["events"]:
-            data = one["data"]
-            yield Event(one["id"], one["type"], data.get("taskId"), data.get("fromAgentId"), one["createdAt"], data)
+            yield event_of(one["id"], one)
             position = Start(one["id"], position.epoch)
     raise _Renew
 

@@ -108,8 +108,6 @@ export interface Calls {
   networksRemoveMember(id: string, agentId: string, options?: CallOptions): Promise<Schemas["RemovedMember"]>;
   /** List the broadcasts of a network, oldest first. */
   networksMessages(id: string, query?: NonNullable<operations["networks_messages"]["parameters"]["query"]>, options?: CallOptions): Promise<Page<Schemas["BroadcastView"]>>;
-  /** The OpenAPI document */
-  pagesOpenapi(options?: CallOptions): Promise<unknown>;
   /** Redeem a pairing code. */
   connectionsRedeemCode(body: Schemas["RedeemCode"], options?: CallOptions): Promise<Schemas["ConnectedView"]>;
   /** Create a pairing code. */
@@ -174,6 +172,8 @@ export interface Calls {
   webhooksPing(options?: CallOptions): Promise<Schemas["DeliveryView"]>;
   /** Get a ticket for a browser's WebSocket. */
   pushTicket(options?: CallOptions): Promise<Schemas["TicketView"]>;
+  /** The OpenAPI document */
+  pagesOpenapi(options?: CallOptions): Promise<Record<string, unknown>>;
 }
 
 /** Method, path, what it takes (number of path parameters, b: body, q: query), and what it answers. */
@@ -229,7 +229,6 @@ export const OPERATIONS = {
   networksMembers: ["GET", "/networks/{id}/members", "1q", "list"],
   networksRemoveMember: ["DELETE", "/networks/{id}/members/{agentId}", "2", "json"],
   networksMessages: ["GET", "/networks/{id}/messages", "1q", "list"],
-  pagesOpenapi: ["GET", "/openapi.json", "", "json"],
   connectionsRedeemCode: ["POST", "/pair/connect", "b", "json"],
   connectionsGenerateCode: ["POST", "/pair/generate", "", "json"],
   hubReady: ["GET", "/ready", "", "json"],
@@ -262,4 +261,5 @@ export const OPERATIONS = {
   webhooksReplay: ["POST", "/webhooks/deliveries/{id}/replay", "1", "json"],
   webhooksPing: ["POST", "/webhooks/ping", "", "json"],
   pushTicket: ["POST", "/ws/ticket", "", "json"],
+  pagesOpenapi: ["GET", "/openapi.json", "", "json"],
 } as const;

@@ -535,26 +535,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/docs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The reference
-         * @description The same content as an HTML page.
-         */
-        get: operations["pages_reference"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/events": {
         parameters: {
             query?: never;
@@ -671,34 +651,6 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/mcp": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Listen to an MCP session
-         * @description The server stream of a session, as server-sent events. A new stream replaces an older one.
-         */
-        get: operations["mcp_listen"];
-        put?: never;
-        /**
-         * Send an MCP message
-         * @description A JSON-RPC message of the Model Context Protocol: in a session up to 2025-11-25, without one in 2026-07-28. With `?tools=core` there are a dozen tools instead of all.
-         */
-        post: operations["mcp_send"];
-        /**
-         * End an MCP session
-         * @description Ends the session in `Mcp-Session-Id`.
-         */
-        delete: operations["mcp_end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -904,26 +856,6 @@ export interface paths {
          * @description The first page holds the newest; `Link: rel="next"` leads to older ones.
          */
         get: operations["networks_messages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The OpenAPI document
-         * @description The OpenAPI 3.1 description of all routes.
-         */
-        get: operations["pages_openapi"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1515,10 +1447,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Listen to an MCP session
+         * @description The server stream of a session, as server-sent events. A new stream replaces an older one.
+         */
+        get: operations["mcp_listen"];
+        put?: never;
+        /**
+         * Send an MCP message
+         * @description A JSON-RPC message of the Model Context Protocol: in a session up to 2025-11-25, without one in 2026-07-28. With `?tools=core` there are a dozen tools instead of all.
+         */
+        post: operations["mcp_send"];
+        /**
+         * End an MCP session
+         * @description Ends the session in `Mcp-Session-Id`.
+         */
+        delete: operations["mcp_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The OpenAPI document
+         * @description The OpenAPI 3.1 description of all routes.
+         */
+        get: operations["pages_openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The reference
+         * @description The same content as an HTML page.
+         */
+        get: operations["pages_reference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An event, sent to your webhook
+         * @description Every 2xx answer within ten seconds is a receipt; otherwise it is sent again for about eight hours. The signatures are there if you have set a secret.
+         */
+        post: operations["webhooks_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
+        /**
+         * @description Who finds an agent by A2A.
+         * @enum {string}
+         */
+        A2aAccess: "connected" | "public" | "off";
         /** @description The cursor to acknowledge. */
         AckCursor: {
             /**
@@ -1604,7 +1630,7 @@ export interface components {
              * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
              *     `away` or `never`.
              */
-            reach: string;
+            reach: components["schemas"]["Reach"];
             /**
              * Format: date-time
              * @description When it registered.
@@ -1618,9 +1644,9 @@ export interface components {
             /** @description The agent that receives it. */
             agentId: string;
             /** @description The event type. */
-            event: string;
+            event: components["schemas"]["WebhookEventType"];
             /** @description `pending`, `delivered` or `failed`. */
-            state: string;
+            state: components["schemas"]["DeliveryStatus"];
             /**
              * Format: int64
              * @description Number of attempts.
@@ -1652,7 +1678,7 @@ export interface components {
             /** @description The owner of the log. */
             agentId: string;
             /** @description The event type. */
-            type: string;
+            type: components["schemas"]["EventType"];
             /** @description The task it is about. */
             taskId?: string | null;
             /** @description The agent that caused it. */
@@ -1752,6 +1778,16 @@ export interface components {
             /** @description Media types that it answers with, if other than the agent's. */
             outputModes?: string[];
         };
+        /**
+         * @description The target's decision at its approval gate.
+         * @enum {string}
+         */
+        Approval: "pending" | "approved" | "rejected";
+        /**
+         * @description What happens to a task that is sent to an agent.
+         * @enum {string}
+         */
+        ApprovalRule: "auto" | "require";
         /** @description An approval. All fields are optional. */
         ApproveTask: {
             /** @description The owner's words for its own agent, shown with the task as `approvalNote`; at most 1,000 characters. */
@@ -1880,7 +1916,6 @@ export interface components {
         ConnectionView: components["schemas"]["ConnectedView"] & {
             /** @description Your alias for the other agent. */
             alias?: string | null;
-            /** @description Your rule for its tasks: `auto`, `require`, or null for your default rule. */
             approval?: components["schemas"]["ApprovalRule"] | null;
             /** @description Whether the other agent is connected or sent a request in the last minute. */
             online: boolean;
@@ -1894,7 +1929,7 @@ export interface components {
              *     `hook` (at its next turn), `socket`, `stream`, `webhook`, `polling` (when it asks), `away` or
              *     `never`.
              */
-            reach: string;
+            reach: components["schemas"]["Reach"];
             /**
              * Format: date-time
              * @description When this way last demonstrably showed something to a model; null if that was never observed.
@@ -1906,6 +1941,11 @@ export interface components {
              */
             createdAt: string;
         };
+        /**
+         * @description How to read the content of a message.
+         * @enum {string}
+         */
+        ContentType: "text" | "json" | "file" | "encrypted";
         /** @description A new guest. */
         CreateGuest: {
             /**
@@ -2103,8 +2143,7 @@ export interface components {
              * @description When it was shown to the target's model, which is more than being pushed to a program or fetched by one.
              */
             surfacedAt?: string | null;
-            /** @description How it was shown: `channel`, `runner`, `hook`, `longPoll` or `pull`. */
-            surfacedBy?: string | null;
+            surfacedBy?: components["schemas"]["Rung"] | null;
             /**
              * Format: date-time
              * @description When the target acknowledged it.
@@ -2121,12 +2160,17 @@ export interface components {
              */
             ahead?: number | null;
         };
+        /**
+         * @description What has become of a webhook's delivery.
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "delivered" | "failed";
         /** @description A delivery of an event to your webhook. */
         DeliveryView: {
             /** @description The delivery id: the `webhook-id` header of every attempt. */
             id: string;
             /** @description The event type, such as `task.created`; `ping` for a test. */
-            event: string;
+            event: components["schemas"]["WebhookEventType"];
             /**
              * Format: int64
              * @description The event's number in your log; null for a test.
@@ -2135,7 +2179,7 @@ export interface components {
             /** @description The URL it was sent to. */
             url: string;
             /** @description `pending`, `delivered` or `failed`. */
-            status: string;
+            status: components["schemas"]["DeliveryStatus"];
             /**
              * Format: int64
              * @description Number of attempts.
@@ -2213,7 +2257,7 @@ export interface components {
              * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
              *     `away` or `never`.
              */
-            reach: string;
+            reach: components["schemas"]["Reach"];
         };
         /** @description A connection that was ended. */
         Disconnected: {
@@ -2235,48 +2279,17 @@ export interface components {
             /** @description This page of matches. */
             agents: components["schemas"]["DirectoryEntry"][];
         };
-        /** @description An error. */
-        ErrorBody: {
-            /** @description A sentence for people. It may change. */
-            error: string;
-            /** @description The machine-readable code. It never changes. */
-            code: components["schemas"]["ErrorCode"];
-            /** @description Validation errors by field. Only with code `validation`. */
-            details?: {
-                [key: string]: string[];
-            } | null;
-            /** @description The status of the task. Only in errors about a task that you may see. */
-            status?: components["schemas"]["Status"] | null;
-            /** @description The statuses that you may set. Only in errors about a task that you may see. */
-            nextStatuses?: components["schemas"]["Status"][] | null;
-        };
-        /** @description One event. */
-        EventView: {
-            /**
-             * Format: int64
-             * @description The event's number in your log.
-             */
-            id: number;
-            /** @description The event type, such as `task.created`. */
-            type: components["schemas"]["EventType"];
-            /** @description The task it is about. */
-            taskId?: string | null;
-            /** @description The agent that caused it; null if the hub did. */
-            fromAgentId?: string | null;
-            /** @description The fields of the event. */
-            data: {
-                [key: string]: unknown;
-            };
-            /**
-             * Format: date-time
-             * @description When it was written.
-             */
-            createdAt: string;
-        };
+        /** @description An event, the same on every channel: a page of the log, a socket, a stream, and the `data` of a webhook. */
+        Event: components["schemas"]["TaskCreatedEvent"] | components["schemas"]["TaskApprovalRequiredEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["TaskReassignedEvent"] | components["schemas"]["TaskStalledEvent"] | components["schemas"]["MessageCreatedEvent"] | components["schemas"]["MessageDeletedEvent"] | components["schemas"]["MessageReadEvent"] | components["schemas"]["MessageAcknowledgedEvent"] | components["schemas"]["MessageNoAckEvent"] | components["schemas"]["FileDeletedEvent"] | components["schemas"]["AgentConnectedEvent"] | components["schemas"]["AgentDisconnectedEvent"] | components["schemas"]["BroadcastCreatedEvent"];
+        /**
+         * @description The type of an event. A newer hub may know more.
+         * @enum {string}
+         */
+        EventType: "task.created" | "task.approval_required" | "task.updated" | "task.reassigned" | "task.stalled" | "message.created" | "message.deleted" | "message.read" | "message.acknowledged" | "message.no_ack" | "file.deleted" | "agent.connected" | "agent.disconnected" | "broadcast.created";
         /** @description A page of the event log. */
         EventsPage: {
             /** @description The events, oldest first. */
-            events: components["schemas"]["EventView"][];
+            events: components["schemas"]["Event"][];
             /**
              * Format: int64
              * @description Cursor of the next page.
@@ -2416,6 +2429,11 @@ export interface components {
              */
             createdAt: string;
         };
+        /**
+         * @description What a message is.
+         * @enum {string}
+         */
+        MessageKind: "message" | "reply" | "artifact" | "system" | "broadcast";
         /** @description A message on a task. */
         MessageView: {
             /** @description The message id. */
@@ -2458,7 +2476,9 @@ export interface components {
             /** @description The id that an A2A client gave to the message. */
             messageId?: string | null;
             /** @description The parts of the message, if it is more than one text: an array of objects with `text`, `data`, `url` or `fileId`. */
-            parts?: Record<string, never>[] | null;
+            parts?: {
+                [key: string]: unknown;
+            }[] | null;
             /** @description What an A2A client sent as metadata. */
             metadata?: {
                 [key: string]: unknown;
@@ -2509,6 +2529,11 @@ export interface components {
             /** @description The API key. It is not stored and cannot be shown again. Null if you made it. The old key no longer works. */
             apiKey?: string | null;
         };
+        /**
+         * @description What the hub does when a lease runs out.
+         * @enum {string}
+         */
+        OnStall: "notify" | "expire" | "retry";
         /** @description Statistics of the hub. */
         Overview: {
             /** @description The running version. */
@@ -2590,9 +2615,7 @@ export interface components {
             /** @description A text. */
             text?: string;
             /** @description Any JSON value but null, kept as it is written. */
-            data?: {
-                [key: string]: unknown;
-            };
+            data?: unknown;
             /** @description Where the content is. The hub does not fetch it. */
             url?: string;
             /** @description Bytes in base64. They are stored as a file of the task, and `fileId` stands in their place. */
@@ -2624,13 +2647,9 @@ export interface components {
             discoverable?: boolean;
             /** @description Whether others may connect without a pairing code. */
             autoAccept?: boolean;
-            /** @description Rule for tasks on connections without a rule of their own: `auto` or `require`; null clears it. */
             defaultApprovalRule?: components["schemas"]["ApprovalRule"] | null;
-            /**
-             * @description Who finds this agent by A2A: `connected`, `public` or `off`.
-             * @example connected
-             */
-            a2a?: string;
+            /** @description Who finds this agent by A2A: `connected`, `public` or `off`. */
+            a2a?: components["schemas"]["A2aAccess"];
             /** @description Skills for its A2A card: at most 20, of at most 16 KiB. Without any, the card has its capabilities. */
             skills?: components["schemas"]["AgentSkill"][];
             /**
@@ -2659,7 +2678,6 @@ export interface components {
         PatchConnection: {
             /** @description Your alias for the other agent; null clears it. */
             alias?: string | null;
-            /** @description `auto` or `require`; null uses your default rule. */
             approval?: components["schemas"]["ApprovalRule"] | null;
         };
         /** @description Changes to a task. Omitted fields stay unchanged. */
@@ -2706,6 +2724,11 @@ export interface components {
              */
             createdAt: string;
         };
+        /**
+         * @description The order in which the inbox shows waiting tasks.
+         * @enum {string}
+         */
+        Priority: "high" | "normal" | "low";
         /** @description Your own profile. */
         Profile: {
             /**
@@ -2729,24 +2752,18 @@ export interface components {
             discoverable: boolean;
             /** @description Whether others may connect without a pairing code. */
             autoAccept: boolean;
-            /** @description `auto`, `require`, or null if not set. */
             defaultApprovalRule?: components["schemas"]["ApprovalRule"] | null;
             /** @description Who finds it by A2A: `connected`, `public` or `off`. */
-            a2a: string;
+            a2a: components["schemas"]["A2aAccess"];
             /** @description Skills for its A2A card. */
             skills: components["schemas"]["AgentSkill"][];
             /** @description URL that receives the events. */
             webhookUrl?: string | null;
             /** @description Event types to send; empty means all. */
-            webhookEvents: string[];
+            webhookEvents: components["schemas"]["WebhookEventType"][];
             /** @description Whether the webhook is active. */
             webhookActive: boolean;
-            /**
-             * @description How to give your secret to a Standard Webhooks library: `whsec` means as it is, `raw` means as raw bytes or as
-             *     `whsec_` followed by the secret in base64. Null without a secret.
-             * @example raw
-             */
-            webhookSecretFormat?: string | null;
+            webhookSecretFormat?: components["schemas"]["SecretFormat"] | null;
             /** @description Whether tasks for this agent cost credits. */
             costsCredits: boolean;
             /**
@@ -2770,17 +2787,22 @@ export interface components {
              * @description How it can be reached: `channel`, `runner`, `hook`, `socket`, `stream`, `webhook`, `polling`,
              *     `away` or `never`.
              */
-            reach: string;
+            reach: components["schemas"]["Reach"];
             /**
              * Format: date-time
              * @description When this way last demonstrably showed something to a model; null if that was never observed.
              */
             reachConfirmedAt?: string | null;
         };
+        /**
+         * @description How the hub can reach an agent at present, the best way first.
+         * @enum {string}
+         */
+        Reach: "channel" | "runner" | "hook" | "socket" | "stream" | "webhook" | "polling" | "away" | "never";
         /** @description How you can be reached. */
         ReachView: {
             /** @description The best way at present, as your connections see it. */
-            reach: string;
+            reach: components["schemas"]["Reach"];
             /**
              * Format: date-time
              * @description When it last demonstrably showed something to a model.
@@ -2905,11 +2927,8 @@ export interface components {
         };
         /** @description What a program that runs for you reports: the bridge, a runner or a hook. */
         ReportReach: {
-            /**
-             * @description `channel`, `runner`, `hook`, `longPoll` or `pull`.
-             * @example channel
-             */
-            rung: string;
+            /** @description `channel`, `runner`, `hook`, `longPoll` or `pull`. */
+            rung: components["schemas"]["Rung"];
             /**
              * @description Whether the program provides this rung from now on. A report holds for 75 seconds, that of a hook for ten
              *     minutes; report every 30 seconds. Omitted: unchanged.
@@ -2937,10 +2956,15 @@ export interface components {
             /** @description SHA-256 of a key that you made: `tdm_` and at least 43 characters of `[A-Za-z0-9_-]`. Omitted: the hub makes one. */
             apiKeyHash?: string;
         };
+        /**
+         * @description One way of showing news to an agent's model, the best first.
+         * @enum {string}
+         */
+        Rung: "channel" | "runner" | "hook" | "longPoll" | "pull";
         /** @description One rung of the wake ladder. */
         RungView: {
             /** @description `channel`, `runner`, `hook`, `longPoll` or `pull`. */
-            rung: string;
+            rung: components["schemas"]["Rung"];
             /**
              * Format: date-time
              * @description Until when the last report of a program holds; null if none provides it.
@@ -2952,6 +2976,11 @@ export interface components {
              */
             lastWorkedAt?: string | null;
         };
+        /**
+         * @description How to give a secret to a Standard Webhooks library.
+         * @enum {string}
+         */
+        SecretFormat: "whsec" | "raw";
         /** @description A message to all members of a network. */
         SendBroadcast: {
             /** @description The text. At most 256 KiB. */
@@ -3022,9 +3051,13 @@ export interface components {
              */
             expiresAt: string;
         };
+        /**
+         * @description The status of a task. Requests may also say `input_required`, `auth_required` and `canceled`.
+         * @enum {string}
+         */
+        Status: "draft" | "submitted" | "working" | "input-required" | "auth-required" | "completed" | "failed" | "rejected" | "cancelled" | "expired";
         /** @description An entry of a task's history. */
         TaskLogView: {
-            /** @description The status before; null when the task was created. */
             fromStatus?: components["schemas"]["Status"] | null;
             /** @description The status after. */
             toStatus: components["schemas"]["Status"];
@@ -3084,7 +3117,6 @@ export interface components {
             targetAgentId: string;
             /** @description The target's name. */
             targetAgentName: string;
-            /** @description The target's decision at its approval gate: null, `pending`, `approved` or `rejected`. */
             approvalStatus?: components["schemas"]["Approval"] | null;
             /** @description Words of the target's owner for its own agent, given with the approval. Only the target sees them. */
             approvalNote?: string | null;
@@ -3179,7 +3211,9 @@ export interface components {
             /** @description The id that an A2A client gave to the message that made the task. */
             messageId?: string | null;
             /** @description The parts of the message, if it is more than one text: an array of objects with `text`, `data`, `url` or `fileId`. */
-            parts?: Record<string, never>[] | null;
+            parts?: {
+                [key: string]: unknown;
+            }[] | null;
             /** @description What an A2A client sent as metadata with it. */
             metadata?: {
                 [key: string]: unknown;
@@ -3353,6 +3387,11 @@ export interface components {
             /** @description Whether this report paused the task. */
             paused: boolean;
         };
+        /**
+         * @description What a webhook filter may name: every event type, and `ping`, which tests a webhook.
+         * @enum {string}
+         */
+        WebhookEventType: "task.created" | "task.approval_required" | "task.updated" | "task.reassigned" | "task.stalled" | "message.created" | "message.deleted" | "message.read" | "message.acknowledged" | "message.no_ack" | "file.deleted" | "agent.connected" | "agent.disconnected" | "broadcast.created" | "ping";
         /** @description A reason. All fields are optional. */
         WithReason: {
             /** @description The reason; at most 1,000 characters. */
@@ -3360,29 +3399,1896 @@ export interface components {
             /** @description The status that you expect; if it is another, the answer is 409 `conflict`. */
             expectedStatus?: components["schemas"]["Status"];
         };
-        /** @enum {string} */
-        Status: "draft" | "submitted" | "working" | "input-required" | "auth-required" | "completed" | "failed" | "rejected" | "cancelled" | "expired";
-        /** @enum {string} */
+        /** @description An error. */
+        ErrorBody: {
+            /** @description A sentence for people. It may change. */
+            error: string;
+            /** @description The machine-readable code. It never changes. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description Validation errors by field. Only with code `validation`. */
+            details?: {
+                [key: string]: string[];
+            } | null;
+            status?: components["schemas"]["Status"] | null;
+            /** @description The statuses that you may set. Only in errors about a task that you may see. */
+            nextStatuses?: components["schemas"]["Status"][] | null;
+        };
+        /**
+         * @description The machine-readable code of an error. Codes never change; a newer hub may know more.
+         * @enum {string}
+         */
         ErrorCode: "validation" | "invalid_transition" | "unauthorized" | "no_credits" | "suspended" | "admin_only" | "not_connected" | "not_auto_accept" | "blocked" | "role_not_allowed" | "review_required" | "owner_only" | "not_sender" | "foreign_host" | "foreign_origin" | "foreign_session" | "guest_only" | "not_found" | "method_not_allowed" | "not_acceptable" | "timeout" | "conflict" | "task_terminal" | "approval_pending" | "task_draft" | "task_live" | "invalid_state" | "task_encrypted" | "message_budget" | "owner_stays" | "already_member" | "signature_replayed" | "id_taken" | "alias_taken" | "key_taken" | "already_connected" | "no_webhook" | "idempotency_conflict" | "too_large" | "file_quota" | "unsupported_media_type" | "no_such_range" | "upgrade_required" | "rate_limited" | "too_many_open_tasks" | "too_many_codes" | "too_many_guests" | "network_full" | "too_many_streams" | "too_many_sessions" | "internal" | "unavailable" | "storage_full";
-        /** @enum {string} */
-        EventType: "task.created" | "task.approval_required" | "task.updated" | "task.reassigned" | "task.stalled" | "message.created" | "message.deleted" | "message.read" | "message.acknowledged" | "message.no_ack" | "file.deleted" | "agent.connected" | "agent.disconnected" | "broadcast.created";
-        /** @enum {string} */
-        Priority: "high" | "normal" | "low";
-        /** @enum {string} */
-        OnStall: "notify" | "expire" | "retry";
-        /** @enum {string} */
-        ContentType: "text" | "json" | "file" | "encrypted";
-        /** @enum {string} */
-        MessageKind: "message" | "reply" | "system" | "broadcast";
-        /** @enum {string} */
-        Approval: "pending" | "approved" | "rejected";
-        /** @enum {string} */
-        ApprovalRule: "auto" | "require";
+        /** @description The fields of the event, without its number and time. */
+        TaskCreatedEventData: {
+            /** @constant */
+            type: "task.created";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /**
+             * Format: int64
+             * @description Number of the current attempt.
+             */
+            attempt: number;
+        };
+        /** @description A task was published, or approved at the gate. */
+        TaskCreatedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "task.created";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["TaskCreatedEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /**
+             * Format: int64
+             * @description Number of the current attempt.
+             */
+            attempt: number;
+        };
+        /** @description The fields of the event, without its number and time. */
+        TaskApprovalRequiredEventData: {
+            /** @constant */
+            type: "task.approval_required";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /**
+             * Format: int64
+             * @description Number of the current attempt.
+             */
+            attempt: number;
+        };
+        /** @description A task waits for approval. */
+        TaskApprovalRequiredEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "task.approval_required";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["TaskApprovalRequiredEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /**
+             * Format: int64
+             * @description Number of the current attempt.
+             */
+            attempt: number;
+        };
+        /** @description The fields of the event, without its number and time. */
+        TaskUpdatedEventData: {
+            /** @constant */
+            type: "task.updated";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            status: components["schemas"]["Status"];
+            /** @description The reason of the status change. */
+            reason?: string;
+        };
+        /** @description The status of a task changed. */
+        TaskUpdatedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "task.updated";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["TaskUpdatedEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            status: components["schemas"]["Status"];
+            /** @description The reason of the status change. */
+            reason?: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        TaskReassignedEventData: {
+            /** @constant */
+            type: "task.reassigned";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+        };
+        /** @description A task was reassigned. */
+        TaskReassignedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "task.reassigned";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["TaskReassignedEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        TaskStalledEventData: {
+            /** @constant */
+            type: "task.stalled";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            status: components["schemas"]["Status"];
+        };
+        /** @description A lease ran out. */
+        TaskStalledEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "task.stalled";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["TaskStalledEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            status: components["schemas"]["Status"];
+        };
+        /** @description The fields of the event, without its number and time. */
+        MessageCreatedEventData: {
+            /** @constant */
+            type: "message.created";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId: string;
+            kind: components["schemas"]["MessageKind"];
+            contentType: components["schemas"]["ContentType"];
+        };
+        /** @description A message was written. */
+        MessageCreatedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "message.created";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["MessageCreatedEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId: string;
+            kind: components["schemas"]["MessageKind"];
+            contentType: components["schemas"]["ContentType"];
+        };
+        /** @description The fields of the event, without its number and time. */
+        MessageDeletedEventData: {
+            /** @constant */
+            type: "message.deleted";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId: string;
+        };
+        /** @description A message was deleted by its author. */
+        MessageDeletedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "message.deleted";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["MessageDeletedEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        MessageReadEventData: {
+            /** @constant */
+            type: "message.read";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The messages it is about. */
+            messageIds: string[];
+            /** @description The agent that read, acknowledged or disconnected. */
+            byAgentId: string;
+        };
+        /** @description Messages were read. */
+        MessageReadEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "message.read";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["MessageReadEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The messages it is about. */
+            messageIds: string[];
+            /** @description The agent that read, acknowledged or disconnected. */
+            byAgentId: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        MessageAcknowledgedEventData: {
+            /** @constant */
+            type: "message.acknowledged";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The messages it is about. */
+            messageIds: string[];
+            /** @description The agent that read, acknowledged or disconnected. */
+            byAgentId: string;
+        };
+        /** @description Messages, or a task, were acknowledged. */
+        MessageAcknowledgedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "message.acknowledged";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["MessageAcknowledgedEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The messages it is about. */
+            messageIds: string[];
+            /** @description The agent that read, acknowledged or disconnected. */
+            byAgentId: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        MessageNoAckEventData: {
+            /** @constant */
+            type: "message.no_ack";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId?: string;
+            /** @description The agent that has not acknowledged. */
+            targetAgentId: string;
+        };
+        /** @description A message, or a task, was not acknowledged in time. */
+        MessageNoAckEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "message.no_ack";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["MessageNoAckEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId?: string;
+            /** @description The agent that has not acknowledged. */
+            targetAgentId: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        FileDeletedEventData: {
+            /** @constant */
+            type: "file.deleted";
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId: string;
+            /** @description The file that was deleted. */
+            fileId: string;
+        };
+        /** @description A file was deleted by its uploader. */
+        FileDeletedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file.deleted";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["FileDeletedEventData"];
+            /** @description The session key of the task's initiator. */
+            initiatorSessionKey?: string;
+            /** @description The session key of the task's target. */
+            targetSessionKey?: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The message it is about. */
+            messageId: string;
+            /** @description The file that was deleted. */
+            fileId: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        AgentConnectedEventData: {
+            /** @constant */
+            type: "agent.connected";
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The connection. */
+            connectionId: string;
+            /** @description The other agent of the connection. */
+            withAgentId: string;
+            /** @description The name of that agent. */
+            withAgentName: string;
+            /** @description The public key of that agent. */
+            withPublicKey?: string;
+            /** @description The offer to pair whose code was redeemed. */
+            pairingId?: string;
+        };
+        /** @description Two agents were connected. */
+        AgentConnectedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent.connected";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string | null;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["AgentConnectedEventData"];
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The connection. */
+            connectionId: string;
+            /** @description The other agent of the connection. */
+            withAgentId: string;
+            /** @description The name of that agent. */
+            withAgentName: string;
+            /** @description The public key of that agent. */
+            withPublicKey?: string;
+            /** @description The offer to pair whose code was redeemed. */
+            pairingId?: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        AgentDisconnectedEventData: {
+            /** @constant */
+            type: "agent.disconnected";
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The connection. */
+            connectionId: string;
+            /** @description The agent that read, acknowledged or disconnected. */
+            byAgentId: string;
+        };
+        /** @description A connection ended. */
+        AgentDisconnectedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "agent.disconnected";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string | null;
+            /** @description The agent that caused it; null if the hub did. */
+            fromAgentId: string | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["AgentDisconnectedEventData"];
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The connection. */
+            connectionId: string;
+            /** @description The agent that read, acknowledged or disconnected. */
+            byAgentId: string;
+        };
+        /** @description The fields of the event, without its number and time. */
+        BroadcastCreatedEventData: {
+            /** @constant */
+            type: "broadcast.created";
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The network of the broadcast. */
+            networkId: string;
+            /** @description The message it is about. */
+            messageId: string;
+        };
+        /** @description A message was sent to a network. */
+        BroadcastCreatedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "broadcast.created";
+            /**
+             * Format: int64
+             * @description The event's number in your log.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The same number: the events after it follow.
+             */
+            cursor: number;
+            /** @description The task it is about. */
+            taskId: string | null;
+            /** @description The agent that caused it. */
+            fromAgentId: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            data: components["schemas"]["BroadcastCreatedEventData"];
+            /** @description The name of the agent that caused it. */
+            fromAgentName?: string;
+            /** @description The network of the broadcast. */
+            networkId: string;
+            /** @description The message it is about. */
+            messageId: string;
+        };
+        /** @description The first message of a socket or stream. */
+        ConnectedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "connected";
+            /** @description You. */
+            agentId: string;
+            /**
+             * Format: int64
+             * @description The events after this one follow.
+             */
+            cursor: number;
+            /** @description The epoch of the log. */
+            epoch: string;
+            /** @description True if the log has another epoch than you named. */
+            reset?: boolean;
+        };
+        /** @description What a socket or a stream sends: a greeting, then events. */
+        PushedEvent: components["schemas"]["ConnectedEvent"] | components["schemas"]["TaskCreatedEvent"] | components["schemas"]["TaskApprovalRequiredEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["TaskReassignedEvent"] | components["schemas"]["TaskStalledEvent"] | components["schemas"]["MessageCreatedEvent"] | components["schemas"]["MessageDeletedEvent"] | components["schemas"]["MessageReadEvent"] | components["schemas"]["MessageAcknowledgedEvent"] | components["schemas"]["MessageNoAckEvent"] | components["schemas"]["FileDeletedEvent"] | components["schemas"]["AgentConnectedEvent"] | components["schemas"]["AgentDisconnectedEvent"] | components["schemas"]["BroadcastCreatedEvent"];
+        /** @description An event of more than 100 KB: read it from your log. */
+        TruncatedEvent: {
+            type: components["schemas"]["EventType"];
+            /** @constant */
+            truncated: true;
+        };
+        /** @description A test of the webhook. */
+        PingEvent: {
+            /** @constant */
+            type: "ping";
+        };
+        /** @description The body of a request to your webhook. */
+        WebhookRequest: {
+            event: components["schemas"]["WebhookEventType"];
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description You. */
+            agentId: string;
+            data: components["schemas"]["Event"] | components["schemas"]["PingEvent"] | components["schemas"]["TruncatedEvent"];
+        };
     };
-    responses: never;
+    responses: {
+        /** @description `unauthorized`: the API key is missing or unknown */
+        "401-unauthorized": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `too_large`: the body (413), the address (414) or the headers (431) are too large */
+        "413-too_large": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `rate_limited`: too many requests; Retry-After says when to try again */
+        "429-rate_limited": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description Another error, above all `internal` and `unavailable` */
+        default: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `validation`: the request has wrong or missing fields; details names them */
+        "400-validation": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `timeout`: the request body did not arrive in time */
+        "408-timeout": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `idempotency_conflict`: that Idempotency-Key was used for a different request */
+        "409-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `unsupported_media_type`: the body is not plain application/json, or the task does not take files of that type */
+        "415-unsupported_media_type": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `rate_limited`: too many requests; Retry-After says when to try again
+         *
+         *     `too_many_guests`: 100 guests
+         */
+        "429-rate_limited-too_many_guests": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or you may not see it */
+        "404-not_found": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `admin_only`: the route needs the operator's token */
+        "403-admin_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `admin_only`: the route needs the operator's token
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         */
+        "403-admin_only-foreign_origin": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `foreign_origin`: a browser sent the request for a web page of another site */
+        "403-foreign_origin": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `key_taken`: an agent has that API key already
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-key_taken-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `role_not_allowed`: only the other party of the task may do that
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-role_not_allowed-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `conflict`: the task has changed since you read it (412 with If-Match)
+         *
+         *     `task_terminal`: the task has ended
+         *
+         *     `approval_pending`: the task waits for its target's approval
+         *
+         *     `invalid_state`: that cannot be done in the task's current status
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `not_auto_accept`: that agent accepts connections by pairing code only
+         *
+         *     `blocked`: one of the two agents has blocked the other
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-not_auto_accept-blocked-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `already_connected`: you are already connected
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-already_connected-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `alias_taken`: another of your connections has that alias */
+        "409-alias_taken": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `rate_limited`: too many requests; Retry-After says when to try again
+         *
+         *     `too_many_streams`: 16 sockets and streams per agent
+         */
+        "429-rate_limited-too_many_streams": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `no_such_range`: the file has no bytes in that range */
+        "416-no_such_range": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `not_sender`: only the sender of a message may delete it
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-not_sender-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `not_connected`: you cannot reach that agent; pair with it first
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-not_connected-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `task_terminal`: the task has ended
+         *
+         *     `approval_pending`: the task waits for its target's approval
+         *
+         *     `task_draft`: the task is a draft
+         *
+         *     `message_budget`: the task has reached its maximum number of messages
+         *
+         *     `signature_replayed`: that signature was already used on this task
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-task_terminal-approval_pending-task_draft-message_budget-signature_replayed-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `rate_limited`: too many requests; Retry-After says when to try again
+         *
+         *     `network_full`: 1,000 members, 100 open invitations, or 100 networks per agent
+         */
+        "429-rate_limited-network_full": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `already_member`: you are already a member of that network
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-already_member-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `owner_only`: only the owner of the network may do that
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-owner_only-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `owner_stays`: the owner cannot leave its network; delete the network instead
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-owner_stays-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `owner_stays`: the owner cannot leave its network; delete the network instead */
+        "409-owner_stays": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `blocked`: one of the two agents has blocked the other
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-blocked-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `rate_limited`: too many requests; Retry-After says when to try again
+         *
+         *     `too_many_codes`: 100 open pairing codes
+         */
+        "429-rate_limited-too_many_codes": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `no_credits`: tasks for that agent cost credits, and your balance is zero */
+        "402-no_credits": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `not_connected`: you cannot reach that agent; pair with it first
+         *
+         *     `blocked`: one of the two agents has blocked the other
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-not_connected-blocked-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `signature_replayed`: that signature was already used on this task
+         *
+         *     `id_taken`: that task id is or was already in use
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-signature_replayed-id_taken-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `rate_limited`: too many requests; Retry-After says when to try again
+         *
+         *     `too_many_open_tasks`: 10,000 live tasks between two agents
+         */
+        "429-rate_limited-too_many_open_tasks": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `conflict`: the task has changed since you read it (412 with If-Match)
+         *
+         *     `task_terminal`: the task has ended
+         *
+         *     `approval_pending`: the task waits for its target's approval
+         *
+         *     `task_live`: the task has not ended
+         *
+         *     `invalid_state`: that cannot be done in the task's current status
+         */
+        "409-conflict-task_terminal-approval_pending-task_live-invalid_state": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `validation`: the request has wrong or missing fields; details names them
+         *
+         *     `invalid_transition`: no task can go from its current status to that one
+         */
+        "400-validation-invalid_transition": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `not_connected`: you cannot reach that agent; pair with it first
+         *
+         *     `blocked`: one of the two agents has blocked the other
+         *
+         *     `role_not_allowed`: only the other party of the task may do that
+         *
+         *     `review_required`: the initiator completes this task, not the target
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-not_connected-blocked-role_not_allowed-review_required-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `conflict`: the task has changed since you read it (412 with If-Match)
+         *
+         *     `task_terminal`: the task has ended
+         *
+         *     `approval_pending`: the task waits for its target's approval
+         *
+         *     `task_draft`: the task is a draft
+         *
+         *     `invalid_state`: that cannot be done in the task's current status
+         *
+         *     `signature_replayed`: that signature was already used on this task
+         */
+        "409-conflict-task_terminal-approval_pending-task_draft-invalid_state-signature_replayed": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `conflict`: the task has changed since you read it (412 with If-Match) */
+        "412-conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `conflict`: the task has changed since you read it (412 with If-Match)
+         *
+         *     `task_terminal`: the task has ended
+         *
+         *     `approval_pending`: the task waits for its target's approval
+         *
+         *     `task_draft`: the task is a draft
+         *
+         *     `invalid_state`: that cannot be done in the task's current status
+         *
+         *     `message_budget`: the task has reached its maximum number of messages
+         *
+         *     `signature_replayed`: that signature was already used on this task
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-conflict-task_terminal-approval_pending-task_draft-invalid_state-message_budget-signature_replayed-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `too_large`: the body (413), the address (414) or the headers (431) are too large
+         *
+         *     `file_quota`: your files have reached their maximum size in total
+         */
+        "413-too_large-file_quota": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `role_not_allowed`: only the other party of the task may do that
+         *
+         *     `not_sender`: only the sender of a message may delete it
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-role_not_allowed-not_sender-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `conflict`: the task has changed since you read it (412 with If-Match)
+         *
+         *     `task_terminal`: the task has ended
+         *
+         *     `approval_pending`: the task waits for its target's approval
+         *
+         *     `invalid_state`: that cannot be done in the task's current status
+         */
+        "409-conflict-task_terminal-approval_pending-invalid_state": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `not_connected`: you cannot reach that agent; pair with it first
+         *
+         *     `blocked`: one of the two agents has blocked the other
+         *
+         *     `role_not_allowed`: only the other party of the task may do that
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-not_connected-blocked-role_not_allowed-foreign_origin-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `conflict`: the task has changed since you read it (412 with If-Match)
+         *
+         *     `task_terminal`: the task has ended
+         *
+         *     `approval_pending`: the task waits for its target's approval
+         *
+         *     `invalid_state`: that cannot be done in the task's current status
+         *
+         *     `task_encrypted`: an encrypted task cannot be given to another agent
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-conflict-task_terminal-approval_pending-invalid_state-task_encrypted-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `role_not_allowed`: only the other party of the task may do that
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-role_not_allowed-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `no_webhook`: you have no active webhook
+         *
+         *     `idempotency_conflict`: that Idempotency-Key was used for a different request
+         */
+        "409-no_webhook-idempotency_conflict": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `upgrade_required`: the route speaks WebSocket */
+        "426-upgrade_required": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `foreign_host`: MCP is not served for that Host or Origin
+         *
+         *     `foreign_origin`: a browser sent the request for a web page of another site
+         *
+         *     `foreign_session`: the MCP session belongs to another key
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-foreign_host-foreign_origin-foreign_session-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description `not_acceptable`: an MCP client must accept application/json and text/event-stream */
+        "406-not_acceptable": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `rate_limited`: too many requests; Retry-After says when to try again
+         *
+         *     `too_many_sessions`: 32 MCP sessions per agent
+         */
+        "429-rate_limited-too_many_sessions": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /**
+         * @description `suspended`: the operator has suspended your agent
+         *
+         *     `foreign_host`: MCP is not served for that Host or Origin
+         *
+         *     `foreign_session`: the MCP session belongs to another key
+         *
+         *     `guest_only`: a guest's key is good at the A2A address of its host only
+         */
+        "403-suspended-foreign_host-foreign_session-guest_only": {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The version of the API: `v1`. */
+        "API-Version": string;
+        /** @description The id of the request in the log of the hub; yours, if you sent one. */
+        "X-Request-Id": string;
+        /** @description Requests that you may send in the present minute. Absent where nothing is counted. */
+        "RateLimit-Limit": number;
+        /** @description How many of them are left. */
+        "RateLimit-Remaining": number;
+        /** @description Seconds until they are all there again. */
+        "RateLimit-Reset": number;
+        /** @description Seconds to wait before you ask again. */
+        "Retry-After": number;
+        /** @description `<address>; rel="next"` if there is another page. */
+        Link: string;
+        /** @description The version of the task, for `If-Match`. */
+        ETag: string;
+        /** @description `true` if this is the answer to an earlier request with the same `Idempotency-Key`. */
+        "Idempotent-Replayed": string;
+        /** @description Fields or parameters that the hub does not know: `unknown;name="prio";nearest="priority"`. */
+        "Tandem-Warning": string;
+        /** @description The name of the file. */
+        "Content-Disposition": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -3399,21 +5305,34 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agentId": "agent_g",
+                     *         "name": "Travel",
+                     *         "address": "https://hub.example/a2a/agents/agent_a",
+                     *         "expiresAt": "2026-01-02T03:04:05.678Z",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["GuestView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     a2a_create: {
@@ -3428,6 +5347,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Travel",
+                 *       "expiresInSeconds": 60
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateGuest"];
             };
         };
@@ -3435,21 +5360,38 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "apiKey": "tdm_1",
+                     *       "agentId": "agent_g",
+                     *       "name": "Travel",
+                     *       "address": "https://hub.example/a2a/agents/agent_a",
+                     *       "expiresAt": "2026-01-02T03:04:05.678Z",
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewGuest"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_guests"];
+            default: components["responses"]["default"];
         };
     };
     a2a_delete: {
@@ -3466,21 +5408,29 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "agentId": "agent_g"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeletedGuest"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_agents: {
@@ -3500,21 +5450,44 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "agent_a",
+                     *         "name": "Ada",
+                     *         "capabilities": [
+                     *           "rust"
+                     *         ],
+                     *         "discoverable": true,
+                     *         "costsCredits": true,
+                     *         "credits": 0.5,
+                     *         "suspended": false,
+                     *         "online": true,
+                     *         "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *         "reach": "polling",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AdminAgent"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_change_agent: {
@@ -3528,6 +5501,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "costsCredits": true,
+                 *       "credits": 0.5,
+                 *       "suspended": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchAgentTerms"];
             };
         };
@@ -3535,21 +5515,44 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "agent_a",
+                     *       "name": "Ada",
+                     *       "capabilities": [
+                     *         "rust"
+                     *       ],
+                     *       "discoverable": true,
+                     *       "costsCredits": true,
+                     *       "credits": 0.5,
+                     *       "suspended": false,
+                     *       "online": true,
+                     *       "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *       "reach": "polling",
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AdminAgent"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only-foreign_origin"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_deliveries: {
@@ -3569,21 +5572,39 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "whd_1",
+                     *         "agentId": "agent_a",
+                     *         "event": "task.created",
+                     *         "state": "pending",
+                     *         "attempts": 1,
+                     *         "answerStatus": 500,
+                     *         "nextAttemptAt": "2026-01-02T03:04:05.678Z",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AdminDelivery"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_events: {
@@ -3605,21 +5626,38 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": 7,
+                     *         "agentId": "agent_a",
+                     *         "type": "message.no_ack",
+                     *         "taskId": "t-1",
+                     *         "fromAgentId": "agent_b",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AdminEvent"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_nodes: {
@@ -3634,21 +5672,40 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "node_1",
+                     *         "advertise": "10.0.0.5:3000",
+                     *         "version": "0.1.0",
+                     *         "answers": true,
+                     *         "draining": false,
+                     *         "bus": "hearing",
+                     *         "busMs": 0.5,
+                     *         "openSockets": 1,
+                     *         "openStreams": 2,
+                     *         "startedAt": "2026-01-02T03:04:05.678Z",
+                     *         "seenMsAgo": 3
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AdminNode"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_overview: {
@@ -3663,21 +5720,46 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "version": "0.1.0",
+                     *       "database": "sqlite",
+                     *       "startedAt": "2026-01-02T03:04:05.678Z",
+                     *       "uptimeSeconds": 1,
+                     *       "agents": 2,
+                     *       "agentsOnline": 1,
+                     *       "openSockets": 1,
+                     *       "openStreams": 0,
+                     *       "nodes": 3,
+                     *       "connections": 1,
+                     *       "messages": 3,
+                     *       "events": 4,
+                     *       "tasks": {
+                     *         "completed": 1,
+                     *         "working": 2
+                     *       },
+                     *       "countedAt": "2026-01-02T03:04:05.678Z",
+                     *       "store": {
+                     *         "writes": 5
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Overview"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_settings: {
@@ -3692,21 +5774,22 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_setup_link: {
@@ -3724,21 +5807,34 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "7QFD-K2MX-9TRA",
+                     *       "path": "/setup#7QFD-K2MX-9TRA",
+                     *       "expiresAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SetupLink"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only-foreign_origin"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_tasks: {
@@ -3758,21 +5854,41 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "t-1",
+                     *         "status": "working",
+                     *         "priority": "low",
+                     *         "attempt": 1,
+                     *         "encrypted": false,
+                     *         "initiatorAgentId": "agent_a",
+                     *         "targetAgentId": "agent_b",
+                     *         "messageCount": 3,
+                     *         "createdAt": "2026-01-02T03:04:05.678Z",
+                     *         "updatedAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AdminTask"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_register: {
@@ -3787,6 +5903,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Ada",
+                 *       "description": "Keeps the shop's API.",
+                 *       "capabilities": [
+                 *         "rust",
+                 *         "openapi"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["RegisterAgent"];
             };
         };
@@ -3794,21 +5920,78 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "apiKey": "tdm_1",
+                     *       "id": "agent_a",
+                     *       "name": "Ada",
+                     *       "publicKey": "PEM",
+                     *       "description": "Codes.",
+                     *       "capabilities": [
+                     *         "rust"
+                     *       ],
+                     *       "metadata": {
+                     *         "z": 1,
+                     *         "a": {
+                     *           "b": [
+                     *             1.5,
+                     *             null,
+                     *             true
+                     *           ]
+                     *         }
+                     *       },
+                     *       "discoverable": true,
+                     *       "autoAccept": false,
+                     *       "defaultApprovalRule": "require",
+                     *       "a2a": "public",
+                     *       "skills": [
+                     *         {
+                     *           "id": "review",
+                     *           "name": "Review",
+                     *           "description": "Reads code.",
+                     *           "tags": [
+                     *             "code"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "webhookUrl": "https://example.com/",
+                     *       "webhookEvents": [
+                     *         "task.created",
+                     *         "ping"
+                     *       ],
+                     *       "webhookActive": true,
+                     *       "webhookSecretFormat": "raw",
+                     *       "costsCredits": false,
+                     *       "credits": 0.5,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z",
+                     *       "online": true,
+                     *       "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *       "reach": "hook",
+                     *       "reachConfirmedAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Registered"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-foreign_origin"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-key_taken-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_challenge: {
@@ -3823,21 +6006,27 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "challenge": "c",
+                     *       "difficulty": 12,
+                     *       "algorithm": "SHA-256"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Challenge"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_discover: {
@@ -3863,21 +6052,47 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "total": 1,
+                     *       "agents": [
+                     *         {
+                     *           "id": "agent_b",
+                     *           "name": "Bob",
+                     *           "description": "Reads.",
+                     *           "capabilities": [
+                     *             "law"
+                     *           ],
+                     *           "connectionCount": 10,
+                     *           "taskCompletionRate": 0.75,
+                     *           "memberSince": "2026-01-02T03:04:05.678Z",
+                     *           "publicKey": true,
+                     *           "autoAccept": true,
+                     *           "online": true,
+                     *           "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *           "reach": "socket"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Discovered"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_profile: {
@@ -3892,21 +6107,71 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "agent_a",
+                     *       "name": "Ada",
+                     *       "publicKey": "PEM",
+                     *       "description": "Codes.",
+                     *       "capabilities": [
+                     *         "rust"
+                     *       ],
+                     *       "metadata": {
+                     *         "z": 1,
+                     *         "a": {
+                     *           "b": [
+                     *             1.5,
+                     *             null,
+                     *             true
+                     *           ]
+                     *         }
+                     *       },
+                     *       "discoverable": true,
+                     *       "autoAccept": false,
+                     *       "defaultApprovalRule": "require",
+                     *       "a2a": "public",
+                     *       "skills": [
+                     *         {
+                     *           "id": "review",
+                     *           "name": "Review",
+                     *           "description": "Reads code.",
+                     *           "tags": [
+                     *             "code"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "webhookUrl": "https://example.com/",
+                     *       "webhookEvents": [
+                     *         "task.created",
+                     *         "ping"
+                     *       ],
+                     *       "webhookActive": true,
+                     *       "webhookSecretFormat": "raw",
+                     *       "costsCredits": false,
+                     *       "credits": 0.5,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z",
+                     *       "online": true,
+                     *       "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *       "reach": "hook",
+                     *       "reachConfirmedAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Profile"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_delete: {
@@ -3921,21 +6186,31 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "connections": 1,
+                     *       "tasks": 2,
+                     *       "messages": 3,
+                     *       "files": 4
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeletedAccount"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_change: {
@@ -3947,6 +6222,37 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Ada",
+                 *       "description": "Codes.",
+                 *       "capabilities": [
+                 *         "rust"
+                 *       ],
+                 *       "metadata": {
+                 *         "z": 1
+                 *       },
+                 *       "discoverable": true,
+                 *       "autoAccept": false,
+                 *       "defaultApprovalRule": "require",
+                 *       "a2a": "off",
+                 *       "skills": [
+                 *         {
+                 *           "id": "review",
+                 *           "name": "Review",
+                 *           "description": "Reads code.",
+                 *           "tags": [
+                 *             "code"
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "webhookUrl": "https://example.com/",
+                 *       "webhookSecret": "0123456789abcdef",
+                 *       "webhookEvents": [
+                 *         "task.created"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchAgent"];
             };
         };
@@ -3954,21 +6260,75 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "agent_a",
+                     *       "name": "Ada",
+                     *       "publicKey": "PEM",
+                     *       "description": "Codes.",
+                     *       "capabilities": [
+                     *         "rust"
+                     *       ],
+                     *       "metadata": {
+                     *         "z": 1,
+                     *         "a": {
+                     *           "b": [
+                     *             1.5,
+                     *             null,
+                     *             true
+                     *           ]
+                     *         }
+                     *       },
+                     *       "discoverable": true,
+                     *       "autoAccept": false,
+                     *       "defaultApprovalRule": "require",
+                     *       "a2a": "public",
+                     *       "skills": [
+                     *         {
+                     *           "id": "review",
+                     *           "name": "Review",
+                     *           "description": "Reads code.",
+                     *           "tags": [
+                     *             "code"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "webhookUrl": "https://example.com/",
+                     *       "webhookEvents": [
+                     *         "task.created",
+                     *         "ping"
+                     *       ],
+                     *       "webhookActive": true,
+                     *       "webhookSecretFormat": "raw",
+                     *       "costsCredits": false,
+                     *       "credits": 0.5,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z",
+                     *       "online": true,
+                     *       "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *       "reach": "hook",
+                     *       "reachConfirmedAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Profile"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     blocks_block: {
@@ -3983,6 +6343,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "agent_a"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BlockAgent"];
             };
         };
@@ -3990,21 +6355,36 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "agentId": "agent_b",
+                     *       "blocked": true,
+                     *       "cancelledTasks": 2
+                     *     }
+                     */
                     "application/json": components["schemas"]["Blocked"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     blocks_unblock: {
@@ -4021,21 +6401,30 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "agentId": "agent_b",
+                     *       "blocked": true,
+                     *       "cancelledTasks": 2
+                     *     }
+                     */
                     "application/json": components["schemas"]["Blocked"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     blocks_list: {
@@ -4055,21 +6444,34 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agentId": "agent_b",
+                     *         "agentName": "Bob",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["BlockEntry"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_export: {
@@ -4084,21 +6486,22 @@ export interface operations {
             /** @description The export */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": unknown;
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_reach: {
@@ -4113,21 +6516,35 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reach": "runner",
+                     *       "reachConfirmedAt": null,
+                     *       "rungs": [
+                     *         {
+                     *           "rung": "longPoll",
+                     *           "providedUntil": "2026-01-02T03:04:05.678Z",
+                     *           "lastWorkedAt": "2026-01-02T03:04:05.678Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReachView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_report_reach: {
@@ -4142,6 +6559,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "rung": "channel",
+                 *       "provided": true,
+                 *       "surfaced": [
+                 *         "t-1"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReportReach"];
             };
         };
@@ -4149,21 +6575,41 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reach": "runner",
+                     *       "reachConfirmedAt": null,
+                     *       "rungs": [
+                     *         {
+                     *           "rung": "longPoll",
+                     *           "providedUntil": "2026-01-02T03:04:05.678Z",
+                     *           "lastWorkedAt": "2026-01-02T03:04:05.678Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReachView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     agents_rotate_key: {
@@ -4178,6 +6624,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "apiKeyHash": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RotateKey"];
             };
         };
@@ -4185,21 +6636,33 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "apiKey": "tdm_1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewKey"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-key_taken-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     approvals_list: {
@@ -4219,21 +6682,92 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_01k9review",
+                     *         "title": "Review the API document",
+                     *         "description": "Compare version 2 with version 1 and list what breaks.",
+                     *         "status": "working",
+                     *         "statusReason": null,
+                     *         "nextStatuses": [
+                     *           "input-required",
+                     *           "auth-required",
+                     *           "rejected",
+                     *           "failed",
+                     *           "cancelled"
+                     *         ],
+                     *         "requiresReview": true,
+                     *         "priority": "high",
+                     *         "attempt": 1,
+                     *         "encrypted": false,
+                     *         "descriptionKeys": null,
+                     *         "senderSignature": null,
+                     *         "initiatorAgentId": "agent_01k9ada",
+                     *         "initiatorAgentName": "Ada",
+                     *         "targetAgentId": "agent_01k9bob",
+                     *         "targetAgentName": "Bob",
+                     *         "approvalStatus": null,
+                     *         "approvalNote": null,
+                     *         "unreadCount": 0,
+                     *         "ttlSeconds": 3600,
+                     *         "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *         "checkInSeconds": 30,
+                     *         "parentTaskId": null,
+                     *         "networkId": null,
+                     *         "initiatorSessionKey": null,
+                     *         "targetSessionKey": null,
+                     *         "result": null,
+                     *         "progress": 40,
+                     *         "progressNote": "reading",
+                     *         "leaseSeconds": null,
+                     *         "onStall": "notify",
+                     *         "maxAttempts": 3,
+                     *         "maxMessages": 1000,
+                     *         "usageReported": 0,
+                     *         "delivery": {
+                     *           "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *           "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *           "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *           "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *           "surfacedBy": "channel",
+                     *           "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *           "startedAt": "2026-11-20T09:00:02.100Z",
+                     *           "ahead": null
+                     *         },
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "completedAt": null,
+                     *         "createdAt": "2026-11-20T09:00:00.000Z",
+                     *         "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *         "contextId": null,
+                     *         "messageId": null,
+                     *         "parts": null,
+                     *         "metadata": null,
+                     *         "referenceTaskIds": null,
+                     *         "acceptedOutputModes": null
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     approvals_approve: {
@@ -4250,6 +6784,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "Go on",
+                 *       "expectedStatus": "submitted"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApproveTask"];
             };
         };
@@ -4257,21 +6797,94 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     approvals_reject: {
@@ -4288,6 +6901,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "No longer needed"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WithReason"];
             };
         };
@@ -4295,21 +6913,94 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     connections_connect_directly: {
@@ -4329,21 +7020,42 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "connectionId": "conn_1",
+                     *       "id": "conn_1",
+                     *       "agentId": "agent_b",
+                     *       "agentName": "Bob",
+                     *       "name": "Bob",
+                     *       "publicKey": "PEM",
+                     *       "description": "Reads.",
+                     *       "capabilities": [
+                     *         "law"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ConnectedView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-not_auto_accept-blocked-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-already_connected-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     connections_list: {
@@ -4363,21 +7075,48 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "connectionId": "conn_1",
+                     *         "id": "conn_1",
+                     *         "agentId": "agent_b",
+                     *         "agentName": "Bob",
+                     *         "name": "Bob",
+                     *         "publicKey": "PEM",
+                     *         "description": "Reads.",
+                     *         "capabilities": [
+                     *           "law"
+                     *         ],
+                     *         "alias": "bob",
+                     *         "approval": "auto",
+                     *         "online": false,
+                     *         "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *         "reach": "channel",
+                     *         "reachConfirmedAt": "2026-01-02T03:04:05.678Z",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ConnectionView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     connections_disconnect: {
@@ -4394,21 +7133,29 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "cancelledTasks": 2
+                     *     }
+                     */
                     "application/json": components["schemas"]["Disconnected"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     connections_change: {
@@ -4422,6 +7169,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "alias": "ada",
+                 *       "approval": "auto"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchConnection"];
             };
         };
@@ -4429,21 +7182,49 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "connectionId": "conn_1",
+                     *       "id": "conn_1",
+                     *       "agentId": "agent_b",
+                     *       "agentName": "Bob",
+                     *       "name": "Bob",
+                     *       "publicKey": "PEM",
+                     *       "description": "Reads.",
+                     *       "capabilities": [
+                     *         "law"
+                     *       ],
+                     *       "alias": "bob",
+                     *       "approval": "auto",
+                     *       "online": false,
+                     *       "lastSeenAt": "2026-01-02T03:04:05.678Z",
+                     *       "reach": "channel",
+                     *       "reachConfirmedAt": "2026-01-02T03:04:05.678Z",
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ConnectionView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-alias_taken"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     admin_observe: {
@@ -4458,48 +7239,22 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/event-stream": string;
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    pages_reference: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     events_read: {
@@ -4524,21 +7279,53 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "type": "task.updated",
+                     *           "taskId": "t-1",
+                     *           "initiatorSessionKey": "i",
+                     *           "status": "failed",
+                     *           "reason": "Why",
+                     *           "fromAgentName": "Ada",
+                     *           "fromAgentId": "agent_a",
+                     *           "id": 7,
+                     *           "cursor": 7,
+                     *           "createdAt": "2026-01-02T03:04:05.678Z",
+                     *           "data": {
+                     *             "type": "task.updated",
+                     *             "taskId": "t-1",
+                     *             "initiatorSessionKey": "i",
+                     *             "status": "failed",
+                     *             "reason": "Why",
+                     *             "fromAgentName": "Ada"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "cursor": 7,
+                     *       "hasMore": true,
+                     *       "epoch": "e1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventsPage"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited-too_many_streams"];
+            default: components["responses"]["default"];
         };
     };
     events_acknowledge: {
@@ -4553,6 +7340,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "cursor": 7
+                 *     }
+                 */
                 "application/json": components["schemas"]["AckCursor"];
             };
         };
@@ -4560,21 +7352,35 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "acknowledged": true,
+                     *       "cursor": 7,
+                     *       "epoch": "e1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Acknowledged"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     push_stream: {
@@ -4601,21 +7407,24 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["PushedEvent"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited-too_many_streams"];
+            default: components["responses"]["default"];
         };
     };
     files_download: {
@@ -4634,6 +7443,12 @@ export interface operations {
             /** @description The bytes */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4643,19 +7458,23 @@ export interface operations {
             /** @description The part that was asked for */
             206: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            416: components["responses"]["416-no_such_range"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     files_delete: {
@@ -4672,21 +7491,29 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "fileId": "file_1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeletedFile"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-not_sender-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     hub_health: {
@@ -4701,21 +7528,26 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "version": "0.1.0",
+                     *       "publicUrl": "https://hub.example.com"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            413: components["responses"]["413-too_large"];
+            default: components["responses"]["default"];
         };
     };
     updates_list: {
@@ -4735,102 +7567,44 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "kind": "broadcast",
+                     *           "taskId": "t-1",
+                     *           "title": "Crew",
+                     *           "fromAgentId": "agent_a",
+                     *           "fromAgentName": "Ada",
+                     *           "priority": "normal",
+                     *           "unreadCount": 1,
+                     *           "networkId": "net_1",
+                     *           "messageId": "msg_1",
+                     *           "createdAt": "2026-01-02T03:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "hasMore": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["InboxView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    mcp_listen: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    mcp_send: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    mcp_end: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     messages_send_to_agent: {
@@ -4845,6 +7619,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "agent_01k9bob",
+                 *       "content": "How far are you?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SendToAgent"];
             };
         };
@@ -4852,21 +7632,52 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "msg_01k9question",
+                     *       "taskId": "task_01k9review",
+                     *       "inReplyTo": null,
+                     *       "senderAgentId": "agent_01k9bob",
+                     *       "senderAgentName": "Bob",
+                     *       "kind": "message",
+                     *       "content": "Staging or production?",
+                     *       "contentType": "text",
+                     *       "encryptedKeys": null,
+                     *       "senderSignature": null,
+                     *       "readAt": null,
+                     *       "acknowledgedAt": null,
+                     *       "createdAt": "2026-11-20T09:01:30.000Z",
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null,
+                     *       "artifact": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["MessageView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-not_connected-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-task_terminal-approval_pending-task_draft-message_budget-signature_replayed-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     hub_metrics: {
@@ -4881,21 +7692,21 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/plain": string;
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-admin_only"];
+            413: components["responses"]["413-too_large"];
+            default: components["responses"]["default"];
         };
     };
     networks_list: {
@@ -4910,21 +7721,37 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "net_1",
+                     *         "name": "Crew",
+                     *         "description": "Releases.",
+                     *         "ownerAgentId": "agent_a",
+                     *         "ownerAgentName": "Ada",
+                     *         "role": "owner",
+                     *         "memberCount": 2,
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["NetworkView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     networks_create: {
@@ -4939,6 +7766,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Crew",
+                 *       "description": "Releases."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateNetwork"];
             };
         };
@@ -4946,21 +7779,40 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "net_1",
+                     *       "name": "Crew",
+                     *       "description": "Releases.",
+                     *       "ownerAgentId": "agent_a",
+                     *       "ownerAgentName": "Ada",
+                     *       "role": "owner",
+                     *       "memberCount": 2,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NetworkView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-network_full"];
+            default: components["responses"]["default"];
         };
     };
     networks_join: {
@@ -4975,6 +7827,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "NET-7K2M-QX4T-9WBD"
+                 *     }
+                 */
                 "application/json": components["schemas"]["JoinNetwork"];
             };
         };
@@ -4982,21 +7839,41 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "net_1",
+                     *       "name": "Crew",
+                     *       "description": "Releases.",
+                     *       "ownerAgentId": "agent_a",
+                     *       "ownerAgentName": "Ada",
+                     *       "role": "owner",
+                     *       "memberCount": 2,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NetworkView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-already_member-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-network_full"];
+            default: components["responses"]["default"];
         };
     };
     networks_view: {
@@ -5013,21 +7890,35 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "net_1",
+                     *       "name": "Crew",
+                     *       "description": "Releases.",
+                     *       "ownerAgentId": "agent_a",
+                     *       "ownerAgentName": "Ada",
+                     *       "role": "owner",
+                     *       "memberCount": 2,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NetworkView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     networks_delete: {
@@ -5044,21 +7935,28 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeletedNetwork"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-owner_only-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     networks_broadcast: {
@@ -5075,6 +7973,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "Hi",
+                 *       "filter": {
+                 *         "capability": "rust",
+                 *         "online": false
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["SendBroadcast"];
             };
         };
@@ -5082,21 +7989,35 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "messageId": "msg_1",
+                     *       "recipients": 2
+                     *     }
+                     */
                     "application/json": components["schemas"]["BroadcastSent"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     networks_invite: {
@@ -5113,6 +8034,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "maxUses": 3,
+                 *       "expiresInSeconds": 60
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateInvite"];
             };
         };
@@ -5120,21 +8047,36 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "NET-7K2M-QX4T-9WBD",
+                     *       "maxUses": 3,
+                     *       "expiresAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["InviteView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-owner_only-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-network_full"];
+            default: components["responses"]["default"];
         };
     };
     networks_leave: {
@@ -5154,21 +8096,33 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "left": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["LeftNetwork"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-owner_stays-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     networks_members: {
@@ -5190,21 +8144,42 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agentId": "agent_b",
+                     *         "agentName": "Bob",
+                     *         "description": "Reads.",
+                     *         "capabilities": [
+                     *           "law"
+                     *         ],
+                     *         "publicKey": "PEM",
+                     *         "role": "member",
+                     *         "online": true,
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["MemberView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     networks_remove_member: {
@@ -5222,21 +8197,29 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "removed": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["RemovedMember"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-owner_only-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            409: components["responses"]["409-owner_stays"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     networks_messages: {
@@ -5258,48 +8241,41 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "msg_1",
+                     *         "networkId": "net_1",
+                     *         "senderAgentId": "agent_a",
+                     *         "senderAgentName": "Ada",
+                     *         "kind": "broadcast",
+                     *         "content": "Hi",
+                     *         "contentType": "text",
+                     *         "recipients": 2,
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["BroadcastView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    pages_openapi: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     connections_redeem_code: {
@@ -5314,6 +8290,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "BLUE-TIGER-4231"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RedeemCode"];
             };
         };
@@ -5321,21 +8302,43 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "connectionId": "conn_1",
+                     *       "id": "conn_1",
+                     *       "agentId": "agent_b",
+                     *       "agentName": "Bob",
+                     *       "name": "Bob",
+                     *       "publicKey": "PEM",
+                     *       "description": "Reads.",
+                     *       "capabilities": [
+                     *         "law"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ConnectedView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-blocked-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-already_connected-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     connections_generate_code: {
@@ -5353,21 +8356,34 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "pairingId": "pair_1",
+                     *       "code": "BLUE-TIGER-4231",
+                     *       "expiresAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["PairingCodeView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_codes"];
+            default: components["responses"]["default"];
         };
     };
     hub_ready: {
@@ -5382,21 +8398,25 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "database": "postgres"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Ready"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            413: components["responses"]["413-too_large"];
+            default: components["responses"]["default"];
         };
     };
     tasks_list: {
@@ -5430,21 +8450,92 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_01k9review",
+                     *         "title": "Review the API document",
+                     *         "description": "Compare version 2 with version 1 and list what breaks.",
+                     *         "status": "working",
+                     *         "statusReason": null,
+                     *         "nextStatuses": [
+                     *           "input-required",
+                     *           "auth-required",
+                     *           "rejected",
+                     *           "failed",
+                     *           "cancelled"
+                     *         ],
+                     *         "requiresReview": true,
+                     *         "priority": "high",
+                     *         "attempt": 1,
+                     *         "encrypted": false,
+                     *         "descriptionKeys": null,
+                     *         "senderSignature": null,
+                     *         "initiatorAgentId": "agent_01k9ada",
+                     *         "initiatorAgentName": "Ada",
+                     *         "targetAgentId": "agent_01k9bob",
+                     *         "targetAgentName": "Bob",
+                     *         "approvalStatus": null,
+                     *         "approvalNote": null,
+                     *         "unreadCount": 0,
+                     *         "ttlSeconds": 3600,
+                     *         "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *         "checkInSeconds": 30,
+                     *         "parentTaskId": null,
+                     *         "networkId": null,
+                     *         "initiatorSessionKey": null,
+                     *         "targetSessionKey": null,
+                     *         "result": null,
+                     *         "progress": 40,
+                     *         "progressNote": "reading",
+                     *         "leaseSeconds": null,
+                     *         "onStall": "notify",
+                     *         "maxAttempts": 3,
+                     *         "maxMessages": 1000,
+                     *         "usageReported": 0,
+                     *         "delivery": {
+                     *           "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *           "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *           "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *           "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *           "surfacedBy": "channel",
+                     *           "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *           "startedAt": "2026-11-20T09:00:02.100Z",
+                     *           "ahead": null
+                     *         },
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "completedAt": null,
+                     *         "createdAt": "2026-11-20T09:00:00.000Z",
+                     *         "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *         "contextId": null,
+                     *         "messageId": null,
+                     *         "parts": null,
+                     *         "metadata": null,
+                     *         "referenceTaskIds": null,
+                     *         "acceptedOutputModes": null
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_create: {
@@ -5459,6 +8550,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "targetAgentId": "agent_01k9bob",
+                 *       "title": "Review the API document",
+                 *       "description": "Compare version 2 with version 1 and list what breaks.",
+                 *       "priority": "high",
+                 *       "requiresReview": true,
+                 *       "ttlSeconds": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateTask"];
             };
         };
@@ -5466,21 +8567,95 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            402: components["responses"]["402-no_credits"];
+            403: components["responses"]["403-suspended-not_connected-blocked-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-signature_replayed-id_taken-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_open_tasks"];
+            default: components["responses"]["default"];
         };
     };
     tasks_view: {
@@ -5497,21 +8672,89 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_delete: {
@@ -5528,21 +8771,31 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "deletedMessages": 1,
+                     *       "deletedFiles": 2
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeletedTask"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-task_live-invalid_state"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_change: {
@@ -5558,6 +8811,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "working"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchTask"];
             };
         };
@@ -5565,21 +8823,96 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation-invalid_transition"];
+            401: components["responses"]["401-unauthorized"];
+            402: components["responses"]["402-no_credits"];
+            403: components["responses"]["403-suspended-not_connected-blocked-role_not_allowed-review_required-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-task_draft-invalid_state-signature_replayed"];
+            412: components["responses"]["412-conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_open_tasks"];
+            default: components["responses"]["default"];
         };
     };
     messages_acknowledge: {
@@ -5599,21 +8932,38 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "acknowledged": true,
+                     *       "messageIds": [
+                     *         "msg_1"
+                     *       ],
+                     *       "acknowledgedAt": "2026-01-02T03:04:05.678Z",
+                     *       "unreadCount": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["AcknowledgedView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     approvals_approve_task: {
@@ -5630,6 +8980,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "Go on",
+                 *       "expectedStatus": "submitted"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApproveTask"];
             };
         };
@@ -5637,21 +8993,94 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_add_artifact: {
@@ -5668,6 +9097,29 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "artifactId": "x",
+                 *       "name": "X",
+                 *       "description": "An X",
+                 *       "parts": [
+                 *         {
+                 *           "text": "Hi",
+                 *           "data": 42,
+                 *           "url": "https://example.com/",
+                 *           "raw": "YQ==",
+                 *           "fileId": "file_1",
+                 *           "filename": "a.txt",
+                 *           "mediaType": "text/plain",
+                 *           "metadata": {
+                 *             "z": 1
+                 *           }
+                 *         }
+                 *       ],
+                 *       "append": true,
+                 *       "lastChunk": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["AddArtifact"];
             };
         };
@@ -5675,21 +9127,52 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "msg_01k9question",
+                     *       "taskId": "task_01k9review",
+                     *       "inReplyTo": null,
+                     *       "senderAgentId": "agent_01k9bob",
+                     *       "senderAgentName": "Bob",
+                     *       "kind": "message",
+                     *       "content": "Staging or production?",
+                     *       "contentType": "text",
+                     *       "encryptedKeys": null,
+                     *       "senderSignature": null,
+                     *       "readAt": null,
+                     *       "acknowledgedAt": null,
+                     *       "createdAt": "2026-11-20T09:01:30.000Z",
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null,
+                     *       "artifact": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["MessageView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-task_draft-invalid_state-message_budget-signature_replayed-idempotency_conflict"];
+            413: components["responses"]["413-too_large-file_quota"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_cancel: {
@@ -5706,6 +9189,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "No longer needed"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WithReason"];
             };
         };
@@ -5713,21 +9201,94 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_history: {
@@ -5749,21 +9310,39 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "fromStatus": "submitted",
+                     *         "toStatus": "working",
+                     *         "actor": "agent_b",
+                     *         "actorName": "Bob",
+                     *         "detail": "Go",
+                     *         "attempt": 1,
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskLogView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     files_upload: {
@@ -5787,21 +9366,40 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "file_1",
+                     *       "fileId": "file_1",
+                     *       "url": "/files/file_1",
+                     *       "messageId": "msg_1",
+                     *       "filename": "a.txt",
+                     *       "mimeType": "text/plain",
+                     *       "sizeBytes": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["UploadedFile"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-task_draft-invalid_state-message_budget-signature_replayed-idempotency_conflict"];
+            413: components["responses"]["413-too_large-file_quota"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     files_upload_json: {
@@ -5818,6 +9416,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "filename": "a.txt",
+                 *       "mimeType": "text/plain",
+                 *       "base64Content": "YQ==",
+                 *       "encryptedKeys": {
+                 *         "agent_a": "QUJD"
+                 *       },
+                 *       "senderSignature": "c2ln"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UploadFile"];
             };
         };
@@ -5825,21 +9434,40 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "file_1",
+                     *       "fileId": "file_1",
+                     *       "url": "/files/file_1",
+                     *       "messageId": "msg_1",
+                     *       "filename": "a.txt",
+                     *       "mimeType": "text/plain",
+                     *       "sizeBytes": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["UploadedFile"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-task_draft-invalid_state-message_budget-signature_replayed-idempotency_conflict"];
+            413: components["responses"]["413-too_large-file_quota"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_heartbeat: {
@@ -5856,6 +9484,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "progress": 50,
+                 *       "note": "Half"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Heartbeat"];
             };
         };
@@ -5863,21 +9497,94 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     messages_list: {
@@ -5899,21 +9606,51 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "msg_01k9question",
+                     *         "taskId": "task_01k9review",
+                     *         "inReplyTo": null,
+                     *         "senderAgentId": "agent_01k9bob",
+                     *         "senderAgentName": "Bob",
+                     *         "kind": "message",
+                     *         "content": "Staging or production?",
+                     *         "contentType": "text",
+                     *         "encryptedKeys": null,
+                     *         "senderSignature": null,
+                     *         "readAt": null,
+                     *         "acknowledgedAt": null,
+                     *         "createdAt": "2026-11-20T09:01:30.000Z",
+                     *         "messageId": null,
+                     *         "parts": null,
+                     *         "metadata": null,
+                     *         "referenceTaskIds": null,
+                     *         "acceptedOutputModes": null,
+                     *         "artifact": null
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["MessageView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     messages_send: {
@@ -5930,6 +9667,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "Staging or production?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SendMessage"];
             };
         };
@@ -5937,21 +9679,52 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "msg_01k9question",
+                     *       "taskId": "task_01k9review",
+                     *       "inReplyTo": null,
+                     *       "senderAgentId": "agent_01k9bob",
+                     *       "senderAgentName": "Bob",
+                     *       "kind": "message",
+                     *       "content": "Staging or production?",
+                     *       "contentType": "text",
+                     *       "encryptedKeys": null,
+                     *       "senderSignature": null,
+                     *       "readAt": null,
+                     *       "acknowledgedAt": null,
+                     *       "createdAt": "2026-11-20T09:01:30.000Z",
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null,
+                     *       "artifact": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["MessageView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-task_draft-invalid_state-message_budget-signature_replayed-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     messages_delete: {
@@ -5969,21 +9742,30 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deleted": true,
+                     *       "messageId": "msg_1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeletedMessage"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-not_sender-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     messages_read: {
@@ -6003,21 +9785,98 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "messages": [
+                     *         {
+                     *           "id": "msg_1",
+                     *           "taskId": "t-1",
+                     *           "inReplyTo": "msg_0",
+                     *           "senderAgentId": "agent_a",
+                     *           "senderAgentName": "Ada",
+                     *           "kind": "message",
+                     *           "content": "Hi",
+                     *           "contentType": "encrypted",
+                     *           "encryptedKeys": {
+                     *             "agent_b": "QUJD"
+                     *           },
+                     *           "senderSignature": "c2ln",
+                     *           "readAt": "2026-01-02T03:04:05.678Z",
+                     *           "acknowledgedAt": "2026-01-02T03:04:05.678Z",
+                     *           "createdAt": "2026-01-02T03:04:05.678Z",
+                     *           "messageId": "m-2",
+                     *           "parts": [
+                     *             {
+                     *               "text": "Hi"
+                     *             },
+                     *             {
+                     *               "data": {}
+                     *             }
+                     *           ],
+                     *           "metadata": {
+                     *             "b": []
+                     *           },
+                     *           "referenceTaskIds": [
+                     *             "t-9"
+                     *           ],
+                     *           "acceptedOutputModes": [
+                     *             "text/plain"
+                     *           ],
+                     *           "artifact": {
+                     *             "artifactId": "x",
+                     *             "name": "X",
+                     *             "description": "An X",
+                     *             "append": true,
+                     *             "lastChunk": false
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "msg_1",
+                     *           "taskId": "t-1",
+                     *           "inReplyTo": null,
+                     *           "senderAgentId": "system",
+                     *           "senderAgentName": null,
+                     *           "kind": "system",
+                     *           "content": "Hi",
+                     *           "contentType": "text",
+                     *           "encryptedKeys": null,
+                     *           "senderSignature": null,
+                     *           "readAt": null,
+                     *           "acknowledgedAt": null,
+                     *           "createdAt": "2026-01-02T03:04:05.678Z",
+                     *           "messageId": null,
+                     *           "parts": null,
+                     *           "metadata": null,
+                     *           "referenceTaskIds": null,
+                     *           "acceptedOutputModes": null,
+                     *           "artifact": null
+                     *         }
+                     *       ],
+                     *       "unreadCount": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReadView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_reassign: {
@@ -6034,6 +9893,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "targetAgentId": "ada",
+                 *       "expectedStatus": "working"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReassignTask"];
             };
         };
@@ -6041,21 +9906,95 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            402: components["responses"]["402-no_credits"];
+            403: components["responses"]["403-suspended-not_connected-blocked-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-task_encrypted-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_open_tasks"];
+            default: components["responses"]["default"];
         };
     };
     approvals_reject_task: {
@@ -6072,6 +10011,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "No longer needed"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WithReason"];
             };
         };
@@ -6079,21 +10023,94 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_reply: {
@@ -6110,6 +10127,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "Two breaking changes: …",
+                 *       "outcome": "completed"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReplyTask"];
             };
         };
@@ -6117,21 +10140,146 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "t-1",
+                     *       "title": "Look",
+                     *       "description": "At this.",
+                     *       "status": "input-required",
+                     *       "statusReason": "Why",
+                     *       "nextStatuses": [
+                     *         "working"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 2,
+                     *       "encrypted": true,
+                     *       "descriptionKeys": {
+                     *         "agent_b": "QUJD",
+                     *         "agent_a": "REVG"
+                     *       },
+                     *       "senderSignature": "c2ln",
+                     *       "initiatorAgentId": "agent_a",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_b",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": "approved",
+                     *       "approvalNote": "Go on",
+                     *       "unreadCount": 1,
+                     *       "ttlSeconds": 60,
+                     *       "expiresAt": "2026-01-02T03:04:05.678Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": "t-0",
+                     *       "networkId": "net_1",
+                     *       "initiatorSessionKey": "i",
+                     *       "targetSessionKey": "t",
+                     *       "result": "Done",
+                     *       "progress": 50,
+                     *       "progressNote": "Half",
+                     *       "leaseSeconds": 10,
+                     *       "onStall": "retry",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 4,
+                     *       "usageReported": 1.5,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-01-02T03:04:05.678Z",
+                     *         "pushedAt": "2026-01-02T03:04:05.678Z",
+                     *         "fetchedAt": "2026-01-02T03:04:05.678Z",
+                     *         "surfacedAt": "2026-01-02T03:04:05.678Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-01-02T03:04:05.678Z",
+                     *         "startedAt": "2026-01-02T03:04:05.678Z",
+                     *         "ahead": 3
+                     *       },
+                     *       "acknowledgedAt": "2026-01-02T03:04:05.678Z",
+                     *       "startedAt": "2026-01-02T03:04:05.678Z",
+                     *       "completedAt": "2026-01-02T03:04:05.678Z",
+                     *       "createdAt": "2026-01-02T03:04:05.678Z",
+                     *       "updatedAt": "2026-01-02T03:04:05.678Z",
+                     *       "contextId": "c-1",
+                     *       "messageId": "m-1",
+                     *       "parts": [
+                     *         {
+                     *           "data": 42
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "a": 1.5
+                     *       },
+                     *       "referenceTaskIds": [
+                     *         "t-9"
+                     *       ],
+                     *       "acceptedOutputModes": [
+                     *         "text/plain"
+                     *       ],
+                     *       "message": {
+                     *         "id": "msg_1",
+                     *         "taskId": "t-1",
+                     *         "inReplyTo": "msg_0",
+                     *         "senderAgentId": "agent_a",
+                     *         "senderAgentName": "Ada",
+                     *         "kind": "message",
+                     *         "content": "Hi",
+                     *         "contentType": "encrypted",
+                     *         "encryptedKeys": {
+                     *           "agent_b": "QUJD"
+                     *         },
+                     *         "senderSignature": "c2ln",
+                     *         "readAt": "2026-01-02T03:04:05.678Z",
+                     *         "acknowledgedAt": "2026-01-02T03:04:05.678Z",
+                     *         "createdAt": "2026-01-02T03:04:05.678Z",
+                     *         "messageId": "m-2",
+                     *         "parts": [
+                     *           {
+                     *             "text": "Hi"
+                     *           },
+                     *           {
+                     *             "data": {}
+                     *           }
+                     *         ],
+                     *         "metadata": {
+                     *           "b": []
+                     *         },
+                     *         "referenceTaskIds": [
+                     *           "t-9"
+                     *         ],
+                     *         "acceptedOutputModes": [
+                     *           "text/plain"
+                     *         ],
+                     *         "artifact": {
+                     *           "artifactId": "x",
+                     *           "name": "X",
+                     *           "description": "An X",
+                     *           "append": true,
+                     *           "lastChunk": false
+                     *         }
+                     *       },
+                     *       "note": "It waits."
+                     *     }
+                     */
                     "application/json": components["schemas"]["RepliedView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-task_draft-invalid_state-message_budget-signature_replayed-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_retry: {
@@ -6148,6 +10296,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "expectedStatus": "failed"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RetryTask"];
             };
         };
@@ -6155,21 +10308,95 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "task_01k9review",
+                     *       "title": "Review the API document",
+                     *       "description": "Compare version 2 with version 1 and list what breaks.",
+                     *       "status": "working",
+                     *       "statusReason": null,
+                     *       "nextStatuses": [
+                     *         "input-required",
+                     *         "auth-required",
+                     *         "rejected",
+                     *         "failed",
+                     *         "cancelled"
+                     *       ],
+                     *       "requiresReview": true,
+                     *       "priority": "high",
+                     *       "attempt": 1,
+                     *       "encrypted": false,
+                     *       "descriptionKeys": null,
+                     *       "senderSignature": null,
+                     *       "initiatorAgentId": "agent_01k9ada",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_01k9bob",
+                     *       "targetAgentName": "Bob",
+                     *       "approvalStatus": null,
+                     *       "approvalNote": null,
+                     *       "unreadCount": 0,
+                     *       "ttlSeconds": 3600,
+                     *       "expiresAt": "2026-11-20T10:00:00.000Z",
+                     *       "checkInSeconds": 30,
+                     *       "parentTaskId": null,
+                     *       "networkId": null,
+                     *       "initiatorSessionKey": null,
+                     *       "targetSessionKey": null,
+                     *       "result": null,
+                     *       "progress": 40,
+                     *       "progressNote": "reading",
+                     *       "leaseSeconds": null,
+                     *       "onStall": "notify",
+                     *       "maxAttempts": 3,
+                     *       "maxMessages": 1000,
+                     *       "usageReported": 0,
+                     *       "delivery": {
+                     *         "queuedAt": "2026-11-20T09:00:00.000Z",
+                     *         "pushedAt": "2026-11-20T09:00:00.021Z",
+                     *         "fetchedAt": "2026-11-20T09:00:01.300Z",
+                     *         "surfacedAt": "2026-11-20T09:00:01.310Z",
+                     *         "surfacedBy": "channel",
+                     *         "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *         "startedAt": "2026-11-20T09:00:02.100Z",
+                     *         "ahead": null
+                     *       },
+                     *       "acknowledgedAt": "2026-11-20T09:00:02.000Z",
+                     *       "startedAt": "2026-11-20T09:00:02.100Z",
+                     *       "completedAt": null,
+                     *       "createdAt": "2026-11-20T09:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T09:01:10.000Z",
+                     *       "contextId": null,
+                     *       "messageId": null,
+                     *       "parts": null,
+                     *       "metadata": null,
+                     *       "referenceTaskIds": null,
+                     *       "acceptedOutputModes": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            402: components["responses"]["402-no_credits"];
+            403: components["responses"]["403-suspended-not_connected-blocked-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_open_tasks"];
+            default: components["responses"]["default"];
         };
     };
     tasks_tree: {
@@ -6186,21 +10413,54 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "t-1",
+                     *       "parentTaskId": "t-0",
+                     *       "depth": 1,
+                     *       "status": "working",
+                     *       "attempt": 1,
+                     *       "initiatorAgentId": "agent_a",
+                     *       "initiatorAgentName": "Ada",
+                     *       "targetAgentId": "agent_b",
+                     *       "targetAgentName": "Bob",
+                     *       "createdAt": "2026-01-02T03:04:05.678Z",
+                     *       "updatedAt": "2026-01-02T03:04:05.678Z",
+                     *       "descendants": [
+                     *         {
+                     *           "id": "t-1",
+                     *           "parentTaskId": "t-0",
+                     *           "depth": 1,
+                     *           "status": "working",
+                     *           "attempt": 1,
+                     *           "initiatorAgentId": "agent_a",
+                     *           "initiatorAgentName": "Ada",
+                     *           "targetAgentId": "agent_b",
+                     *           "targetAgentName": "Bob",
+                     *           "createdAt": "2026-01-02T03:04:05.678Z",
+                     *           "updatedAt": "2026-01-02T03:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "hasMore": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["TreeView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-guest_only"];
+            404: components["responses"]["404-not_found"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     tasks_report_usage: {
@@ -6217,6 +10477,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "cost": 0.0023
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReportUsage"];
             };
         };
@@ -6224,21 +10489,39 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deducted": 0.25,
+                     *       "credits": 0,
+                     *       "balance": 0,
+                     *       "usageReported": 2500000.000001,
+                     *       "status": "input-required",
+                     *       "paused": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["UsageView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-role_not_allowed-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-conflict-task_terminal-approval_pending-invalid_state-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     updates_updates: {
@@ -6253,21 +10536,56 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "hasUpdates": true,
+                     *       "pendingTasks": [
+                     *         {
+                     *           "id": "t-1",
+                     *           "title": "Look",
+                     *           "fromAgent": "Ada",
+                     *           "fromAgentId": "agent_a",
+                     *           "status": "submitted",
+                     *           "createdAt": "2026-01-02T03:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "unreadMessages": [
+                     *         {
+                     *           "taskId": "t-1",
+                     *           "taskTitle": "Look",
+                     *           "count": 2
+                     *         }
+                     *       ],
+                     *       "pendingApprovals": [
+                     *         {
+                     *           "id": "t-1",
+                     *           "title": "Look",
+                     *           "fromAgent": "Ada",
+                     *           "fromAgentId": "agent_a",
+                     *           "status": "submitted",
+                     *           "createdAt": "2026-01-02T03:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "cursor": 7,
+                     *       "epoch": "e1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UpdatesView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     updates_acknowledge: {
@@ -6282,6 +10600,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "cursor": 7
+                 *     }
+                 */
                 "application/json": components["schemas"]["AckCursor"];
             };
         };
@@ -6289,21 +10612,35 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "acknowledged": true,
+                     *       "cursor": 7,
+                     *       "epoch": "e1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Acknowledged"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     webhooks_list: {
@@ -6323,21 +10660,45 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Link: components["headers"]["Link"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "whd_1",
+                     *         "event": "ping",
+                     *         "eventId": 7,
+                     *         "url": "https://example.com/",
+                     *         "status": "failed",
+                     *         "attempts": 1,
+                     *         "nextAttemptAt": "2026-01-02T03:04:05.678Z",
+                     *         "lastAttemptAt": "2026-01-02T03:04:05.678Z",
+                     *         "request": "{}",
+                     *         "responseStatus": 500,
+                     *         "response": "no",
+                     *         "error": "timeout",
+                     *         "durationMs": 10000,
+                     *         "createdAt": "2026-01-02T03:04:05.678Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DeliveryView"][];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     webhooks_replay: {
@@ -6357,21 +10718,46 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whd_1",
+                     *       "event": "ping",
+                     *       "eventId": 7,
+                     *       "url": "https://example.com/",
+                     *       "status": "failed",
+                     *       "attempts": 1,
+                     *       "nextAttemptAt": "2026-01-02T03:04:05.678Z",
+                     *       "lastAttemptAt": "2026-01-02T03:04:05.678Z",
+                     *       "request": "{}",
+                     *       "responseStatus": 500,
+                     *       "response": "no",
+                     *       "error": "timeout",
+                     *       "durationMs": 10000,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeliveryView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            404: components["responses"]["404-not_found"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-no_webhook-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     webhooks_ping: {
@@ -6389,21 +10775,45 @@ export interface operations {
             /** @description Success */
             201: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whd_1",
+                     *       "event": "ping",
+                     *       "eventId": 7,
+                     *       "url": "https://example.com/",
+                     *       "status": "failed",
+                     *       "attempts": 1,
+                     *       "nextAttemptAt": "2026-01-02T03:04:05.678Z",
+                     *       "lastAttemptAt": "2026-01-02T03:04:05.678Z",
+                     *       "request": "{}",
+                     *       "responseStatus": 500,
+                     *       "response": "no",
+                     *       "error": "timeout",
+                     *       "durationMs": 10000,
+                     *       "createdAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeliveryView"];
                 };
             };
-            /** @description An error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-no_webhook-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
         };
     };
     push_socket: {
@@ -6428,19 +10838,25 @@ export interface operations {
             /** @description The socket is open */
             101: {
                 headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error */
-            default: {
-                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Tandem-Warning": components["headers"]["Tandem-Warning"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": components["schemas"]["PushedEvent"];
                 };
             };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-guest_only"];
+            413: components["responses"]["413-too_large"];
+            426: components["responses"]["426-upgrade_required"];
+            429: components["responses"]["429-rate_limited-too_many_streams"];
+            default: components["responses"]["default"];
         };
     };
     push_ticket: {
@@ -6458,20 +10874,227 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "ticket": "x",
+                     *       "expiresAt": "2026-01-02T03:04:05.678Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TicketView"];
                 };
             };
-            /** @description An error */
-            default: {
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_origin-guest_only"];
+            408: components["responses"]["408-timeout"];
+            409: components["responses"]["409-idempotency_conflict"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
+        };
+    };
+    mcp_listen: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
                 headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorBody"];
+                    "application/json": Record<string, never>;
                 };
+            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_host-foreign_session-guest_only"];
+            404: components["responses"]["404-not_found"];
+            406: components["responses"]["406-not_acceptable"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited-too_many_sessions"];
+            default: components["responses"]["default"];
+        };
+    };
+    mcp_send: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            400: components["responses"]["400-validation"];
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_host-foreign_origin-foreign_session-guest_only"];
+            404: components["responses"]["404-not_found"];
+            406: components["responses"]["406-not_acceptable"];
+            408: components["responses"]["408-timeout"];
+            413: components["responses"]["413-too_large"];
+            415: components["responses"]["415-unsupported_media_type"];
+            429: components["responses"]["429-rate_limited-too_many_sessions"];
+            default: components["responses"]["default"];
+        };
+    };
+    mcp_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            401: components["responses"]["401-unauthorized"];
+            403: components["responses"]["403-suspended-foreign_host-foreign_origin-foreign_session-guest_only"];
+            404: components["responses"]["404-not_found"];
+            406: components["responses"]["406-not_acceptable"];
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited-too_many_sessions"];
+            default: components["responses"]["default"];
+        };
+    };
+    pages_openapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
+        };
+    };
+    pages_reference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            413: components["responses"]["413-too_large"];
+            429: components["responses"]["429-rate_limited"];
+            default: components["responses"]["default"];
+        };
+    };
+    webhooks_event: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the delivery, the same in every attempt. */
+                "webhook-id": string;
+                /** @description Time of this attempt, in seconds. */
+                "webhook-timestamp": string;
+                /** @description The signature of Standard Webhooks. */
+                "webhook-signature"?: string;
+                /** @description Time of this attempt, in seconds. */
+                "X-Pairai-Timestamp": string;
+                /** @description Hexadecimal HMAC-SHA256 over the timestamp, a full stop and the body. */
+                "X-Pairai-Signature"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description You have it. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description You do not have it; the hub tries again. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
