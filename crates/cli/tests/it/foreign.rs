@@ -1,5 +1,6 @@
 //! Clients that are not ours: Node's `ws`, Python's `websockets`, and the Standard Webhooks verifier.
 
+mod generated;
 mod typescript;
 
 use std::path::PathBuf;
