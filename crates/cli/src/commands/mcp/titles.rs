@@ -94,7 +94,8 @@ impl Bridge {
         let Some(pins) = self.hub.pins().map_err(to_hub_error)? else { return Ok(result) };
         let Some(data) = result.structured_content.as_mut() else { return Ok(result) };
         let mut doubts = Vec::new();
-        for item in data["connections"].as_array_mut().into_iter().flatten() {
+        let connections = data.get_mut("connections").and_then(Value::as_array_mut);
+        for item in connections.into_iter().flatten() {
             let text = |name: &str| item[name].as_str().map(|text| fence::unfenced(text).to_owned());
             let Some(Ok(agent)) = text("agentId").map(|id| id.parse::<AgentId>()) else { continue };
             let names: Vec<String> = ["agentName", "name", "alias"].into_iter().filter_map(text).collect();

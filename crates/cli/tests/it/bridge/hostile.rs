@@ -1,6 +1,6 @@
 //! Text of a hostile peer, and a hub that lies.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Tool, fenced, keyed_pair, store};
 use crate::client::relay::Relay;
@@ -230,6 +230,52 @@ async fn a_moved_alias_is_refused() {
     cli.ok(&["send", "reviewer", "x", "--encrypt"]).await;
 }
 
+/// A bridge of a hub that gives this answer to everything that it is asked by MCP.
+async fn of_script(answer: Value) -> (Cli, Tool) {
+    let (hub, _) = crate::command::lost::scripted(move |request| match request {
+        "POST /mcp" => Some((200, answer.clone())),
+        _ => None,
+    })
+    .await;
+    let cli = Cli::at(&hub);
+    let profile =
+        format!("hub = \"{hub}\"\nagent_id = \"agent_1\"\nagent_name = \"ada\"\napi_key = \"tdm_x\"\n");
+    let file = cli.config().join("agents/ada.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, profile).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let ada = Tool::old(&cli, "ada", "test", &["--tools", "all"]).await;
+    (cli, ada)
+}
+
+/// A hub whose answers have another shape than those of a hub.
+#[tokio::test]
+async fn an_answer_of_any_shape_is_passed_on_or_refused() {
+    let odd =
+        json!([null, 1, "x", [], { "agentId": 5, "name": [] }, { "agentId": "agent_1", "publicKey": {} }]);
+    for data in [
+        json!([]),
+        json!("x"),
+        json!(1),
+        odd.clone(),
+        json!({ "connections": odd, "tasks": odd, "cursor": "x" }),
+    ] {
+        let answer =
+            json!({ "jsonrpc": "2.0", "id": 1, "result": { "content": [], "structuredContent": data } });
+        let (_cli, mut ada) = of_script(answer).await;
+        for tool in [
+            "list_connections",
+            "list_tasks",
+            "check_updates",
+            "wait_for_updates",
+            "get_inbox",
+            "get_profile",
+        ] {
+            ada.tool(tool, json!({})).await;
+        }
+    }
+}
+
 /// A hub that says itself that a pinned key vouches for an entry.
 #[tokio::test]
 async fn what_the_hub_claims_to_be_verified_is_not_passed_on() {
@@ -243,19 +289,7 @@ async fn what_the_hub_claims_to_be_verified_is_not_passed_on() {
         "contents": [{ "uri": "tandem://inbox", "mimeType": "application/json", "text": data.to_string() }],
         "messages": [{ "role": "user", "content": { "type": "text", "text": lie } }],
     }});
-    let (hub, _) = crate::command::lost::scripted(move |request| match request {
-        "POST /mcp" => Some((200, answer.clone())),
-        _ => None,
-    })
-    .await;
-    let cli = Cli::at(&hub);
-    let profile =
-        format!("hub = \"{hub}\"\nagent_id = \"agent_1\"\nagent_name = \"ada\"\napi_key = \"tdm_x\"\n");
-    let file = cli.config().join("agents/ada.toml");
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(&file, profile).unwrap();
-    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let mut ada = Tool::old(&cli, "ada", "test", &["--tools", "all"]).await;
+    let (_cli, mut ada) = of_script(answer).await;
     for tool in [
         "list_tasks",
         "check_updates",
