@@ -92,6 +92,12 @@ impl Failure {
         }
     }
 
+    /// Whether it passes by itself: the hub is away, or has no time for this key at the moment.
+    pub(crate) fn is_passing(&self) -> bool {
+        let is_limited = self.body.as_ref().is_some_and(|body| body.code == Code::RateLimited);
+        is_limited || matches!(self.exit, Exit::Unreachable | Exit::TimedOut)
+    }
+
     /// Whether the hub refused the API key.
     pub(crate) fn is_about_api_key(&self) -> bool {
         self.wants == Some(Wanted::ApiKey)

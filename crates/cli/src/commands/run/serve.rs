@@ -24,7 +24,7 @@ use super::queue::Queue;
 use super::sources::Sources;
 use super::task::{Control, FAILED_PAUSE, Runner, new_key};
 use super::{Arguments, CommandLine, Options, Stop, folder, lock, processes, worker_home};
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Failure, Outcome};
 use crate::profiles::{create_private, write_secret};
 use crate::signals::Signals;
 use crate::terminal::text;
@@ -87,7 +87,7 @@ pub(super) async fn run(session: Session, arguments: &Arguments, command: Comman
 async fn sources(session: &Session, arguments: &Arguments) -> Outcome<Sources> {
     loop {
         match Sources::resolve(session, &arguments.from, arguments.from_anyone_connected).await {
-            Err(failure) if matches!(failure.exit, Exit::Unreachable | Exit::TimedOut) => {
+            Err(failure) if failure.is_passing() => {
                 session.terminal.note(&text::line(failure.what()));
                 sleep(PAUSE).await;
             }

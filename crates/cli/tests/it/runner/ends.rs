@@ -3,8 +3,10 @@
 use rstest::rstest;
 
 use super::{Runner, journal, lines, until, until_lines, view};
+use crate::bridge::store;
+use crate::client::server::{Server, json_answer};
 use crate::command::Cli;
-use crate::harness::{Db, Harness, eventually};
+use crate::harness::{Agent, Client, Db, Harness, eventually};
 
 /// Waits until no process with this number is left.
 pub async fn gone(pid: &str) {
@@ -117,6 +119,21 @@ async fn a_runner_that_is_stopped_lets_its_workers_finish() {
     let _runner = Runner::start(&cli, &["--tries", "1", "--grace", "1s"], script);
     until(&cli, &next, "completed").await;
     assert_eq!(lines(&cli, "pids").len(), 3);
+}
+
+/// As after many restarts: the hub takes no more requests of this agent for a while.
+#[tokio::test]
+async fn a_hub_that_has_no_time_for_the_runner_is_waited_for() {
+    let body = serde_json::json!({ "error": "Too many requests", "code": "rate_limited" });
+    let server = Server::start(&[json_answer("429 Too Many Requests", "retry-after: 100\r\n", body)]).await;
+    let cli = Cli::at(&format!("http://{}", server.address));
+    let client = Client { address: server.address };
+    let bob = Agent { id: "agent_bob".into(), name: "bob".into(), key: "tdm_x".into(), client };
+    store(&cli, "bob", &bob, None);
+    let runner = Runner::start(&cli, &[], "true");
+    eventually(async || (runner.log().matches("Too many requests").count() >= 2).then_some(())).await;
+    runner.signal("TERM");
+    assert_eq!(runner.code().await, 0);
 }
 
 /// The terminal in which a runner was started is closed.
