@@ -79,6 +79,23 @@ async fn what_came_before_the_client_has_introduced_itself_wakes_it() {
     assert_eq!(tool.note().await["params"]["meta"]["tasks"], task.as_str());
 }
 
+/// As on a full disk: where the bridges and hooks of an agent leave notes for each other, nothing can be written.
+#[tokio::test]
+async fn a_model_is_woken_although_nothing_can_be_written() {
+    let hub = Harness::start(Db::Sqlite).await;
+    let (cli, ada, bob) = plain_pair(&hub).await;
+    let state = cli.home.join("state/tandem");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::write(state.join("bob.d"), "no folder").unwrap();
+    let mut tool = Tool::old(&cli, "bob", "claude-code", &[]).await;
+    followed(&bob).await;
+    for _ in 0..2 {
+        let task = ada.task(&bob).await;
+        assert_eq!(tool.note().await["params"]["meta"]["tasks"], task.as_str());
+        tool.call("get_task", json!({ "taskId": task })).await;
+    }
+}
+
 #[tokio::test]
 async fn one_of_two_bridges_wakes() {
     let hub = Harness::start(Db::Sqlite).await;

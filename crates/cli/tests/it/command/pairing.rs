@@ -82,8 +82,11 @@ async fn a_code_is_waited_for_by_the_clock_of_the_hub() {
     eventually(async || requests.lock().unwrap().iter().any(waits).then_some(())).await;
     assert!(pairing.try_wait().unwrap().is_none());
     // By our clock this one would be valid for years.
-    let (hub, _) = hub_with_clock("Tue, 01 Jan 2030 00:00:00 GMT", "2030-01-01T00:00:04.000Z").await;
+    let (hub, requests) = hub_with_clock("Tue, 01 Jan 2030 00:00:00 GMT", "2030-01-01T00:00:04.000Z").await;
     someone(&hub).run(&["pair", "--json"]).await.failed(5, "nobody redeemed");
+    // It answers at once instead of waiting, and is not asked without a pause.
+    let asked = requests.lock().unwrap().len();
+    assert!(asked < 200, "{asked} requests in four seconds");
 }
 
 /// A colleague has a code and no agent yet.
