@@ -1,6 +1,8 @@
 //! Lists in pages.
 
+use std::collections::HashSet;
 use std::future::Future;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use tandem_api::tasks::PageQuery;
 
@@ -53,15 +55,17 @@ pub async fn each_page<T, F>(
 where
     F: Future<Output = Result<Page<T>, Error>>,
 {
-    let (mut cursor, mut bytes) = (None, 0_usize);
+    let (mut cursor, mut bytes, mut seen) = (None, 0_usize, HashSet::new());
     for _ in 0..PAGES_MAX {
         let page = read(PageQuery { limit: Some(limit), cursor }).await?;
         bytes = bytes.saturating_add(page.bytes);
         cursor = page.next.clone();
-        if !each(page) || cursor.is_none() {
-            return Ok(());
-        }
-        if bytes > LIST_BYTES_MAX {
+        let wants_more = each(page);
+        let Some(next) = cursor.as_ref().filter(|_| wants_more) else { return Ok(()) };
+        let mut hasher = DefaultHasher::new();
+        next.hash(&mut hasher);
+        // Pages that lead back to one that was read would go on for ever.
+        if !seen.insert(hasher.finish()) || bytes > LIST_BYTES_MAX {
             break;
         }
     }

@@ -49,6 +49,14 @@ async fn a_cursor_that_does_not_advance_is_an_error() {
     }
 }
 
+/// Two pages that lead to each other are read once each, and not until the number of pages is too large.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_that_lead_to_each_other_are_noticed() {
+    let server = Server::answering(|number, _| page(["left", "right"][number % 2])).await;
+    let error = server.client().presented_key(&"bob".parse().unwrap()).await.unwrap_err();
+    assert!(matches!(error, Error::EndlessList) && server.count() == 3, "{error}: {}", server.count());
+}
+
 /// The key of another agent is looked for in all connections and in all members of all networks.
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
