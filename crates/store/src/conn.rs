@@ -17,42 +17,8 @@ pub(crate) enum Mode {
     Write,
 }
 
-/// Rows that were found, as far as there was room for them.
-#[derive(Debug)]
-pub(crate) struct Rows {
-    pub(crate) rows: Vec<Row>,
-    /// Whether there are more than there was room for.
-    pub(crate) cut: bool,
-    /// Their size, if the room is limited.
-    pub(crate) bytes: usize,
-    room: usize,
-}
-
-impl Rows {
-    /// `room` is a number of bytes in JSON.
-    pub(crate) fn new(room: usize) -> Self {
-        Self { rows: Vec::new(), cut: false, bytes: 0, room }
-    }
-
-    /// Whether one more that was found may be added; if not, that is noted.
-    pub(crate) fn has_room(&mut self) -> bool {
-        self.cut |= self.bytes >= self.room;
-        !self.cut
-    }
-
-    /// Adds a row if there is room for it. There always is a first one.
-    pub(crate) fn push(&mut self, row: Row) {
-        if self.room < usize::MAX {
-            let bytes = self.bytes + row.json_bytes();
-            self.cut = bytes > self.room && !self.rows.is_empty();
-            if self.cut {
-                return;
-            }
-            self.bytes = bytes;
-        }
-        self.rows.push(row);
-    }
-}
+/// Takes the rows of a query one by one, and says each time whether it wants the next.
+pub(crate) type Take<'a> = dyn FnMut(&mut Row<'_>) -> Result<bool, Error> + 'a;
 
 impl Conn {
     /// Connects for work that takes as long as it takes.
@@ -123,6 +89,22 @@ impl Conn {
         }
     }
 
+    /// Ends a transaction that has only read, at the latest when [`Self::end_reading`] is called. Where the database is
+    /// another process, that travels with the beginning of the next one.
+    pub(crate) fn end_reading_later(&mut self) {
+        match self {
+            Self::Sqlite(_) => self.end_reading(),
+            Self::Postgres(conn) => conn.end_with_next(),
+        }
+    }
+
+    /// Ends a transaction that has only read.
+    pub(crate) fn end_reading(&mut self) {
+        if let Err(error) = self.rollback() {
+            tracing::debug!(%error, "a read transaction could not be ended");
+        }
+    }
+
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
         match self {
             Self::Sqlite(conn) => conn.execute(sql, params),
@@ -137,31 +119,65 @@ impl Conn {
         }
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-        self.rows_within(sql, params, usize::MAX).map(|found| found.rows)
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row<'static>>, Error> {
+        let mut rows = Vec::new();
+        self.each(sql, params, &mut |row| {
+            rows.push(row.keep()?);
+            Ok(true)
+        })?;
+        Ok(rows)
     }
 
-    /// The rows of a declared query, which locks what it says if others write at the same time.
-    pub(crate) fn read(&mut self, read: &Read, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-        let locks = if self.locks_rows() { Locks::Wait } else { Locks::None };
-        let found = match self {
-            Self::Sqlite(conn) => conn.rows(read.sql(), params, usize::MAX),
-            Self::Postgres(conn) => conn.rows(read.single(locks), params, usize::MAX),
-        };
-        found.map(|found| found.rows)
+    /// Hands over the rows of a query as they come.
+    pub(crate) fn each(&mut self, sql: &str, params: &[Value<'_>], take: &mut Take<'_>) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(conn) => conn.each(sql, params, take),
+            Self::Postgres(conn) => conn.each(sql, params, take),
+        }
     }
 
-    /// Rows until they have so many bytes in JSON.
-    pub(crate) fn rows_within(
+    /// The same of a query that is run for each of these keys, until no more rows are wanted.
+    pub(crate) fn each_by_key(
         &mut self,
         sql: &str,
-        params: &[Value<'_>],
-        room: usize,
-    ) -> Result<Rows, Error> {
+        keys: &[Value<'_>],
+        take: &mut Take<'_>,
+    ) -> Result<(), Error> {
         match self {
-            Self::Sqlite(conn) => conn.rows(sql, params, room),
-            Self::Postgres(conn) => conn.rows(sql, params, room),
+            Self::Sqlite(conn) => conn.each_by_key(sql, keys, take),
+            Self::Postgres(conn) => {
+                let mut more = true;
+                for key in keys.iter().map(std::slice::from_ref) {
+                    conn.each(sql, key, &mut |row| {
+                        more = take(row)?;
+                        Ok(more)
+                    })?;
+                    if !more {
+                        break;
+                    }
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// The same of a declared query, which locks what it says if others write at the same time.
+    pub(crate) fn each_of(
+        &mut self,
+        read: &Read,
+        params: &[Value<'_>],
+        take: &mut Take<'_>,
+    ) -> Result<(), Error> {
+        let locks = if self.locks_rows() { Locks::Wait } else { Locks::None };
+        match self {
+            Self::Sqlite(conn) => conn.each(read.sql(), params, take),
+            Self::Postgres(conn) => conn.each(read.single(locks), params, take),
+        }
+    }
+
+    /// Whether each statement is a message to another process.
+    pub(crate) fn asks_by_message(&self) -> bool {
+        matches!(self, Self::Postgres(_))
     }
 
     /// Whether a transaction that writes may run beside others that do.

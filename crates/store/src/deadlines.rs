@@ -69,10 +69,10 @@ pub fn due(
         Facts,
         Deadline
     );
-    let pair = |mut row: Row| {
+    let pair = |mut row: Row<'static>| {
         let deadline = Deadline::from_row(&mut row)?;
         // The status comes first among the facts, and every task has one.
-        let facts = if row.is_null() { None } else { Some(Facts::from_row(&mut row)?) };
+        let facts = if row.is_null()? { None } else { Some(Facts::from_row(&mut row)?) };
         Ok((deadline, facts))
     };
     tx.rows(sql, &[now.into(), limit.into(), kind.into()])?.into_iter().map(pair).collect()

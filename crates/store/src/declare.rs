@@ -173,7 +173,12 @@ impl Read {
         tx: &mut Tx<'_>,
         params: &[Value<'_>],
     ) -> Result<Vec<T>, Error> {
-        tx.read(self, params)?.iter_mut().map(T::from_row).collect()
+        let mut found = Vec::new();
+        tx.each_of(self, params, &mut |row| {
+            found.push(T::from_row(row)?);
+            Ok(true)
+        })?;
+        Ok(found)
     }
 
     /// What it finds, if there is something.
@@ -182,7 +187,12 @@ impl Read {
         tx: &mut Tx<'_>,
         params: &[Value<'_>],
     ) -> Result<Option<T>, Error> {
-        first(tx.read(self, params)?)
+        let mut found = None;
+        tx.each_of(self, params, &mut |row| {
+            found = Some(T::from_row(row)?);
+            Ok(false)
+        })?;
+        Ok(found)
     }
 
     /// What it finds and always does.
@@ -196,7 +206,12 @@ impl Read {
 
     /// Whether it finds something.
     pub(crate) fn exists(self: &Arc<Self>, tx: &mut Tx<'_>, params: &[Value<'_>]) -> Result<bool, Error> {
-        Ok(!tx.read(self, params)?.is_empty())
+        let mut exists = false;
+        tx.each_of(self, params, &mut |_| {
+            exists = true;
+            Ok(false)
+        })?;
+        Ok(exists)
     }
 
     /// What it finds, or `None` if that is read later, together with what else the group needs. The job then goes on and
@@ -215,6 +230,6 @@ impl Read {
     }
 }
 
-fn first<T: FromRow>(mut rows: Vec<Row>) -> Result<Option<T>, Error> {
+fn first<T: FromRow>(mut rows: Vec<Row<'static>>) -> Result<Option<T>, Error> {
     rows.first_mut().map(T::from_row).transpose()
 }

@@ -354,9 +354,7 @@ impl Executor<'_> {
 
     /// Ends a transaction that has only read. Its jobs are answered already.
     fn end_reading(&mut self) {
-        if let Err(error) = self.conn.rollback() {
-            tracing::debug!(%error, "a read transaction could not be ended");
-        }
+        self.conn.end_reading_later();
     }
 }
 

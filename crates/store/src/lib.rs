@@ -15,6 +15,7 @@ mod job;
 mod lock;
 mod lock_queue;
 mod migrate;
+mod page;
 mod pipeline;
 mod plan;
 mod postgres;

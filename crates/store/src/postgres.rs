@@ -3,6 +3,8 @@
 //! Statements nobody waits for are held back and sent in one pipeline with the next one that somebody
 //! does wait for: on this database the round trip is the cost.
 
+mod values;
+
 use std::collections::HashMap;
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -12,12 +14,13 @@ use futures_util::future::TryFutureExt as _;
 use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
-use crate::conn::{Mode, Rows};
+use crate::conn::{Mode, Take};
 use crate::pipeline::send_held_back;
 use crate::{Error, Row, Value};
+
+pub(crate) use values::{value, values};
 
 pub(crate) struct PostgresConn {
     runtime: Runtime,
@@ -27,6 +30,8 @@ pub(crate) struct PostgresConn {
     held_back: Vec<HeldBack>,
     /// Whether the server has been told of a transaction that has not ended.
     begun: bool,
+    /// Whether that transaction ends with the beginning of the next.
+    ends_with_next: bool,
     /// Whether the transaction writes, so that queries lock what they say.
     locks: bool,
     /// Whether a transaction waits for locked rows only for a moment.
@@ -66,28 +71,6 @@ pub(crate) enum HeldBack {
     Prepared(Statement, Vec<Value<'static>>),
 }
 
-impl ToSql for Value<'_> {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Int(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
-            Self::Int(number) => number.to_sql(ty, out),
-            Self::Text(text) => text.to_sql(ty, out),
-            Self::Bytes(bytes) => bytes.to_sql(ty, out),
-        }
-    }
-
-    fn accepts(ty: &Type) -> bool {
-        [Type::INT4, Type::INT8, Type::TEXT, Type::VARCHAR, Type::BYTEA].contains(ty)
-    }
-
-    to_sql_checked!();
-}
-
 pub(crate) fn failure(error: tokio_postgres::Error) -> Error {
     let lost = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
     match error.code() {
@@ -120,24 +103,6 @@ fn describe(error: &tokio_postgres::Error) -> String {
     text
 }
 
-pub(crate) fn values(row: &tokio_postgres::Row) -> Result<Vec<Value<'static>>, Error> {
-    let value = |index: usize, ty: &Type| -> Result<Value<'static>, tokio_postgres::Error> {
-        Ok(match *ty {
-            Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map_or(Value::Null, Value::Int),
-            Type::INT4 => row.try_get::<_, Option<i32>>(index)?.map_or(Value::Null, |n| Value::Int(n.into())),
-            Type::BOOL => row.try_get::<_, Option<bool>>(index)?.map_or(Value::Null, Value::from),
-            Type::BYTEA => row
-                .try_get::<_, Option<Vec<u8>>>(index)?
-                .map_or(Value::Null, |bytes| Value::Bytes(bytes.into())),
-            _ => row.try_get::<_, Option<String>>(index)?.map_or(Value::Null, Value::from),
-        })
-    };
-    let columns = row.columns().iter().enumerate();
-    let values: Result<Vec<Value<'static>>, _> =
-        columns.map(|(index, column)| value(index, column.type_())).collect();
-    values.map_err(failure)
-}
-
 impl PostgresConn {
     /// Connects. Without `limited`, statements take as long as they take, as migrations and backups do.
     pub(crate) fn open(config: Config, limited: bool) -> Result<Self, Error> {
@@ -152,6 +117,7 @@ impl PostgresConn {
             statements: HashMap::new(),
             held_back: Vec::new(),
             begun: false,
+            ends_with_next: false,
             locks: false,
             impatient: false,
             limited,
@@ -171,6 +137,7 @@ impl PostgresConn {
         self.statements.clear();
         self.held_back.clear();
         self.begun = false;
+        self.ends_with_next = false;
         if self.failed_at.is_some_and(|at| at.elapsed() < CONNECT_PAUSE) {
             return Err(Error::Unreachable("it could not be reached a moment ago".into()));
         }
@@ -249,9 +216,17 @@ impl PostgresConn {
                 "begin isolation level read committed; set local lock_timeout = 50"
             }
             Mode::Write => "begin isolation level read committed",
+            Mode::Read if self.ends_with_next => "rollback; begin isolation level repeatable read read only",
             Mode::Read => "begin isolation level repeatable read read only",
         }));
+        self.ends_with_next = false;
         Ok(())
+    }
+
+    /// Ends a transaction that has only read together with the beginning of the next one, or by [`Self::rollback`].
+    pub(crate) fn end_with_next(&mut self) {
+        self.held_back.clear();
+        self.ends_with_next = self.begun;
     }
 
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
@@ -273,6 +248,7 @@ impl PostgresConn {
 
     pub(crate) fn rollback(&mut self) -> Result<(), Error> {
         self.held_back.clear();
+        self.ends_with_next = false;
         if !std::mem::take(&mut self.begun) {
             return Ok(());
         }
@@ -332,21 +308,19 @@ impl PostgresConn {
         })
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>], room: usize) -> Result<Rows, Error> {
+    pub(crate) fn each(&mut self, sql: &str, params: &[Value<'_>], take: &mut Take<'_>) -> Result<(), Error> {
         let statement = self.statement(sql)?;
         let waiting = self.take_held_back();
         self.wait(async |client| {
             let held_back = send_held_back(client, &waiting).await;
             let find = async {
-                let mut rows = Rows::new(room);
                 let mut found = pin!(client.query_raw(&statement, params).await.map_err(failure)?);
                 while let Some(next) = found.try_next().await.map_err(failure)? {
-                    if !rows.has_room() {
+                    if !take(&mut Row::postgres(&next))? {
                         break;
                     }
-                    rows.push(Row::new(values(&next)?));
                 }
-                Ok(rows)
+                Ok(())
             };
             held_back.with(find).await
         })

@@ -133,6 +133,15 @@ impl Queue {
         Some(self.taken(lines.take(group_max, Vec::new())))
     }
 
+    /// What is there already; nothing if that is nothing.
+    pub(crate) fn take_ready(&self, group_max: usize) -> Option<Vec<Job>> {
+        let mut lines = self.lines();
+        if lines.turns.is_empty() {
+            return None;
+        }
+        Some(self.taken(lines.take(group_max, Vec::new())))
+    }
+
     fn wait(&self) -> Option<MutexGuard<'_, Lines>> {
         let mut lines = self.lines();
         while lines.turns.is_empty() {

@@ -7,7 +7,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
 use crate::checkpoint::Checkpoints;
-use crate::conn::{Mode, Rows};
+use crate::conn::{Mode, Take};
 use crate::{Error, Row, Value};
 
 /// How much each connection remembers of the database. The system remembers the rest, and a larger cache costs every
@@ -52,18 +52,28 @@ pub(crate) fn failure(error: rusqlite::Error) -> Error {
     }
 }
 
-fn value(value: ValueRef<'_>) -> Result<Value<'static>, Error> {
-    Ok(match value {
+/// A column of a row.
+pub(crate) fn value<'r>(row: &'r rusqlite::Row<'_>, column: usize) -> Result<Value<'r>, Error> {
+    Ok(match row.get_ref(column).map_err(failure)? {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Int(number),
         ValueRef::Real(_) => return Err(Error::failed("a column held a fraction".into())),
-        ValueRef::Text(text) => Value::Text(
-            String::from_utf8(text.to_vec())
-                .map_err(|_| Error::failed("a column held broken text".into()))?
-                .into(),
-        ),
-        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec().into()),
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => text.into(),
+            Err(_) => return Err(Error::failed("a column held broken text".into())),
+        },
+        ValueRef::Blob(bytes) => bytes.into(),
     })
+}
+
+/// Hands over rows; whether more are wanted.
+fn each(mut found: rusqlite::Rows<'_>, take: &mut Take<'_>) -> Result<bool, Error> {
+    while let Some(row) = found.next().map_err(failure)? {
+        if !take(&mut Row::sqlite(row))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl SqliteConn {
@@ -139,23 +149,26 @@ impl SqliteConn {
         Ok(changed as u64)
     }
 
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>], room: usize) -> Result<Rows, Error> {
+    pub(crate) fn each(&mut self, sql: &str, params: &[Value<'_>], take: &mut Take<'_>) -> Result<(), Error> {
         let mut statement = self.prepared(sql, params)?;
-        let columns = statement.column_count();
-        let mut found = statement.raw_query();
-        let mut rows = Rows::new(room);
-        while let Some(row) = found.next().map_err(failure)? {
-            if !rows.has_room() {
+        each(statement.raw_query(), take).map(drop)
+    }
+
+    /// The same of a query that is run for each of these keys.
+    pub(crate) fn each_by_key(
+        &mut self,
+        sql: &str,
+        keys: &[Value<'_>],
+        take: &mut Take<'_>,
+    ) -> Result<(), Error> {
+        let mut statement = self.prepared(sql, &[])?;
+        for key in keys {
+            statement.raw_bind_parameter(1, key).map_err(failure)?;
+            if !each(statement.raw_query(), take)? {
                 break;
             }
-            // Collecting results would grow it again and again.
-            let mut values = Vec::with_capacity(columns);
-            for index in 0..columns {
-                values.push(value(row.get_ref(index).map_err(failure)?)?);
-            }
-            rows.push(Row::new(values));
         }
-        Ok(rows)
+        Ok(())
     }
 }
 

@@ -306,7 +306,13 @@ fn write(mut conn: Conn, jobs: &Queue, group_max: usize, beside_others: &AtomicB
 fn read(mut conn: Conn, jobs: &Queue, shared: &Shared) {
     let group_max = if matches!(conn, Conn::Postgres(_)) { READ_GROUP_MAX } else { 1 };
     let mut plan = Plan::new();
-    while let Some(mut group) = jobs.take(group_max) {
+    loop {
+        // While others wait, the end of one transaction and the beginning of the next are one message.
+        let ready = jobs.take_ready(group_max).or_else(|| {
+            conn.end_reading();
+            jobs.take(group_max)
+        });
+        let Some(mut group) = ready else { return };
         shared.stats.reads.fetch_add(group.len() as u64, Relaxed);
         group.retain(|job| job.is_awaited() && job.start());
         Executor { conn: &mut conn, plan: &mut plan, shared }.read(group);

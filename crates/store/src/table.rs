@@ -27,7 +27,7 @@ pub(crate) enum Column {
 
 /// What a row is read as: a type with declared columns, a single value, or a pair of values.
 pub(crate) trait FromRow: Sized {
-    fn from_row(row: &mut Row) -> Result<Self, Error>;
+    fn from_row(row: &mut Row<'_>) -> Result<Self, Error>;
 }
 
 /// A type with declared columns; implemented by [`columns!`].
@@ -41,19 +41,19 @@ pub(crate) trait Columns: FromRow {
 }
 
 impl<T: FromValue> FromRow for T {
-    fn from_row(row: &mut Row) -> Result<Self, Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, Error> {
         row.take()
     }
 }
 
 impl<A: FromValue, B: FromValue> FromRow for (A, B) {
-    fn from_row(row: &mut Row) -> Result<Self, Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, Error> {
         Ok((row.take()?, row.take()?))
     }
 }
 
 impl<A: FromValue, B: FromValue, C: FromValue> FromRow for (A, B, C) {
-    fn from_row(row: &mut Row) -> Result<Self, Error> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, Error> {
         Ok((row.take()?, row.take()?, row.take()?))
     }
 }
@@ -82,7 +82,7 @@ macro_rules! columns {
         }
 
         impl $crate::table::FromRow for $type {
-            fn from_row(row: &mut $crate::Row) -> Result<Self, $crate::Error> {
+            fn from_row(row: &mut $crate::Row<'_>) -> Result<Self, $crate::Error> {
                 Ok($crate::table::columns!(@read row [] $($lines)*))
             }
         }
@@ -254,7 +254,12 @@ pub(crate) fn push_names<T: Columns>(set: u8, names: &mut Vec<String>) {
 impl Tx<'_> {
     /// All that a query finds; every query carries its own limit.
     pub(crate) fn list<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<T>, Error> {
-        self.rows(sql, params)?.iter_mut().map(T::from_row).collect()
+        let mut found = Vec::new();
+        self.each(sql, params, &mut |row| {
+            found.push(T::from_row(row)?);
+            Ok(true)
+        })?;
+        Ok(found)
     }
 
     /// What a query finds until it fills a page, and whether there is more.
@@ -263,18 +268,34 @@ impl Tx<'_> {
         sql: &str,
         params: &[Value<'_>],
     ) -> Result<(Vec<T>, bool), Error> {
-        let (mut rows, cut) = self.page(sql, params)?;
-        let found: Result<Vec<T>, Error> = rows.iter_mut().map(T::from_row).collect();
-        Ok((found?, cut))
+        let (mut page, mut found) = (self.empty_page(), Vec::new());
+        self.each_of_page(sql, params, &mut |row| page.add(row, &mut found))?;
+        Ok((found, self.count_page(&page)?))
+    }
+
+    /// The same of a query that finds one row for each of these keys, in their order.
+    pub(crate) fn list_page_by_key<T: FromRow>(
+        &mut self,
+        sql: &str,
+        keys: &[Value<'_>],
+    ) -> Result<(Vec<T>, bool), Error> {
+        let (mut page, mut found) = (self.empty_page(), Vec::with_capacity(keys.len()));
+        self.each_of_page_by_key(sql, keys, &mut |row| page.add(row, &mut found))?;
+        Ok((found, self.count_page(&page)?))
     }
 
     /// What a query finds, if there is something.
     pub(crate) fn find<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<T>, Error> {
-        self.optional(sql, params)?.as_mut().map(T::from_row).transpose()
+        let mut found = None;
+        self.each(sql, params, &mut |row| {
+            found = Some(T::from_row(row)?);
+            Ok(false)
+        })?;
+        Ok(found)
     }
 
     /// What a query finds that always finds something.
     pub(crate) fn get<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<T, Error> {
-        T::from_row(&mut self.one(sql, params)?)
+        self.find(sql, params)?.ok_or_else(|| Error::failed("a query that must find a row found none".into()))
     }
 }

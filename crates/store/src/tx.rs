@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tandem_core::events::EventKind;
 use tandem_core::{AgentId, FileId, TaskId, Timestamp};
 
-use crate::conn::Conn;
+use crate::conn::{Conn, Take};
 use crate::lock::LockedRow;
+use crate::page::PageRoom;
 use crate::plan::Plan;
 use crate::statement::{Locks, Read, Write};
 use crate::{Error, Row, Value};
@@ -56,6 +57,25 @@ pub struct EventNotice {
     pub kind: EventKind,
     pub task: Option<TaskId>,
     pub at: Timestamp,
+}
+
+/// Hands over a row, and counts what is read of it.
+fn metered(meter: &mut Option<Meter>, row: &mut Row<'_>, take: &mut Take<'_>) -> Result<bool, Error> {
+    let Some(meter) = meter else { return take(row) };
+    row.count_bytes();
+    let taken = take(row);
+    meter.bytes += row.counted_bytes();
+    taken
+}
+
+/// Hands over rows that were read before.
+fn hand_over(rows: Vec<Row<'static>>, take: &mut Take<'_>) -> Result<(), Error> {
+    for mut row in rows {
+        if !take(&mut row)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Where the statements of a job go.
@@ -204,46 +224,70 @@ impl<'c> Tx<'c> {
     }
 
     /// All rows of a query; every query carries its own limit.
-    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row<'static>>, Error> {
+        let mut rows = Vec::new();
+        self.each(sql, params, &mut |row| {
+            rows.push(row.keep()?);
+            Ok(true)
+        })?;
+        Ok(rows)
+    }
+
+    /// Hands over the rows of a query as they come.
+    pub(crate) fn each(&mut self, sql: &str, params: &[Value<'_>], take: &mut Take<'_>) -> Result<(), Error> {
+        let meter = &mut self.meter;
         let result = match &mut self.work {
-            Work::Conn(conn) => conn.rows(sql, params),
+            Work::Conn(conn) => conn.each(sql, params, &mut |row| metered(meter, row, take)),
             Work::Plan(plan) => {
-                let rows = plan.rows_of_text(sql, params);
-                return self.count(rows);
+                return hand_over(plan.rows_of_text(sql, params)?, &mut |row| metered(meter, row, take));
             }
         };
-        let result = self.noted(result);
-        self.count(result)
+        self.noted(result)
     }
 
     /// The same of a declared query.
-    pub(crate) fn read(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn each_of(
+        &mut self,
+        read: &Arc<Read>,
+        params: &[Value<'_>],
+        take: &mut Take<'_>,
+    ) -> Result<(), Error> {
+        let meter = &mut self.meter;
         let result = match &mut self.work {
             Work::Conn(conn) => {
                 let row = if conn.locks_rows() { read.locked_row(params) } else { None };
                 let is_avoided = row.as_ref().is_some_and(|row| self.avoided.contains(row));
                 self.locked.extend(row);
-                if is_avoided { Err(Error::Locked) } else { conn.read(read, params) }
+                if is_avoided {
+                    Err(Error::Locked)
+                } else {
+                    conn.each_of(read, params, &mut |row| metered(meter, row, take))
+                }
             }
             Work::Plan(plan) => {
-                let rows = plan.rows(read, params);
-                return self.count(rows);
+                return hand_over(plan.rows(read, params)?, &mut |row| metered(meter, row, take));
             }
         };
-        let result = self.noted(result);
-        self.count(result)
+        self.noted(result)
     }
 
-    fn count(&mut self, result: Result<Vec<Row>, Error>) -> Result<Vec<Row>, Error> {
-        if let (Some(meter), Ok(rows)) = (&mut self.meter, &result) {
-            meter.bytes += rows.iter().map(Row::json_bytes).sum::<usize>();
-        }
-        result
+    /// All rows of a declared query.
+    fn read(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<Vec<Row<'static>>, Error> {
+        let mut rows = Vec::new();
+        self.each_of(read, params, &mut |row| {
+            rows.push(row.keep()?);
+            Ok(true)
+        })?;
+        Ok(rows)
     }
 
     /// The same for rows that will be needed later, so that they can be fetched together with others. `None` means that
     /// they are fetched and the job runs again.
-    pub(crate) fn peek(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<Option<Vec<Row>>, Error> {
+    pub(crate) fn peek(
+        &mut self,
+        read: &Arc<Read>,
+        params: &[Value<'_>],
+    ) -> Result<Option<Vec<Row<'static>>>, Error> {
         match &mut self.work {
             Work::Conn(_) => self.read(read, params).map(Some),
             Work::Plan(plan) => plan.peek(read, params),
@@ -259,34 +303,58 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// The first rows of a query, until they fill a page, and whether there are more. For rows with long texts: so many
-    /// of them would be too much.
-    pub(crate) fn page(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(Vec<Row>, bool), Error> {
+    /// An empty page, with the room that is left for it.
+    pub(crate) fn empty_page(&self) -> PageRoom {
         let room = self.meter.as_ref().map_or(PAGE_BYTES, |meter| meter.page.saturating_sub(meter.bytes));
+        PageRoom::new(room)
+    }
+
+    /// Hands over the rows of a query that may be long; the caller takes what fits in its page.
+    pub(crate) fn each_of_page(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        take: &mut Take<'_>,
+    ) -> Result<(), Error> {
         let result = match &mut self.work {
-            Work::Conn(conn) => conn.rows_within(sql, params, room),
+            Work::Conn(conn) => conn.each(sql, params, take),
             // What is read for a group is kept in memory, so it must be short.
             Work::Plan(plan) => return Err(plan.needs_connection()),
         };
-        let found = self.noted(result)?;
+        self.noted(result)
+    }
+
+    /// The same of a query that is run for each of these keys.
+    pub(crate) fn each_of_page_by_key(
+        &mut self,
+        sql: &str,
+        keys: &[Value<'_>],
+        take: &mut Take<'_>,
+    ) -> Result<(), Error> {
+        let result = match &mut self.work {
+            Work::Conn(conn) => conn.each_by_key(sql, keys, take),
+            Work::Plan(plan) => return Err(plan.needs_connection()),
+        };
+        self.noted(result)
+    }
+
+    /// Counts a page, and tells whether there was more than fits in it.
+    pub(crate) fn count_page(&mut self, page: &PageRoom) -> Result<bool, Error> {
         if let Some(meter) = &mut self.meter {
-            meter.bytes += found.bytes;
-            if let Some(short) = meter.short.as_ref().filter(|_| found.cut) {
+            meter.bytes += page.bytes();
+            if let Some(short) = meter.short.as_ref().filter(|_| page.is_cut()) {
                 return Err(short.clone());
             }
         }
-        Ok((found.rows, found.cut))
+        Ok(page.is_cut())
     }
 
-    /// The only row of a query, if there is one.
-    pub(crate) fn optional(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
-        Ok(self.rows(sql, params)?.into_iter().next())
-    }
-
-    /// The row of a query that always has one.
-    pub(crate) fn one(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Row, Error> {
-        self.optional(sql, params)?
-            .ok_or_else(|| Error::failed("a query that must find a row found none".into()))
+    /// Whether each statement is a message to another process, so that one is better than many.
+    pub(crate) fn asks_by_message(&self) -> bool {
+        match &self.work {
+            Work::Conn(conn) => conn.asks_by_message(),
+            Work::Plan(_) => true,
+        }
     }
 
     fn noted<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {

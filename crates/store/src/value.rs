@@ -6,7 +6,7 @@ use tandem_core::text::json_bytes;
 use tandem_core::wake::Ladder;
 use tandem_core::{Approval, Id, Rule, Status, Timestamp, Verdict, Way, messages, tasks};
 
-use crate::Error;
+use crate::{Error, postgres, sqlite};
 
 /// One value of a row or a parameter. A parameter borrows what it can: most are bound once and forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -246,45 +246,122 @@ fn word<T: TryFrom<String>>(value: Value<'_>) -> Result<T, Error> {
 
 impl<T> FromValue for Id<T> {
     fn from_value(value: Value<'_>) -> Result<Self, Error> {
-        word(value)
+        match value {
+            Value::Text(text) => {
+                text.parse().map_err(|_| Error::failed("a column held something else than an id".into()))
+            }
+            other => unexpected(&other),
+        }
     }
 }
 
 /// What the name of a field, a number and the marks around them take in JSON.
 const NAME_BYTES: usize = 24;
 
-/// A row, read column by column in the order of its query.
-#[derive(Debug)]
-pub(crate) struct Row(std::vec::IntoIter<Value<'static>>);
+/// A row, read column by column in the order of its query. What is read while the driver has the row is copied once, to
+/// where it is wanted.
+pub(crate) struct Row<'r> {
+    columns: Columns<'r>,
+    /// About how many bytes the columns that were read become in JSON, if that is counted.
+    bytes: Option<usize>,
+}
 
-impl Row {
+/// Where a row is; with the place of the next column while the driver has it.
+enum Columns<'r> {
+    Kept(std::vec::IntoIter<Value<'static>>),
+    Sqlite(&'r rusqlite::Row<'r>, usize),
+    Postgres(&'r tokio_postgres::Row, usize),
+}
+
+impl Row<'static> {
     pub(crate) fn new(values: Vec<Value<'static>>) -> Self {
-        Self(values.into_iter())
-    }
-
-    /// About how many bytes the columns that are left become in JSON.
-    pub(crate) fn json_bytes(&self) -> usize {
-        let size = |value: &Value<'_>| match value {
-            Value::Null | Value::Int(_) => 0,
-            Value::Text(text) => json_bytes(text),
-            Value::Bytes(bytes) => 2 * bytes.len(),
-        };
-        self.0.as_slice().iter().map(|value| NAME_BYTES + size(value)).sum()
+        Self { columns: Columns::Kept(values.into_iter()), bytes: None }
     }
 
     /// All columns that are left, as they are.
     pub(crate) fn into_values(self) -> Vec<Value<'static>> {
-        self.0.collect()
+        match self.columns {
+            Columns::Kept(values) => values.collect(),
+            // None of these lives so long.
+            Columns::Sqlite(..) | Columns::Postgres(..) => Vec::new(),
+        }
+    }
+}
+
+impl<'r> Row<'r> {
+    pub(crate) fn sqlite(row: &'r rusqlite::Row<'r>) -> Self {
+        Self { columns: Columns::Sqlite(row, 0), bytes: None }
+    }
+
+    pub(crate) fn postgres(row: &'r tokio_postgres::Row) -> Self {
+        Self { columns: Columns::Postgres(row, 0), bytes: None }
+    }
+
+    /// Counts how many bytes the columns that are read become in JSON.
+    pub(crate) fn count_bytes(&mut self) {
+        self.bytes = Some(0);
+    }
+
+    pub(crate) fn counted_bytes(&self) -> usize {
+        self.bytes.unwrap_or_default()
+    }
+
+    /// The columns that are left, to be read later.
+    pub(crate) fn keep(&mut self) -> Result<Row<'static>, Error> {
+        let count = match &self.columns {
+            Columns::Kept(values) => values.len(),
+            Columns::Sqlite(row, next) => row.as_ref().column_count() - next,
+            Columns::Postgres(row, next) => row.len() - next,
+        };
+        // Collecting results would grow it again and again.
+        let mut values = Vec::with_capacity(count);
+        for _ in 0..count {
+            values.push(self.next()?.into_owned());
+        }
+        Ok(Row::new(values))
     }
 
     /// Whether the next column holds nothing.
-    pub(crate) fn is_null(&self) -> bool {
-        self.0.as_slice().first() == Some(&Value::Null)
+    pub(crate) fn is_null(&self) -> Result<bool, Error> {
+        Ok(match &self.columns {
+            Columns::Kept(values) => values.as_slice().first() == Some(&Value::Null),
+            Columns::Sqlite(row, next) => sqlite::value(row, *next)? == Value::Null,
+            Columns::Postgres(row, next) => postgres::value(row, *next)? == Value::Null,
+        })
     }
 
     /// The next column.
     pub(crate) fn take<T: FromValue>(&mut self) -> Result<T, Error> {
-        let value = self.0.next().ok_or_else(|| Error::failed("a row had too few columns".into()))?;
-        T::from_value(value)
+        T::from_value(self.next()?)
     }
+
+    fn next(&mut self) -> Result<Value<'r>, Error> {
+        let value = match &mut self.columns {
+            Columns::Kept(values) => {
+                values.next().ok_or_else(|| Error::failed("a row had too few columns".into()))?
+            }
+            Columns::Sqlite(row, next) => {
+                *next += 1;
+                sqlite::value(row, *next - 1)?
+            }
+            Columns::Postgres(row, next) => {
+                *next += 1;
+                postgres::value(row, *next - 1)?
+            }
+        };
+        if let Some(bytes) = &mut self.bytes {
+            *bytes += json_size(&value);
+        }
+        Ok(value)
+    }
+}
+
+/// About how many bytes a column becomes in JSON.
+fn json_size(value: &Value<'_>) -> usize {
+    NAME_BYTES
+        + match value {
+            Value::Null | Value::Int(_) => 0,
+            Value::Text(text) => json_bytes(text),
+            Value::Bytes(bytes) => 2 * bytes.len(),
+        }
 }

@@ -25,7 +25,7 @@ pub fn has_foreign_hash(
     since: Timestamp,
 ) -> Result<bool, Error> {
     let sql = "select 1 from messages where foreign_hash = ?1 and created_at > ?2 and task_id = ?3 limit 1";
-    Ok(tx.optional(sql, &[hash.into(), since.into(), task.into()])?.is_some())
+    Ok(tx.find::<i64>(sql, &[hash.into(), since.into(), task.into()])?.is_some())
 }
 
 /// The newest of what both sides said, oldest first, as much as fills a page.

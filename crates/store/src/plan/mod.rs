@@ -148,17 +148,29 @@ impl Plan {
     }
 
     /// The rows of a query, if they have been read. Nothing means that they will be read before the job runs again.
-    pub(crate) fn peek(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<Option<Vec<Row>>, Error> {
+    pub(crate) fn peek(
+        &mut self,
+        read: &Arc<Read>,
+        params: &[Value<'_>],
+    ) -> Result<Option<Vec<Row<'static>>>, Error> {
         self.ask(read, params, false)
     }
 
     /// The rows of a query; an error if they have not been read yet.
-    pub(crate) fn rows(&mut self, read: &Arc<Read>, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows(
+        &mut self,
+        read: &Arc<Read>,
+        params: &[Value<'_>],
+    ) -> Result<Vec<Row<'static>>, Error> {
         self.ask(read, params, true)?.ok_or(Error::Stopped)
     }
 
     /// The rows of a query that is not declared. Only a group that writes nothing can have them.
-    pub(crate) fn rows_of_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows_of_text(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+    ) -> Result<Vec<Row<'static>>, Error> {
         if self.phases.locks != Locks::None {
             return Err(self.needs_connection());
         }
@@ -179,7 +191,7 @@ impl Plan {
         read: &Arc<Read>,
         params: &[Value<'_>],
         stops: bool,
-    ) -> Result<Option<Vec<Row>>, Error> {
+    ) -> Result<Option<Vec<Row<'static>>>, Error> {
         let key = (address(read), params.iter().cloned().map(Value::into_owned).collect::<Key>());
         let known = self.places.get(&key).copied();
         if let Some(Place::Read(place)) = known
@@ -206,7 +218,7 @@ impl Plan {
         Ok(None)
     }
 
-    fn found_before(&mut self, place: usize) -> Result<Option<Vec<Row>>, Error> {
+    fn found_before(&mut self, place: usize) -> Result<Option<Vec<Row<'static>>>, Error> {
         let run = match self.cache.rows(place) {
             Some(Known::Rows(rows)) => return Ok(Some(rows.iter().cloned().map(Row::new).collect())),
             Some(Known::ChangedBy(job)) if job == self.current.number => Run::Direct,

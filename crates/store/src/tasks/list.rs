@@ -9,7 +9,7 @@ use tandem_core::{AgentId, Role, Status, TaskId, Timestamp};
 use super::JOINED;
 use crate::query::{Query, contains_pattern};
 use crate::table::{select_items_without, select_list, sql};
-use crate::{Error, Tx};
+use crate::{Error, Tx, Value};
 
 /// How many of an agent's tasks one search by title goes through. Each of their rows is read.
 const SEARCH_SCAN_MAX: i64 = 5_000;
@@ -125,7 +125,7 @@ fn lanes(role: Role, status: Status) -> impl Iterator<Item = Option<i64>> {
     (0..count).map(move |lane| known.then_some(lane))
 }
 
-/// A result is told by an empty text.
+/// The columns of a task in lists that show no long text. A result is told by an empty one.
 static BRIEF: LazyLock<String> = LazyLock::new(|| {
     let brief = |column| match column {
         "t.description" | "t.foreign_parts" | "t.foreign_extras" => "null",
@@ -134,7 +134,7 @@ static BRIEF: LazyLock<String> = LazyLock::new(|| {
     };
     let all = select_list::<Task>();
     let columns: Vec<&str> = all.split(", ").map(brief).collect();
-    format!("select {} from (", columns.join(", "))
+    columns.join(", ")
 });
 
 /// The newest tasks of several lanes together.
@@ -150,28 +150,8 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         (None, None) => None,
     };
     let mut query = Query::default();
-    query.push(if filter.brief { &BRIEF } else { sql!("select {} from (", Task) });
-    if filter.with.is_some() {
-        query.push("select id from (");
-    }
-    push_newest(&mut query, by, sides, filter);
-    query.push(" limit ").bind(scanned.unwrap_or(filter.limit));
-    if let Some(with) = &filter.with {
-        query.push(") scanned where party = ").bind(with);
-        if filter.text.is_none() && !filter.stalled {
-            query.push(NEWEST_FIRST).push(" limit ").bind(filter.limit);
-        }
-    }
-    query.push(") page join tasks t on t.id = page.id ").push(JOINED).push(" where 1 = 1");
-    if let Some(text) = &filter.text {
-        query.push(" and t.search_title like ").bind(contains_pattern(&searchable(text.as_str().trim())));
-        query.push(" escape '!'");
-    }
-    if filter.stalled {
-        query.push(" and t.stalled_at is not null");
-    }
-    query.push(" order by t.created_at desc, t.id desc limit ").bind(filter.limit);
-    let (tasks, cut) = tx.list_page::<Task>(&query.sql, &query.params)?;
+    push_page(&mut query, by, sides, filter, scanned);
+    let (tasks, cut) = rows_of(tx, query, filter)?;
     if cut {
         let stopped_at = tasks.last().map(|last| (last.created_at, last.id.clone()));
         return Ok(Found { tasks, stopped_at });
@@ -182,6 +162,58 @@ fn newest_of(tx: &mut Tx<'_>, by: &AgentId, sides: &[Lane], filter: &Filter) -> 
         _ => None,
     };
     Ok(Found { tasks, stopped_at })
+}
+
+/// The places of the tasks on a page, newest first: their ids come from the indexes, and what a filter asks besides is
+/// looked up in their rows.
+fn push_page(query: &mut Query, by: &AgentId, sides: &[Lane], filter: &Filter, scanned: Option<i64>) {
+    let looks_into_rows = filter.text.is_some() || filter.stalled;
+    if looks_into_rows {
+        query.push("select t.id, t.created_at from (");
+    }
+    if filter.with.is_some() {
+        query.push("select id, created_at from (");
+    }
+    push_newest(query, by, sides, filter);
+    query.push(" limit ").bind(scanned.unwrap_or(filter.limit));
+    if let Some(with) = &filter.with {
+        query.push(") scanned where party = ").bind(with);
+        if !looks_into_rows {
+            query.push(NEWEST_FIRST).push(" limit ").bind(filter.limit);
+        }
+    }
+    if !looks_into_rows {
+        return;
+    }
+    query.push(") looked_at join tasks t on t.id = looked_at.id where 1 = 1");
+    if let Some(text) = &filter.text {
+        query.push(" and t.search_title like ").bind(contains_pattern(&searchable(text.as_str().trim())));
+        query.push(" escape '!'");
+    }
+    if filter.stalled {
+        query.push(" and t.stalled_at is not null");
+    }
+    query.push(" order by t.created_at desc, t.id desc limit ").bind(filter.limit);
+}
+
+/// The rows of a page, and whether they are more than fit on it. SQLite reads each by its key: in one query it would read
+/// all columns into a table of its own and sort that. For PostgreSQL each query is a message, so it gets one.
+fn rows_of(tx: &mut Tx<'_>, page: Query, filter: &Filter) -> Result<(Vec<Task>, bool), Error> {
+    static BY_KEY: LazyLock<[String; 2]> = LazyLock::new(|| {
+        [select_list::<Task>(), BRIEF.clone()]
+            .map(|columns| format!("select {columns} from tasks t {JOINED} where t.id = ?1"))
+    });
+    if !tx.asks_by_message() {
+        let places = tx.list::<(TaskId, Timestamp)>(&page.sql, &page.params)?;
+        let ids: Vec<Value<'_>> = places.iter().map(|(id, _)| id.into()).collect();
+        return tx.list_page_by_key(&BY_KEY[usize::from(filter.brief)], &ids);
+    }
+    let columns = if filter.brief { BRIEF.as_str() } else { sql!("{}", Task) };
+    let sql = format!(
+        "select {columns} from ({}) page join tasks t on t.id = page.id {JOINED} order by t.created_at desc, t.id desc",
+        page.sql
+    );
+    tx.list_page(&sql, &page.params)
 }
 
 /// The oldest task that a search goes through; nothing if it goes through all there are.

@@ -2,6 +2,7 @@
 
 mod agents;
 mod groups;
+mod lists;
 mod place;
 mod sql;
 mod tables;
