@@ -18,6 +18,7 @@ pub mod fence;
 pub mod files;
 pub mod guests;
 pub mod inbox;
+pub mod json;
 pub mod messages;
 pub mod networks;
 pub mod parts;

@@ -4,6 +4,7 @@
 mod a2a;
 mod errors;
 mod fencing;
+mod json;
 mod nullability;
 mod requests;
 mod round_trip;

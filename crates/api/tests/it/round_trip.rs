@@ -18,12 +18,14 @@ pub(crate) struct Case {
     pub(crate) again: fn(&str) -> String,
 }
 
-/// Reads a value from JSON and writes it again; the value as text and as a tree must read the same.
+/// Reads a value from JSON and writes it again; the value as text and as a tree must read the same, and both writers must
+/// agree.
 pub(crate) fn again<T: Serialize + DeserializeOwned>(json: &str) -> String {
     let value: T = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
     let first = serde_json::to_string(&value).unwrap();
     let tree: T = serde_json::from_value(serde_json::from_str(&first).unwrap()).unwrap();
     assert_eq!(serde_json::to_string(&tree).unwrap(), first);
+    assert_eq!(tandem_api::json::to_string(&value).unwrap(), first);
     first
 }
 

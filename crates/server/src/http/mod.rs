@@ -46,7 +46,7 @@ const LARGE_BYTES: usize = 64 * 1024;
 /// Serialises a wire type.
 pub(crate) fn json<T: Serialize>(value: &T) -> String {
     #[expect(clippy::expect_used, reason = "our wire types have text keys and finite numbers only")]
-    let mut json = serde_json::to_string(value).expect("wire types are JSON");
+    let mut json = tandem_api::json::to_string(value).expect("wire types are JSON");
     // A string that grew may have room for twice its length, and a client may take its time to read it.
     if json.capacity() > LARGE_BYTES {
         json.shrink_to_fit();
