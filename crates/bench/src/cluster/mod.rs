@@ -82,6 +82,8 @@ enum Part {
     Read,
     /// One node: pages of 100 events
     Events,
+    /// One node: lists of 50 tasks
+    List,
     /// One node: the time of an answer on a single connection
     Latency,
     /// Three nodes and one, many pairs
@@ -121,18 +123,19 @@ impl Arguments {
 
     /// The cells of the comparison of one node with bare servers: what, and at how many connections.
     fn cells(&self) -> Vec<(Operation, usize)> {
-        use Operation::{CreateTask, ReadEvents, ReadTask, SendMessage};
+        use Operation::{CreateTask, ListTasks, ReadEvents, ReadTask, SendMessage};
         let mut cells = Vec::new();
-        // New tasks first: they make the events that are read later.
-        for (part, operation) in
-            [(Part::Create, CreateTask), (Part::Message, SendMessage), (Part::Read, ReadTask)]
-        {
+        // New tasks first: they make the events and the lists that are read later.
+        for (part, operation) in [
+            (Part::Create, CreateTask),
+            (Part::Message, SendMessage),
+            (Part::Read, ReadTask),
+            (Part::Events, ReadEvents),
+            (Part::List, ListTasks),
+        ] {
             if self.has(part) {
                 cells.push((operation, self.connections));
             }
-        }
-        if self.has(Part::Events) {
-            cells.push((ReadEvents, self.connections));
         }
         if self.has(Part::Latency) {
             cells.extend([CreateTask, SendMessage, ReadTask].map(|operation| (operation, 1)));

@@ -15,6 +15,8 @@ use crate::{Plan, prepare};
 
 /// How many events a page has, and so how many each agent must have before pages are read.
 const PAGE: u64 = 100;
+/// How many tasks a list has. With so many events an agent has more of them.
+const LIST_PAGE: u64 = 50;
 
 /// A server that takes its turn in every round.
 struct Turn {
@@ -33,7 +35,7 @@ pub(super) async fn measure(
     let turns = servers(arguments, plan).await?;
     let mut found = Vec::new();
     for &(operation, connections) in cells {
-        if operation == Operation::ReadEvents {
+        if matches!(operation, Operation::ReadEvents | Operation::ListTasks) {
             fill_pages(&turns, plan, connections).await?;
         }
         let mut measured: Vec<(Name, Vec<Round>)> =
@@ -67,8 +69,8 @@ fn takes_part(name: Name, operation: Operation) -> bool {
 
 async fn servers(arguments: &Arguments, plan: &Plan) -> anyhow::Result<Vec<Turn>> {
     let mut turns = vec![
-        Turn { name: Name::RowsInOrder, site: Site::bare(plan, Bare::RowsInOrder, 1).await? },
-        Turn { name: Name::BareRows, site: Site::bare(plan, Bare::Rows, 1).await? },
+        Turn { name: Name::RowsInOrder, site: Site::bare(plan, Bare::RowsInOrder, LIST_PAGE).await? },
+        Turn { name: Name::BareRows, site: Site::bare(plan, Bare::Rows, LIST_PAGE).await? },
     ];
     if let Some(binary) = &arguments.baseline {
         let binary = std::path::absolute(binary)?;
@@ -90,7 +92,7 @@ async fn hub(plan: &Plan, binary: PathBuf) -> anyhow::Result<Site> {
     let address = process.address;
     let agents = prepare::agents(address, plan.agents).await?;
     let home = Home { process, folder, schema: Some(schema) };
-    Site::hub(address, agents, None, 1, Some(home)).await
+    Site::hub(address, agents, None, LIST_PAGE, Some(home)).await
 }
 
 /// Creates tasks until every agent of every hub has a full page of events.
