@@ -91,7 +91,7 @@ pub fn send(
     now: &Now,
 ) -> Result<Message, Error> {
     new.expect(tx)?;
-    on_task(tx, by, id, now, |tx, mut task, role| {
+    on_task(tx, by, id, now, |tx, task, role| {
         check_message(&task, new)?;
         if let Some(answered) = &new.in_reply_to
             && rows::find(tx, &task.id, answered)?.is_none()
@@ -99,10 +99,7 @@ pub fn send(
             return Err(Invalid::field("inReplyTo", "must be a message of this task").into());
         }
         new.count(tx, &task, now)?;
-        let message = add(tx, &mut task, role, new, Kind::Message, now)?;
-        tasks::update_thread(tx, &task)?;
-        pause_if_budget_spent(tx, &mut task, role, now)?;
-        Ok(message)
+        add_last(tx, task, role, new, now)
     })
 }
 
@@ -120,13 +117,23 @@ pub fn begin(
         task.position().check(role, Status::Working)?;
         check_message(&task, new)?;
         new.count(tx, &task, now)?;
-        let cause = Cause { by: role, reason: None, verb: None };
-        change_status(tx, &mut task, StatusChange::Set(Status::Working), &cause, now)?;
-        let message = add(tx, &mut task, role, new, Kind::Message, now)?;
-        tasks::update_thread(tx, &task)?;
-        pause_if_budget_spent(tx, &mut task, role, now)?;
-        Ok(message)
+        change_status(tx, &mut task, StatusChange::Set(Status::Working), &Cause::of(role), now)?;
+        add_last(tx, task, role, new, now)
     })
+}
+
+/// Adds a message as the last thing that happens to its task.
+fn add_last(
+    tx: &mut Tx<'_>,
+    mut task: Task,
+    role: Role,
+    new: &NewMessage,
+    now: &Now,
+) -> Result<Message, Error> {
+    let message = add(tx, &mut task, role, new, Kind::Message, now)?;
+    tasks::update_thread(tx, &task)?;
+    pause_if_budget_spent(tx, &mut task, role, now)?;
+    Ok(message)
 }
 
 /// The newest task with an agent that accepts messages. A message that names only the agent goes there.

@@ -134,8 +134,7 @@ fn add_to(
     rows::update_thread(tx, task)?;
     let step = task.steps();
     if continues {
-        let cause = Cause { by: role, reason: None, verb: None };
-        change_status(tx, task, StatusChange::Set(Status::Working), &cause, now)?;
+        change_status(tx, task, StatusChange::Set(Status::Working), &Cause::of(role), now)?;
     }
     pause_if_budget_spent(tx, task, role, now)?;
     Ok(Sending::new(task, step, false))

@@ -71,13 +71,7 @@ pub fn reply(
         connections::lock_pair(tx, &task.initiator, &task.target)?;
         new.message.count(tx, &task, now)?;
         if begins {
-            change_status(
-                tx,
-                &mut task,
-                StatusChange::Set(Status::Working),
-                &Cause { by: role, reason: None, verb: None },
-                now,
-            )?;
+            change_status(tx, &mut task, StatusChange::Set(Status::Working), &Cause::of(role), now)?;
         }
         let message = add(tx, &mut task, role, &new.message, Kind::Reply, now)?;
         task.attempt.result = Some(message.content.clone());

@@ -49,6 +49,13 @@ pub(crate) struct Cause<'a> {
     pub(crate) verb: Option<&'a str>,
 }
 
+impl Cause<'_> {
+    /// A party that gives no reason.
+    pub(crate) const fn of(by: Role) -> Self {
+        Self { by, reason: None, verb: None }
+    }
+}
+
 /// Changes the status, if that is allowed, and writes everything that follows from it. A use case that writes something
 /// before has asked already.
 pub(crate) fn change_status(
