@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use futures_util::future::BoxFuture;
 use tandem_app::{agents, idempotency, tasks};
 use tandem_core::{TaskId, Timestamp};
-use tandem_store::{Owner, Size};
+use tandem_store::{Figure, Owner, Size};
 use tokio_util::task::TaskTracker;
 
 use crate::callers::budget::Budget;
@@ -26,7 +26,7 @@ use crate::files::Files;
 use crate::signing::SigningKeys;
 use crate::upkeep::disk_space::DiskSpace;
 use crate::upkeep::history::History;
-use crate::upkeep::metrics::Metrics;
+use crate::upkeep::metrics::{Metrics, MetricsFormat};
 use crate::upkeep::totals::Totals;
 use crate::{Error, ops};
 
@@ -272,29 +272,43 @@ impl HubParts {
 
     /// The metrics page for Prometheus.
     #[must_use]
-    pub fn metrics_page(&self) -> String {
+    pub fn metrics_page(&self, format: MetricsFormat) -> String {
         let bus = &self.liveness.bus;
         let (sockets, streams) = bus.open();
-        let mut gauges = vec![
-            ("open_sockets", sockets as u64),
-            ("open_streams", streams as u64),
-            ("memory_held_bytes", self.budget.used() as u64),
-            ("memory_limit_bytes", self.budget.limit() as u64),
-            ("nodes", self.cluster.live_nodes() as u64),
-            ("draining", self.cluster.is_draining().into()),
+        let mut figures = vec![
+            Figure::level("open_sockets", "Open WebSockets", sockets as u64),
+            Figure::level("open_streams", "Open event streams", streams as u64),
+            Figure::level("memory_held_bytes", "Memory held for clients", self.budget.used() as u64),
+            Figure::level(
+                "memory_limit_bytes",
+                "Memory that may be held for clients",
+                self.budget.limit() as u64,
+            ),
+            Figure::level("nodes", "Nodes of the hub that are alive", self.cluster.live_nodes() as u64),
+            Figure::level("draining", "1 while the hub stops", self.cluster.is_draining().into()),
         ];
-        let mut counters = Vec::new();
-        if let (Some(state), Some(figures)) = (bus.link_state(), bus.link_figures()) {
-            gauges.push(("bus_connected", (state != LinkState::Away).into()));
-            gauges.push(("bus_hearing", (state == LinkState::Hearing).into()));
-            gauges.push(("bus_subscriptions", figures.subscriptions.load(Relaxed)));
-            gauges.push(("bus_round_trip_microseconds", figures.round_trip_us.load(Relaxed)));
-            counters.push(("bus_sent", figures.sent.load(Relaxed)));
-            counters.push(("bus_received", figures.received.load(Relaxed)));
-            counters.push(("bus_lost", figures.lost.load(Relaxed)));
-            counters.push(("bus_connects", figures.connects.load(Relaxed)));
+        if let (Some(state), Some(link)) = (bus.link_state(), bus.link_figures()) {
+            let (connected, hearing) = (state != LinkState::Away, state == LinkState::Hearing);
+            figures.extend([
+                Figure::level("bus_connected", "1 while the bus is connected", connected.into()),
+                Figure::level("bus_hearing", "1 while every other node is heard", hearing.into()),
+                Figure::level(
+                    "bus_subscriptions",
+                    "Subjects this node listens to",
+                    link.subscriptions.load(Relaxed),
+                ),
+                Figure::last_time(
+                    "bus_round_trip_us",
+                    "Time to the bus and back",
+                    link.round_trip_us.load(Relaxed),
+                ),
+                Figure::count("bus_sent", "Messages sent to the bus", link.sent.load(Relaxed)),
+                Figure::count("bus_received", "Messages from the bus", link.received.load(Relaxed)),
+                Figure::count("bus_lost", "Wake-ups that the bus did not take", link.lost.load(Relaxed)),
+                Figure::count("bus_connects", "Connections made to the bus", link.connects.load(Relaxed)),
+            ]);
         }
-        self.metrics.page(&self.db.store().stats().figures(), &counters, &gauges)
+        self.metrics.page(format, &self.db.store().stats().described(), &figures)
     }
 
     pub async fn overview(&self) -> Result<tandem_api::admin::Overview, Error> {

@@ -61,7 +61,7 @@ pub mod webhooks;
 
 pub use error::Error;
 pub use queue::{Owner, Size};
-pub use stats::Stats;
+pub use stats::{Figure, FigureKind, Stats};
 pub use store::{CommitHook, Database, Options, Store};
 pub use tx::{Effect, EventNotice, PAGE_BYTES, Tx};
 pub(crate) use value::{FromValue, Row, Value};

@@ -113,23 +113,80 @@ impl Stats {
     /// Every figure with its name, in a stable order.
     #[must_use]
     pub fn figures(&self) -> [(&'static str, u64); 16] {
+        self.described().map(|figure| (figure.name, figure.value))
+    }
+
+    /// Every figure with what it means, in a stable order.
+    #[must_use]
+    pub fn described(&self) -> [Figure; 16] {
+        let count = |name, help, value: &AtomicU64| Figure::count(name, help, value.load(Relaxed));
+        let time = |name, help, value: &AtomicU64| Figure::time_sum(name, help, value.load(Relaxed));
+        let level = |name, help, value: usize| Figure::level(name, help, value as u64);
         [
-            ("writes", self.writes.load(Relaxed)),
-            ("commits", self.commits.load(Relaxed)),
-            ("reads", self.reads.load(Relaxed)),
-            ("lost_races", self.lost_races.load(Relaxed)),
-            ("lock_timeouts", self.locked.load(Relaxed)),
-            ("group_reruns", self.group_reruns.load(Relaxed)),
-            ("turned_away", self.turned_away.load(Relaxed)),
-            ("runs", self.runs.load(Relaxed)),
-            ("round_trips", self.round_trips.load(Relaxed)),
-            ("statements", self.statements.load(Relaxed)),
-            ("reading_us", self.reading_us.load(Relaxed)),
-            ("running_us", self.running_us.load(Relaxed)),
-            ("writing_us", self.writing_us.load(Relaxed)),
-            ("committing_us", self.committing_us.load(Relaxed)),
-            ("waiting_writes", self.waiting_writes.load(Relaxed) as u64),
-            ("waiting_reads", self.waiting_reads.load(Relaxed) as u64),
+            count("writes", "Jobs that write and were committed", &self.writes),
+            count("commits", "Commits; waiting jobs share one", &self.commits),
+            count("reads", "Jobs that read", &self.reads),
+            count(
+                "lost_races",
+                "Groups run again because another node changed the same rows",
+                &self.lost_races,
+            ),
+            count("lock_timeouts", "Rows that another transaction kept locked for too long", &self.locked),
+            count("group_reruns", "Groups whose jobs were run singly after a refusal", &self.group_reruns),
+            count("turned_away", "Jobs refused because a queue was full", &self.turned_away),
+            count("runs", "Runs of jobs against what their group has fetched", &self.runs),
+            count("round_trips", "Messages to PostgreSQL", &self.round_trips),
+            count("statements", "Statements sent to PostgreSQL", &self.statements),
+            time("reading_us", "Time that groups waited for rows from PostgreSQL", &self.reading_us),
+            time("running_us", "Time that jobs of groups ran", &self.running_us),
+            time("writing_us", "Time that groups waited for their writes in PostgreSQL", &self.writing_us),
+            time(
+                "committing_us",
+                "Time that groups waited for their commit in PostgreSQL",
+                &self.committing_us,
+            ),
+            level("waiting_writes", "Jobs that wait to write", self.waiting_writes.load(Relaxed)),
+            level("waiting_reads", "Jobs that wait to read", self.waiting_reads.load(Relaxed)),
         ]
+    }
+}
+
+/// A figure of the process at one moment, and what it means.
+#[derive(Debug, Clone, Copy)]
+pub struct Figure {
+    pub name: &'static str,
+    pub help: &'static str,
+    pub kind: FigureKind,
+    pub value: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FigureKind {
+    /// It only grows.
+    Count,
+    /// It goes up and down.
+    Level,
+    /// A sum of microseconds; the name ends in `_us`.
+    TimeSum,
+    /// The last measured microseconds; the name ends in `_us`.
+    LastTime,
+}
+
+impl Figure {
+    #[must_use]
+    pub const fn count(name: &'static str, help: &'static str, value: u64) -> Self {
+        Self { name, help, kind: FigureKind::Count, value }
+    }
+    #[must_use]
+    pub const fn level(name: &'static str, help: &'static str, value: u64) -> Self {
+        Self { name, help, kind: FigureKind::Level, value }
+    }
+    #[must_use]
+    pub const fn time_sum(name: &'static str, help: &'static str, value: u64) -> Self {
+        Self { name, help, kind: FigureKind::TimeSum, value }
+    }
+    #[must_use]
+    pub const fn last_time(name: &'static str, help: &'static str, value: u64) -> Self {
+        Self { name, help, kind: FigureKind::LastTime, value }
     }
 }

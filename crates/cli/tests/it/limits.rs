@@ -10,7 +10,7 @@ use tandem_hub::{Address, Budget, Holder};
 use tandem_server::http::client_io::{ClientIo, HeadMeter};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::harness::{Db, Harness};
+use crate::harness::{ADMIN_TOKEN, Db, Harness};
 
 #[rstest]
 #[tokio::test]
@@ -198,7 +198,30 @@ async fn metrics_are_for_the_operator_and_this_machine(#[values(Db::Sqlite)] db:
             "{text}"
         );
         assert!(text.contains("tandem_store_commits_total"), "{text}");
-        assert!(text.ends_with("# EOF\n") && !text.contains("agent_"), "{text}");
+        assert!(!text.contains("# EOF") && !text.contains("agent_"), "{text}");
+        described(&text);
+        let request = Request::get("/metrics")
+            .header("authorization", format!("Bearer {ADMIN_TOKEN}"))
+            .header("accept", "application/openmetrics-text; version=1.0.0, text/plain;q=0.5")
+            .body(Default::default())
+            .unwrap();
+        let open = hub.client.raw(request).await;
+        assert!(open.headers["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
+        assert!(open.bytes.ends_with(b"# EOF\n"));
+    }
+}
+
+/// Every figure of the page has a line that says what it is, under its own name.
+fn described(page: &str) {
+    let told: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("# HELP ")?.split_once(' ').map(|(name, _)| name))
+        .collect();
+    for line in page.lines().filter(|line| !line.starts_with('#')) {
+        let name = line.split(['{', ' ']).next().unwrap();
+        let base = ["_bucket", "_sum", "_count"].iter().find_map(|ending| name.strip_suffix(ending));
+        assert!(told.contains(&name) || base.is_some_and(|base| told.contains(&base)), "{name}: {page}");
+        assert!(!name.contains("_us_") && !name.contains("micro"), "{name}");
     }
 }
 

@@ -1,15 +1,18 @@
 //! Metrics for Prometheus.
 
-use std::fmt::Write as _;
+use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use tandem_store::{Figure, FigureKind};
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RequestLabels {
@@ -149,35 +152,81 @@ impl Metrics {
         self.webhook_seconds.get_or_create(&OutcomeLabels { outcome: outcome.into() }).observe(took_seconds);
     }
 
-    /// The metrics page for Prometheus, with the metrics of the store, other counters, and gauges.
-    pub(crate) fn page(
-        &self,
-        store: &[(&'static str, u64)],
-        counters: &[(&'static str, u64)],
-        gauges: &[(&'static str, u64)],
-    ) -> String {
+    /// The metrics page, with figures that are kept elsewhere; those of the store have its name before theirs.
+    pub(crate) fn page(&self, format: MetricsFormat, store: &[Figure], others: &[Figure]) -> String {
+        let mut elsewhere = Registry::with_prefix("tandem");
+        elsewhere.sub_registry_with_prefix("store").register_collector(Box::new(Figures(store.to_vec())));
+        elsewhere.register_collector(Box::new(Figures(others.to_vec())));
         let mut page = String::new();
         // Writing to a string cannot fail.
-        let _ = encode(&mut page, &self.registry);
-        let end = page.trim_end_matches("# EOF\n").len();
-        page.truncate(end);
-        for (name, value) in store {
-            let kind = if name.starts_with("waiting") { ("gauge", "") } else { ("counter", "_total") };
-            let _ = write!(
-                page,
-                "# TYPE tandem_store_{name} {}\ntandem_store_{name}{} {value}\n",
-                kind.0, kind.1
-            );
+        let _ = encode_registry(&mut page, &self.registry)
+            .and_then(|()| encode_registry(&mut page, &elsewhere))
+            .and_then(|()| encode_eof(&mut page));
+        match format {
+            MetricsFormat::OpenMetrics => page,
+            MetricsFormat::Text => as_text_format(&page),
         }
-        for (name, value) in counters {
-            let _ = write!(page, "# TYPE tandem_{name} counter\ntandem_{name}_total {value}\n");
-        }
-        for (name, value) in gauges {
-            let _ = write!(page, "# TYPE tandem_{name} gauge\ntandem_{name} {value}\n");
-        }
-        page.push_str("# EOF\n");
-        page
     }
+}
+
+/// How a page of metrics is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricsFormat {
+    /// Prometheus' own, version 0.0.4, which every collector reads.
+    Text,
+    /// OpenMetrics 1.0.
+    OpenMetrics,
+}
+
+/// The same page in the older format, which has no units and no end, and describes a counter by its whole name.
+fn as_text_format(page: &str) -> String {
+    let counters: HashSet<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();
+    let mut text = String::with_capacity(page.len());
+    for line in page.lines().filter(|line| !line.starts_with("# UNIT ") && *line != "# EOF") {
+        let described = ["# HELP ", "# TYPE "].into_iter().find_map(|start| {
+            let (name, rest) = line.strip_prefix(start)?.split_once(' ')?;
+            counters.contains(name).then(|| format!("{start}{name}_total {rest}"))
+        });
+        text.push_str(described.as_deref().unwrap_or(line));
+        text.push('\n');
+    }
+    text
+}
+
+/// Figures that are kept elsewhere, as they are now.
+#[derive(Debug)]
+struct Figures(Vec<Figure>);
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        for figure in &self.0 {
+            let seconds = Duration::from_micros(figure.value).as_secs_f64();
+            let level = i64::try_from(figure.value).unwrap_or(i64::MAX);
+            match figure.kind {
+                FigureKind::Count => describe(&mut encoder, figure, &ConstCounter::new(figure.value)),
+                FigureKind::Level => describe(&mut encoder, figure, &ConstGauge::new(level)),
+                FigureKind::TimeSum => describe(&mut encoder, figure, &ConstCounter::new(seconds)),
+                FigureKind::LastTime => describe(&mut encoder, figure, &ConstGauge::new(seconds)),
+            }?;
+        }
+        Ok(())
+    }
+}
+
+fn describe(
+    encoder: &mut DescriptorEncoder<'_>,
+    figure: &Figure,
+    metric: &dyn EncodeMetric,
+) -> Result<(), std::fmt::Error> {
+    let name = figure.name.strip_suffix("_us");
+    let unit = name.map(|_| &Unit::Seconds);
+    metric.encode(encoder.encode_descriptor(
+        name.unwrap_or(figure.name),
+        figure.help,
+        unit,
+        metric.metric_type(),
+    )?)
 }
 
 /// The method as a label. Clients may invent methods, and each label is kept for ever.

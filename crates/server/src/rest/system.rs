@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use tandem_api::system::{Health, HealthStatus, Ready, ReadyStatus};
 use tandem_api::text::HubText;
+use tandem_hub::metrics::MetricsFormat;
 use tandem_hub::ops::admin;
 use tandem_hub::{Error, Hub};
 
@@ -49,7 +50,14 @@ pub(crate) async fn metrics(
             return Err(Error::unauthorized().into());
         }
     }
-    let page = hub.metrics_page();
-    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    Ok(([(header::CONTENT_TYPE, kind)], page).into_response())
+    let accepted =
+        headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok()).unwrap_or_default();
+    // A scraper that reads OpenMetrics names it; everybody else reads the older format.
+    let (format, kind) = if accepted.contains("application/openmetrics-text") {
+        (MetricsFormat::OpenMetrics, "application/openmetrics-text; version=1.0.0; charset=utf-8")
+    } else {
+        (MetricsFormat::Text, "text/plain; version=0.0.4; charset=utf-8")
+    };
+    let page = hub.metrics_page(format);
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], page).into_response())
 }
