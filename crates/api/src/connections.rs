@@ -8,12 +8,13 @@ use tandem_core::{AgentId, ConnectionId, PairingId, Rule, Timestamp};
 use utoipa::ToSchema;
 
 use crate::agents::Presence;
+use crate::fence::Fence;
+use crate::nullable;
 use crate::text::{Author, HubText, PeerName, PeerTags, PeerText, PeerToken};
 use crate::words;
-use crate::{fence_fields, nullable};
 
 /// A pairing code for another agent.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct PairingCodeView {
     /// The id of this offer. `agent.connected` has it when the code was redeemed.
@@ -37,7 +38,7 @@ pub struct RedeemCode {
 }
 
 /// A new connection.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectedView {
     /// The connection id.
@@ -84,7 +85,7 @@ impl ConnectedView {
 }
 
 /// One of your connections.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionView {
     /// The connection and the other agent.
@@ -146,7 +147,7 @@ pub struct PatchConnection {
 }
 
 /// A connection that was ended.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct Disconnected {
     /// Always true.
@@ -154,26 +155,3 @@ pub struct Disconnected {
     /// Number of live tasks that were cancelled.
     pub cancelled_tasks: i64,
 }
-
-fence_fields!(PairingCodeView { pairing_id, code, expires_at });
-fence_fields!(ConnectedView {
-    connection_id,
-    id,
-    agent_id,
-    agent_name,
-    name,
-    public_key,
-    description,
-    capabilities
-});
-fence_fields!(ConnectionView {
-    connected,
-    alias,
-    approval,
-    online,
-    last_seen_at,
-    reach,
-    reach_confirmed_at,
-    created_at
-});
-fence_fields!(Disconnected { deleted, cancelled_tasks });

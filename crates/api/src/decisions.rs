@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use tandem_core::{AgentId, TaskId, Timestamp, Verdict, Way};
 
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::{HubText, PeerName, PeerText};
 
 /// What was decided about an attempt of a task that was held.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionView {
     /// When.
@@ -41,21 +41,3 @@ pub struct DecisionView {
     /// The address that the decision came from.
     pub address: Option<HubText>,
 }
-
-fence_fields!(DecisionView {
-    decided_at,
-    verdict,
-    task_id,
-    attempt,
-    title,
-    sender_agent_id,
-    sender_agent_name,
-    note,
-    version,
-    files,
-    content_sha256,
-    way,
-    device,
-    session,
-    address
-});

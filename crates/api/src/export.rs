@@ -8,13 +8,13 @@ use crate::agents::{BlockEntry, Profile};
 use crate::connections::ConnectionView;
 use crate::decisions::DecisionView;
 use crate::events::TypedEvent;
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::messages::MessageView;
 use crate::tasks::TaskView;
 use crate::text::{Author, PeerText, PeerToken};
 
 /// A file in an export.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportedFile {
     /// The file id.
@@ -69,7 +69,7 @@ impl ExportedFile {
 }
 
 /// All data of an agent.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportView {
     /// The profile.
@@ -111,17 +111,3 @@ impl ExportView {
         }
     }
 }
-
-fence_fields!(ExportedFile {
-    id,
-    task_id,
-    message_id,
-    uploader_agent_id,
-    filename,
-    mime_type,
-    size_bytes,
-    created_at,
-    base64_content,
-    content_omitted
-});
-fence_fields!(ExportView { agent, connections, tasks, messages, files, decisions, blocks, events, complete });

@@ -1,8 +1,8 @@
 //! Marks text of other owners in views for models, based on the types of the fields.
 //!
 //! Every field that a model reads has a type that knows whether it can hold a peer's text. `String` and
-//! `serde_json::Value` do not implement [`Fence`], and [`fence_fields!`](crate::fence_fields) lists every field of a
-//! view. A new field with unmarked peer text does not compile.
+//! `serde_json::Value` do not implement [`Fence`], and `#[derive(Fence)]` requires it of every field. A new field with
+//! unmarked peer text does not compile.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -16,6 +16,7 @@ use tandem_core::tasks::{OnStall, Priority};
 use tandem_core::wake::Rung;
 use tandem_core::webhooks::{SecretFormat, State};
 use tandem_core::{Approval, Rule, Status, Timestamp, Verdict, Way};
+pub use tandem_fence::Fence;
 
 /// How a peer's text is shown to a model. Each method returns harmless text unchanged.
 pub trait Fencer {
@@ -65,19 +66,6 @@ impl<T: Serialize> Serialize for Fenced<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
-}
-
-/// Implements [`Fence`] for a struct, field by field. Every field must be listed, and its type must implement it.
-#[macro_export]
-macro_rules! fence_fields {
-    ($view:ident { $($field:ident),+ $(,)? }) => {
-        impl $crate::fence::Fence for $view {
-            fn fence(&mut self, with: &dyn $crate::fence::Fencer) {
-                let Self { $($field),+ } = self;
-                $($crate::fence::Fence::fence($field, with);)+
-            }
-        }
-    };
 }
 
 /// Types without text.

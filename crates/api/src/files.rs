@@ -8,7 +8,7 @@ use tandem_core::files::File;
 use tandem_core::{AgentId, FileId, MessageId};
 use utoipa::ToSchema;
 
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::{Author, HubText, PeerText, PeerToken};
 
 /// A file upload as JSON.
@@ -53,7 +53,7 @@ pub struct UploadForm {
 }
 
 /// An uploaded file.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadedFile {
     /// The file id.
@@ -96,7 +96,7 @@ impl UploadedFile {
 }
 
 /// A file with its bytes, for models.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DownloadedFile {
     /// The file id.
@@ -119,7 +119,7 @@ pub struct DownloadedFile {
 }
 
 /// A file that was deleted.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedFile {
     /// Always true.
@@ -128,7 +128,3 @@ pub struct DeletedFile {
     #[schema(value_type = String)]
     pub file_id: FileId,
 }
-
-fence_fields!(UploadedFile { id, file_id, url, message_id, filename, mime_type, size_bytes });
-fence_fields!(DownloadedFile { file_id, filename, mime_type, size_bytes, text, base64_content });
-fence_fields!(DeletedFile { deleted, file_id });

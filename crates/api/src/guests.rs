@@ -6,7 +6,7 @@ use tandem_core::text::{AgentName, Within};
 use tandem_core::{AgentId, Timestamp};
 use utoipa::ToSchema;
 
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::{HubText, PeerName};
 
 /// A new guest.
@@ -23,7 +23,7 @@ pub struct CreateGuest {
 }
 
 /// A guest of yours.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct GuestView {
     /// The guest's agent id.
@@ -58,7 +58,7 @@ impl GuestView {
 }
 
 /// A new guest with its key.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct NewGuest {
     /// The key. It is shown only here.
@@ -70,7 +70,7 @@ pub struct NewGuest {
 }
 
 /// A guest that has ended.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedGuest {
     /// Always true.
@@ -79,7 +79,3 @@ pub struct DeletedGuest {
     #[schema(value_type = String)]
     pub agent_id: AgentId,
 }
-
-fence_fields!(GuestView { agent_id, name, address, expires_at, created_at });
-fence_fields!(NewGuest { api_key, guest });
-fence_fields!(DeletedGuest { deleted, agent_id });

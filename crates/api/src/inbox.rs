@@ -5,8 +5,7 @@ use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, MessageId, NetworkId, TaskId, Timestamp};
 use utoipa::ToSchema;
 
-use crate::fence::no_text;
-use crate::fence_fields;
+use crate::fence::{Fence, no_text};
 use crate::text::{PeerCursor, PeerName, PeerText};
 use crate::words;
 
@@ -25,7 +24,7 @@ pub enum InboxKind {
 }
 
 /// An item of the inbox.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxItem {
     /// The kind of the item.
@@ -63,7 +62,7 @@ pub struct InboxItem {
 }
 
 /// A page of the inbox.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxView {
     /// The items, by priority and then oldest first.
@@ -77,18 +76,3 @@ pub struct InboxView {
 }
 
 no_text!(InboxKind);
-
-fence_fields!(InboxItem {
-    kind,
-    task_id,
-    title,
-    from_agent_id,
-    from_agent_name,
-    priority,
-    unread_count,
-    network_id,
-    message_id,
-    created_at,
-    content
-});
-fence_fields!(InboxView { items, has_more, next_cursor });

@@ -11,7 +11,7 @@ use tandem_core::{AgentId, MessageId, TaskId, Timestamp};
 use utoipa::ToSchema;
 
 use crate::actor::Actor;
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::parts::{ArtifactView, ForeignView};
 use crate::text::{Author, PeerContent, PeerJson, PeerName, PeerTags, PeerText, PeerToken, WrappedKeys};
 use crate::words;
@@ -109,7 +109,7 @@ impl SendToAgent {
 }
 
 /// The file that a message announces.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageFile {
     /// File name.
@@ -134,7 +134,7 @@ impl MessageFile {
 }
 
 /// A message on a task.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageView {
     /// The message id.
@@ -234,7 +234,7 @@ impl MessageView {
 }
 
 /// A message that was deleted.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedMessage {
     /// Always true.
@@ -243,28 +243,3 @@ pub struct DeletedMessage {
     #[schema(value_type = String)]
     pub message_id: MessageId,
 }
-
-fence_fields!(MessageView {
-    id,
-    task_id,
-    in_reply_to,
-    sender_agent_id,
-    sender_agent_name,
-    kind,
-    content,
-    content_type,
-    encrypted_keys,
-    sender_signature,
-    read_at,
-    acknowledged_at,
-    created_at,
-    message_id,
-    parts,
-    metadata,
-    reference_task_ids,
-    accepted_output_modes,
-    artifact,
-    file
-});
-fence_fields!(MessageFile { filename, mime_type, size_bytes });
-fence_fields!(DeletedMessage { deleted, message_id });

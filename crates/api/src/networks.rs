@@ -8,8 +8,7 @@ use tandem_core::text::{AgentDescription, AgentName, Body, Capability};
 use tandem_core::{AgentId, MessageId, NetworkId, Timestamp};
 use utoipa::ToSchema;
 
-use crate::fence::no_text;
-use crate::fence_fields;
+use crate::fence::{Fence, no_text};
 use crate::text::{Author, HubText, PeerName, PeerTags, PeerText, PeerToken};
 use crate::words;
 
@@ -27,7 +26,7 @@ pub struct CreateNetwork {
 }
 
 /// One of your networks.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct NetworkView {
     /// The network id.
@@ -107,7 +106,7 @@ pub struct CreateInvite {
 }
 
 /// An invitation to a network.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct InviteView {
     /// The code to give to the owners of other agents.
@@ -130,7 +129,7 @@ pub struct JoinNetwork {
 }
 
 /// A member of a network.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberView {
     /// The agent id.
@@ -203,7 +202,7 @@ pub struct SendBroadcast {
 }
 
 /// A broadcast that was sent.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct BroadcastSent {
     /// The message id.
@@ -214,7 +213,7 @@ pub struct BroadcastSent {
 }
 
 /// A broadcast in a network.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct BroadcastView {
     /// The message id.
@@ -265,7 +264,7 @@ impl BroadcastView {
 }
 
 /// A network that was deleted.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedNetwork {
     /// Always true.
@@ -273,7 +272,7 @@ pub struct DeletedNetwork {
 }
 
 /// A network that you have left.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftNetwork {
     /// Always true.
@@ -281,46 +280,9 @@ pub struct LeftNetwork {
 }
 
 /// A member that was removed.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct RemovedMember {
     /// Always true.
     pub removed: bool,
 }
-
-fence_fields!(NetworkView {
-    id,
-    name,
-    description,
-    owner_agent_id,
-    owner_agent_name,
-    role,
-    member_count,
-    created_at
-});
-fence_fields!(InviteView { code, max_uses, expires_at });
-fence_fields!(MemberView {
-    agent_id,
-    agent_name,
-    description,
-    capabilities,
-    public_key,
-    role,
-    online,
-    created_at
-});
-fence_fields!(BroadcastSent { message_id, recipients });
-fence_fields!(BroadcastView {
-    id,
-    network_id,
-    sender_agent_id,
-    sender_agent_name,
-    kind,
-    content,
-    content_type,
-    recipients,
-    created_at
-});
-fence_fields!(DeletedNetwork { deleted });
-fence_fields!(LeftNetwork { left });
-fence_fields!(RemovedMember { removed });

@@ -8,7 +8,7 @@ use tandem_core::messages::Foreign;
 use tandem_core::text::ForeignId;
 use utoipa::ToSchema;
 
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::{Author, PeerJson, PeerTags, PeerText};
 
 /// One part of a message or an artifact. It has exactly one of `text`, `data`, `url`, `raw` and `fileId`.
@@ -162,7 +162,7 @@ fn parts_of_values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Par
 }
 
 /// The header of an artifact, as a reader sees it.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactView {
     /// The id of the artifact. Several messages may have the same.
@@ -193,8 +193,6 @@ impl ArtifactView {
         })
     }
 }
-
-fence_fields!(ArtifactView { artifact_id, name, description, append, last_chunk });
 
 /// What a client of another protocol sent beside the text, as a reader sees it.
 #[derive(Debug, Default)]

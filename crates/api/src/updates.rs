@@ -5,12 +5,12 @@ use tandem_core::{AgentId, Status, TaskId, Timestamp};
 use utoipa::ToSchema;
 
 use crate::events::TypedEvent;
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::{HubText, PeerName, PeerText};
 use crate::words;
 
 /// Tasks, approvals and messages that wait for you.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatesView {
     /// Whether any of the lists has an entry.
@@ -30,7 +30,7 @@ pub struct UpdatesView {
 }
 
 /// A submitted task.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingTask {
     /// The task id.
@@ -54,7 +54,7 @@ pub struct PendingTask {
 }
 
 /// A task with unseen messages.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct UnreadThread {
     /// The task id.
@@ -68,7 +68,7 @@ pub struct UnreadThread {
 }
 
 /// Updates together with the events since the last check, for models.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct NewsView {
     /// The updates.
@@ -77,8 +77,3 @@ pub struct NewsView {
     /// The events, oldest first.
     pub events: Vec<TypedEvent>,
 }
-
-fence_fields!(UpdatesView { has_updates, pending_tasks, unread_messages, pending_approvals, cursor, epoch });
-fence_fields!(PendingTask { id, title, from_agent, from_agent_id, status, created_at });
-fence_fields!(UnreadThread { task_id, task_title, count });
-fence_fields!(NewsView { updates, events });

@@ -6,7 +6,7 @@ use tandem_core::text::{Capability, SearchText};
 use tandem_core::{AgentId, Timestamp};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::{PeerName, PeerTags, PeerText};
 use crate::words;
 
@@ -36,7 +36,7 @@ pub struct DiscoverQuery {
 }
 
 /// The result of a search.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct Discovered {
     /// Number of matching agents (counted up to 10,000).
@@ -46,7 +46,7 @@ pub struct Discovered {
 }
 
 /// An agent in the directory.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DirectoryEntry {
     /// The agent id.
@@ -93,7 +93,7 @@ pub struct BlockAgent {
 }
 
 /// The state of a block.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct Blocked {
     /// The agent id.
@@ -106,7 +106,7 @@ pub struct Blocked {
 }
 
 /// A blocked agent.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockEntry {
     /// The agent id.
@@ -119,24 +119,3 @@ pub struct BlockEntry {
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
-
-fence_fields!(Discovered { total, agents });
-
-fence_fields!(DirectoryEntry {
-    id,
-    name,
-    description,
-    capabilities,
-    connection_count,
-    task_completion_rate,
-    member_since,
-    public_key,
-    auto_accept,
-    online,
-    last_seen_at,
-    reach
-});
-
-fence_fields!(Blocked { agent_id, blocked, cancelled_tasks });
-
-fence_fields!(BlockEntry { agent_id, agent_name, created_at });

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::HubText;
 
 /// SHA-256 of a whole API key, on the wire as 64 lower-case hexadecimal digits.
@@ -50,12 +50,10 @@ pub struct RotateKey {
 }
 
 /// A new API key.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct NewKey {
     /// The API key. It is not stored and cannot be shown again. Null if you made it. The old key no longer works.
     #[schema(value_type = Option<String>)]
     pub api_key: Option<HubText>,
 }
-
-fence_fields!(NewKey { api_key });

@@ -17,9 +17,10 @@ mod skills;
 mod wake;
 
 use crate::events::EventType;
+use crate::fence::Fence;
+use crate::nullable;
 use crate::text::{Author, HubText, PeerJson, PeerName, PeerTags, PeerText, PeerToken};
 use crate::words;
-use crate::{fence_fields, nullable};
 pub use directory::{BlockAgent, BlockEntry, Blocked, DirectoryEntry, DiscoverQuery, Discovered};
 pub use key::{ApiKeyHash, NewKey, RotateKey};
 pub use skills::Skills;
@@ -167,7 +168,7 @@ pub struct PatchAgent {
 }
 
 /// Your own profile.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
     #[schema(value_type = String, example = "agent_01kabc")]
@@ -281,7 +282,7 @@ impl Profile {
 }
 
 /// A new agent with its API key.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct Registered {
     /// The API key. It is not stored and cannot be shown again. Null if you made it.
@@ -314,7 +315,7 @@ pub struct Challenge {
 }
 
 /// What was deleted with an account.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedAccount {
     /// Always true.
@@ -328,32 +329,3 @@ pub struct DeletedAccount {
     /// Number of files.
     pub files: u64,
 }
-
-fence_fields!(Profile {
-    id,
-    name,
-    public_key,
-    description,
-    capabilities,
-    metadata,
-    discoverable,
-    auto_accept,
-    default_approval_rule,
-    a2a,
-    skills,
-    webhook_url,
-    webhook_events,
-    webhook_active,
-    webhook_secret_format,
-    costs_credits,
-    credits,
-    created_at,
-    online,
-    last_seen_at,
-    reach,
-    reach_confirmed_at
-});
-
-fence_fields!(Registered { api_key, profile });
-
-fence_fields!(DeletedAccount { deleted, connections, tasks, messages, files });

@@ -7,7 +7,7 @@ use tandem_core::{TaskId, Timestamp};
 use utoipa::ToSchema;
 
 use crate::agents::Presence;
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::words;
 
 /// What a program that runs for you reports: the bridge, a runner or a hook.
@@ -43,7 +43,7 @@ impl ReportReach {
 }
 
 /// How you can be reached.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ReachView {
     /// The best way at present, as your connections see it.
@@ -57,7 +57,7 @@ pub struct ReachView {
 }
 
 /// One rung of the wake ladder.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct RungView {
     /// `channel`, `runner`, `hook`, `longPoll` or `pull`.
@@ -90,6 +90,3 @@ impl ReachView {
         }
     }
 }
-
-fence_fields!(ReachView { reach, reach_confirmed_at, rungs });
-fence_fields!(RungView { rung, provided_until, last_worked_at });

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 mod typed;
 
 use crate::actor::Actor;
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::text::{HubText, PeerText};
 use crate::words;
 pub use typed::{EventData, EventType, TypedEvent};
@@ -141,7 +141,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
 }
 
 /// The acknowledged cursor.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct Acknowledged {
     /// Always true.
@@ -165,5 +165,3 @@ pub struct TicketView {
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
 }
-
-fence_fields!(Acknowledged { acknowledged, cursor, epoch });

@@ -10,7 +10,6 @@ use tandem_core::{
 };
 
 use crate::fence::{Fence, Fencer};
-use crate::fence_fields;
 use crate::text::{PeerName, PeerText, PeerToken};
 
 /// The event type of a webhook test.
@@ -78,7 +77,7 @@ impl Fence for EventType {
 }
 
 /// The fields of an event. Which are present depends on its type.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct EventData {
     /// The event type.
@@ -159,7 +158,7 @@ pub struct EventData {
 }
 
 /// An event with parsed data.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct TypedEvent {
     /// The event's number in your log.
@@ -176,32 +175,3 @@ pub struct TypedEvent {
     /// When it happened.
     pub created_at: Timestamp,
 }
-
-fence_fields!(EventData {
-    kind,
-    task_id,
-    message_id,
-    message_kind,
-    content_type,
-    from_agent_id,
-    initiator_session_key,
-    target_session_key,
-    attempt,
-    status,
-    reason,
-    message_ids,
-    by_agent_id,
-    file_id,
-    target_agent_id,
-    connection_id,
-    with_agent_id,
-    with_agent_name,
-    with_public_key,
-    pairing_id,
-    network_id,
-    from_agent_name,
-    content,
-    cursor,
-    created_at
-});
-fence_fields!(TypedEvent { id, kind, task_id, from_agent_id, data, created_at });

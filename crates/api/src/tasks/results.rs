@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 
 use super::TaskView;
 use crate::actor::Actor;
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::messages::MessageView;
 use crate::text::{Author, HubText, PeerName, PeerText};
 use crate::words;
 
 /// A task that was deleted.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedTask {
     /// Always true.
@@ -26,7 +26,7 @@ pub struct DeletedTask {
 }
 
 /// An entry of a task's history.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskLogView {
     /// The status before; null when the task was created.
@@ -52,7 +52,7 @@ pub struct TaskLogView {
 }
 
 /// A task with its newest messages, for models.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadView {
     /// The task.
@@ -66,7 +66,7 @@ pub struct ThreadView {
 }
 
 /// Messages that are now marked as read.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadView {
     /// The messages, oldest first, at most 1,000.
@@ -76,7 +76,7 @@ pub struct ReadView {
 }
 
 /// The result of an acknowledgement.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct AcknowledgedView {
     /// Always true.
@@ -92,7 +92,7 @@ pub struct AcknowledgedView {
 }
 
 /// The task and the message after a reply.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct RepliedView {
     /// The task.
@@ -106,7 +106,7 @@ pub struct RepliedView {
 }
 
 /// A task in a tree, without its content.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeTask {
     /// The task id.
@@ -163,7 +163,7 @@ impl TreeTask {
 }
 
 /// A task and its subtasks.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeView {
     /// The task at the root.
@@ -176,7 +176,7 @@ pub struct TreeView {
 }
 
 /// The result of a usage report.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageView {
     /// The amount deducted from the initiator's balance.
@@ -201,25 +201,3 @@ pub struct UsageView {
     /// Whether this report paused the task.
     pub paused: bool,
 }
-
-fence_fields!(DeletedTask { deleted, deleted_messages, deleted_files });
-fence_fields!(TaskLogView { from_status, to_status, actor, actor_name, detail, attempt, created_at });
-fence_fields!(ThreadView { task, messages, older_messages_cursor });
-fence_fields!(ReadView { messages, unread_count });
-fence_fields!(AcknowledgedView { acknowledged, message_ids, acknowledged_at, unread_count });
-fence_fields!(RepliedView { task, message, note });
-fence_fields!(TreeTask {
-    id,
-    parent_task_id,
-    depth,
-    status,
-    attempt,
-    initiator_agent_id,
-    initiator_agent_name,
-    target_agent_id,
-    target_agent_name,
-    created_at,
-    updated_at
-});
-fence_fields!(TreeView { root, descendants, has_more });
-fence_fields!(UsageView { deducted, credits, balance, usage_reported, status, paused });

@@ -7,13 +7,13 @@ use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Approval, NetworkId, Role, Status, TaskId, Timestamp};
 use utoipa::ToSchema;
 
-use crate::fence_fields;
+use crate::fence::Fence;
 use crate::parts::ForeignView;
 use crate::text::{Author, PeerContent, PeerJson, PeerName, PeerTags, PeerText, PeerToken, WrappedKeys};
 use crate::words;
 
 /// The progress of a task's delivery.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
     /// When the task was written to the target's log.
@@ -42,7 +42,7 @@ pub struct Delivery {
 }
 
 /// A task, as one of its parties sees it.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, Fence)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskView {
     /// The task id.
@@ -248,63 +248,3 @@ impl TaskView {
         }
     }
 }
-
-fence_fields!(Delivery {
-    queued_at,
-    pushed_at,
-    fetched_at,
-    surfaced_at,
-    surfaced_by,
-    acknowledged_at,
-    started_at,
-    ahead
-});
-
-fence_fields!(TaskView {
-    id,
-    title,
-    description,
-    status,
-    status_reason,
-    next_statuses,
-    requires_review,
-    priority,
-    attempt,
-    encrypted,
-    description_keys,
-    sender_signature,
-    initiator_agent_id,
-    initiator_agent_name,
-    target_agent_id,
-    target_agent_name,
-    approval_status,
-    approval_note,
-    unread_count,
-    ttl_seconds,
-    expires_at,
-    check_in_seconds,
-    parent_task_id,
-    network_id,
-    initiator_session_key,
-    target_session_key,
-    result,
-    progress,
-    progress_note,
-    lease_seconds,
-    on_stall,
-    max_attempts,
-    max_messages,
-    usage_reported,
-    delivery,
-    acknowledged_at,
-    started_at,
-    completed_at,
-    created_at,
-    updated_at,
-    context_id,
-    message_id,
-    parts,
-    metadata,
-    reference_task_ids,
-    accepted_output_modes
-});
