@@ -140,7 +140,8 @@ fn is_uuid(id: &str) -> bool {
 }
 
 /// Whether an argument is an id, or contains one.
-pub(crate) fn is_id(field: &str) -> bool {
+#[must_use]
+pub fn is_id(field: &str) -> bool {
     field == "id" || field == "cursor" || field.ends_with("Id") || field.ends_with("_id")
 }
 

@@ -26,7 +26,8 @@ use tandem_hub::{Error, Hub, RunToCompletion};
 use tracing::{Instrument as _, Span};
 
 use crate::http::visitor::Visitor;
-use crate::mcp::call::{Args, Call, to_result, with_warnings};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{to_result, with_warnings};
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::tools::{self, ToolSet};
 use crate::mcp::wake::Reserved;

@@ -12,6 +12,7 @@ mod handler;
 pub(crate) mod hosts;
 mod message;
 mod prompts;
+mod reply;
 mod resources;
 mod sampling;
 mod schema;

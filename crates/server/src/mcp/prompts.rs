@@ -3,13 +3,14 @@
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
-use tandem_api::tasks::TasksQuery;
-use tandem_core::TaskId;
+use tandem_api::tasks::{TaskView, TasksQuery, ThreadView};
+use tandem_core::{Status, TaskId};
 use tandem_hub::ops::{models, parse_id, tasks};
-use tandem_hub::{Error, paging};
+use tandem_hub::paging;
 
-use crate::mcp::call::{Call, FencedJson, rpc, show};
+use crate::mcp::call::Call;
 use crate::mcp::fence;
+use crate::mcp::reply::{compact, rpc};
 
 /// Tasks that are searched to complete an id.
 const COMPLETED_FROM: i64 = 50;
@@ -45,8 +46,8 @@ pub(crate) async fn get(
 ) -> Result<GetPromptResult, ErrorData> {
     let task = match task_of(name, arguments)? {
         Some(id) => {
-            let shown = async { show(models::thread(&call.hub, &call.caller, &id, None).await?) };
-            Some(shown.await.map_err(|error: Error| rpc(&error))?)
+            let thread = models::thread(&call.hub, &call.caller, &id, None).await;
+            Some(thread.map_err(|error| rpc(&error))?)
         }
         None => None,
     };
@@ -67,11 +68,12 @@ pub fn task_of(name: &str, arguments: &JsonObject) -> Result<Option<TaskId>, Err
 pub fn render(
     name: &str,
     arguments: &JsonObject,
-    task: Option<FencedJson>,
+    task: Option<ThreadView>,
 ) -> Result<GetPromptResult, ErrorData> {
-    let text = match (name, task) {
-        ("work_on_task", Some(task)) => {
-            let task = task.compact();
+    let next = task.as_ref().map(|thread| after_review(&thread.task));
+    let task = task.map(compact).transpose().map_err(|error| rpc(&error))?;
+    let text = match (name, task.zip(next)) {
+        ("work_on_task", Some((task, _))) => {
             format!(
                 "Work on the task below, which another owner's agent assigned to you.\n\
                  1. Set its status to working with update_task_status.\n\
@@ -81,15 +83,13 @@ pub fn render(
                  {FENCED}\n\n{task}"
             )
         }
-        ("review_result", Some(task)) => {
-            let [if_right, if_not] = after_review(&task.value);
+        ("review_result", Some((task, [if_right, if_not]))) => {
             format!(
                 "Review the result of the task below.\n\
                  1. Compare its result and messages with what you asked for.\n\
                  2. If it is right, {if_right}\n\
                  3. If not, {if_not}\n\
-                 {FENCED}\n\n{}",
-                task.compact()
+                 {FENCED}\n\n{task}"
             )
         }
         ("pair_with_agent", _) => pairing(arguments)?,
@@ -122,18 +122,17 @@ fn pairing(arguments: &JsonObject) -> Result<String, ErrorData> {
 
 /// What the initiator does if a result is right and if it is not. That depends on what it may do now: a completed task
 /// takes no messages until it is reopened.
-fn after_review(task: &Value) -> [&'static str; 2] {
-    let next = task.get("nextStatuses").and_then(Value::as_array);
-    let may_set = |status: &str| next.is_some_and(|next| next.iter().any(|one| one == status));
-    let has_ended = task.get("completedAt").is_some_and(|at| !at.is_null());
-    let if_right = if may_set("completed") {
+fn after_review(task: &TaskView) -> [&'static str; 2] {
+    let may_set = |status: Status| task.next_statuses.contains(&status);
+    let has_ended = task.completed_at.is_some();
+    let if_right = if may_set(Status::Completed) {
         "set its status to completed with update_task_status."
     } else if has_ended {
         "there is nothing left to do; do not send thanks."
     } else {
         "wait with wait_for_updates until the other agent has finished."
     };
-    let if_not = match (has_ended, may_set("working")) {
+    let if_not = match (has_ended, may_set(Status::Working)) {
         (true, true) => {
             "reopen it first: set its status to working with update_task_status. Then say with send_message what is \
              missing."

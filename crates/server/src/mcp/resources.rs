@@ -8,8 +8,9 @@ use tandem_api::tasks::PageQuery;
 use tandem_api::error::Code;
 use tandem_hub::ops::{models, news, parse_id};
 
-use crate::mcp::call::{Call, FencedJson, rpc, show};
+use crate::mcp::call::Call;
 use crate::mcp::fence;
+use crate::mcp::reply::{compact, rpc};
 
 /// The caller's inbox.
 pub const INBOX: &str = "tandem://inbox";
@@ -31,20 +32,19 @@ pub fn templates() -> Vec<ResourceTemplate> {
 
 pub(crate) async fn read(call: &Call, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let id = uri.strip_prefix(TASK).map(|id| percent_decode_str(id).decode_utf8_lossy());
-    let shown: Result<FencedJson, tandem_hub::Error> = async {
+    let shown = async {
         match id {
-            _ if uri == INBOX => show(news::inbox(&call.hub, &call.caller, PageQuery::default()).await?),
-            Some(id) => show(
-                models::thread(&call.hub, &call.caller, &parse_id(fence::unfenced(&id), "task")?, None)
-                    .await?,
-            ),
+            _ if uri == INBOX => compact(news::inbox(&call.hub, &call.caller, PageQuery::default()).await?),
+            Some(id) => {
+                let id = parse_id(fence::unfenced(&id), "task")?;
+                compact(models::thread(&call.hub, &call.caller, &id, None).await?)
+            }
             None => Err(tandem_hub::Error::not_found("resource")),
         }
-    }
-    .await;
-    match shown {
+    };
+    match shown.await {
         Ok(shown) => {
-            let contents = ResourceContents::text(shown.compact(), uri).with_mime_type(JSON);
+            let contents = ResourceContents::text(shown, uri).with_mime_type(JSON);
             Ok(ReadResourceResult::new(vec![contents]))
         }
         Err(error) if error.code() == Code::NotFound => Err(unknown(uri)),

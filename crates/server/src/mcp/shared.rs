@@ -4,8 +4,9 @@
 use tandem_app::Invalid;
 use tandem_hub::Error;
 
-pub use crate::mcp::call::{Args, FencedJson, ToolReply, ToolResult, show, to_result};
+pub use crate::mcp::call::Args;
 pub use crate::mcp::handler::INSTRUCTIONS;
+pub use crate::mcp::reply::{ToolReply, ToolResult, compact, to_result};
 pub use crate::mcp::tools::files::uploaded;
 pub use crate::mcp::tools::news::in_words as report_in_words;
 pub use crate::mcp::tools::pairing::connected;
@@ -15,7 +16,7 @@ pub use crate::mcp::tools::{ToolSet, list as tools};
 
 /// Fences text of other owners.
 pub mod fence {
-    pub use crate::mcp::fence::{has_no_words, id, id_in_words, name, text, unfenced};
+    pub use crate::mcp::fence::{has_no_words, id, id_in_words, is_id, name, text, unfenced};
 }
 
 pub mod prompts {

@@ -15,7 +15,7 @@ use tandem_hub::feed::{Feed, FeedItem, Logged, Start};
 use tandem_hub::ops::inbox;
 use tandem_hub::{Error, Hub};
 
-use crate::mcp::call::rpc;
+use crate::mcp::reply::rpc;
 use crate::mcp::resources::INBOX;
 use crate::mcp::sampling;
 use crate::mcp::sessions::{SessionId, Sessions, StreamToken};

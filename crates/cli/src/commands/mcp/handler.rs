@@ -19,7 +19,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tandem_client::{Client, McpAnswer};
 use tandem_hub::Error;
-use tandem_server::mcp::shared::{self, Args, ToolSet, fence, invalid, prompts, resources, show, to_result};
+use tandem_server::mcp::shared::{
+    self, Args, ToolSet, compact, fence, invalid, prompts, resources, to_result,
+};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -243,8 +245,8 @@ impl ServerHandler for Bridge {
         if let Some(task) = task
             && let Some(thread) = self.sealed_thread(&client, &task).await.map_err(|error| rpc(&error))?
         {
-            let shown = show(thread).map_err(|error| rpc(&error))?;
-            let contents = ResourceContents::text(shown.compact(), uri).with_mime_type("application/json");
+            let shown = compact(thread).map_err(|error| rpc(&error))?;
+            let contents = ResourceContents::text(shown, uri).with_mime_type("application/json");
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
         // Only an address that a header can carry is one of the hub's.
@@ -334,8 +336,7 @@ impl ServerHandler for Bridge {
         let client = self.hub.client();
         if let Some(id) = prompts::task_of(&request.name, &arguments)? {
             if let Some(thread) = self.sealed_thread(&client, &id).await.map_err(|error| rpc(&error))? {
-                let shown = show(thread).map_err(|error| rpc(&error))?;
-                return Ok(prompts::render(&request.name, &arguments, Some(shown))?.into());
+                return Ok(prompts::render(&request.name, &arguments, Some(thread))?.into());
             }
             let params = json!({ "name": request.name, "arguments": arguments });
             let rendered: rmcp::model::GetPromptResult =

@@ -1,10 +1,13 @@
 //! Encrypted tasks and connections in lists. The hub knows neither the titles of encrypted tasks, nor is it believed whom
 //! they are from: titles and parties are those that the pinned keys have signed, or they are marked as unverified.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ReadResourceResult, ResourceContents};
 use serde_json::Value;
+use tandem_api::fence::{Fence as _, Fencer};
+use tandem_api::updates::NewsView;
 use tandem_client::Client;
 use tandem_core::{AgentId, TaskId};
 use tandem_hub::Error;
@@ -51,7 +54,7 @@ impl Bridge {
         let Some(data) = result.structured_content.as_mut() else { return };
         self.open_titles_in(client, data).await;
         let text = match words {
-            Words::Report => report_in_words(data),
+            Words::Report => report(data).unwrap_or_else(|| compact(data)),
             Words::List => in_words(data),
         };
         result.content = vec![ContentBlock::text(text)];
@@ -201,6 +204,51 @@ fn mark_names(item: &mut JsonObject, names: &[&str]) {
             name.insert_str(0, UNVERIFIED_NAME);
         }
     }
+}
+
+/// A report of news in words; `None` if the hub reports in another form.
+fn report(data: &Value) -> Option<String> {
+    let mut view: NewsView = serde_json::from_value(without_markers(data)).ok()?;
+    view.fence(&IdsOnly);
+    Some(report_in_words(&view))
+}
+
+/// Data whose ids are ids again.
+fn without_markers(data: &Value) -> Value {
+    match data {
+        Value::Object(fields) => {
+            let plain = |(name, field): (&String, &Value)| match field {
+                Value::String(id) if fence::is_id(name) => (name.clone(), fence::unfenced(id).into()),
+                other => (name.clone(), without_markers(other)),
+            };
+            fields.iter().map(plain).collect::<JsonObject>().into()
+        }
+        Value::Array(items) => items.iter().map(without_markers).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Fences the ids of a view whose texts are fenced already.
+struct IdsOnly;
+
+impl Fencer for IdsOnly {
+    fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        text.into()
+    }
+
+    fn name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        name.into()
+    }
+
+    fn token<'a>(&self, token: &'a str) -> Cow<'a, str> {
+        token.into()
+    }
+
+    fn id<'a>(&self, id: &'a str) -> Cow<'a, str> {
+        fence::id(id).into()
+    }
+
+    fn tags(&self, _: &mut [String]) {}
 }
 
 /// The data of a list as text.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tandem_api::agents::{DeletedAccount, PatchAgent, Profile, RotateKey};
 use tandem_api::events::EventView;
 use tandem_api::export::ExportView;
+use tandem_api::text::HubText;
 use tandem_app::Invalid;
 use tandem_hub::Error;
 use tandem_hub::ops::agents;
@@ -14,7 +15,8 @@ use tandem_hub::ops::export::{self, Section};
 use tokio::sync::mpsc;
 
 use super::{Entry, ToolKind};
-use crate::mcp::call::{ANSWER_BYTES_MAX, Args, Call, ToolResult, answer_too_large, show, with_tool_names};
+use crate::mcp::call::{Args, Call, with_tool_names};
+use crate::mcp::reply::{ANSWER_BYTES_MAX, ToolReply, ToolResult, answer_too_large, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     let url =
@@ -108,14 +110,13 @@ struct Exported {
 }
 
 async fn get_profile(call: Call, _: Args) -> ToolResult {
-    show(agents::profile(&call.hub, &call.caller).await?)?.into_json()
+    ToolReply::json("", agents::profile(&call.hub, &call.caller).await?)
 }
 
 async fn update_profile(call: Call, mut args: Args) -> ToolResult {
     // `update_webhook` handles these fields.
     args.0.retain(|name, _| !WEBHOOK.iter().any(|(_, field)| name == field));
-    show(agents::change(&call.hub, &call.caller, args.read()?).await?)?
-        .with_text_and_json("Profile updated.\n")
+    ToolReply::json("Profile updated.\n", agents::change(&call.hub, &call.caller, args.read()?).await?)
 }
 
 /// The argument names of `update_webhook`, with the names of the REST fields.
@@ -131,12 +132,12 @@ async fn update_webhook(call: Call, mut args: Args) -> ToolResult {
         let body = args.renamed(&WEBHOOK).read::<PatchAgent>()?;
         agents::change(&call.hub, &call.caller, body).await
     };
-    let profile = show(changing.await.map_err(|error| with_tool_names(error, &WEBHOOK))?)?;
-    let words = match profile.value.get("webhookUrl").and_then(Value::as_str) {
-        Some(url) => format!("Webhook configured: {url}"),
+    let profile = fenced(changing.await.map_err(|error| with_tool_names(error, &WEBHOOK))?);
+    let words = match &profile.webhook_url {
+        Some(url) => format!("Webhook configured: {}", url.as_str()),
         None => "Webhook disabled.".to_owned(),
     };
-    profile.with_text(words)
+    ToolReply::new(&profile, words)
 }
 
 /// Refuses a call that cannot be undone, unless it is confirmed.
@@ -149,12 +150,12 @@ fn check_confirmed(args: &mut Args, what: &str) -> Result<(), Error> {
 
 async fn rotate_api_key(call: Call, mut args: Args) -> ToolResult {
     check_confirmed(&mut args, "the present key stops working at once, everywhere")?;
-    let rotated = show(agents::rotate_key(&call.hub, &call.caller, RotateKey::default()).await?)?;
+    let rotated = fenced(agents::rotate_key(&call.hub, &call.caller, RotateKey::default()).await?);
+    let key = rotated.api_key.as_ref().map_or("", HubText::as_str);
     let words = format!(
-        "New API key: {}\nSave it now: it is not shown again. This session has ended; reconnect with the new key.",
-        rotated.text("apiKey")
+        "New API key: {key}\nSave it now: it is not shown again. This session has ended; reconnect with the new key."
     );
-    rotated.with_text(words)
+    ToolReply::new(&rotated, words)
 }
 
 async fn export_my_data(call: Call, _: Args) -> ToolResult {
@@ -164,7 +165,7 @@ async fn export_my_data(call: Call, _: Args) -> ToolResult {
         // The client did not get the export, so it may request it again, as the error suggests.
         export::allow_again(&call.hub, &call.caller).await;
     }
-    show(shown?)?.into_json()
+    ToolReply::json("", shown?)
 }
 
 /// An export as one view, unless it is too much for a model.
@@ -228,5 +229,5 @@ fn extend<T: Serialize>(part: &mut Vec<T>, items: Vec<T>) -> usize {
 
 async fn delete_account(call: Call, mut args: Args) -> ToolResult {
     check_confirmed(&mut args, "this deletes the agent and all its data for good")?;
-    show(agents::delete(&call.hub, &call.caller).await?)?.with_text_and_json("Account deleted.\n")
+    ToolReply::json("Account deleted.\n", agents::delete(&call.hub, &call.caller).await?)
 }

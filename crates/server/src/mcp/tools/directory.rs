@@ -1,10 +1,12 @@
 //! Tools for the directory and for blocks.
 
 use tandem_api::agents::{BlockAgent, Blocked, DirectoryEntry, DiscoverQuery};
+use tandem_hub::Listed;
 use tandem_hub::ops::{agents, blocks};
 
 use super::{Entry, ToolKind};
-use crate::mcp::call::{Args, Call, ToolResult, show};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     vec![
@@ -56,18 +58,16 @@ struct Discover {
 
 async fn discover_agents(call: Call, args: Args) -> ToolResult {
     let found = agents::discover(&call.hub, &call.caller, args.read::<DiscoverQuery>()?).await?;
-    show(found.agents)?.into_list("agents")
+    ToolReply::list("agents", Listed { items: found.agents, next: None }, None)
 }
 
 async fn block_agent(call: Call, args: Args) -> ToolResult {
-    let blocked = show(blocks::block(&call.hub, &call.caller, args.read()?).await?)?;
-    let (agent, tasks) = (blocked.text("agentId"), blocked.number("cancelledTasks"));
-    let words = format!("Blocked {agent}. Cancelled tasks: {tasks}.");
-    blocked.with_text(words)
+    let blocked = fenced(blocks::block(&call.hub, &call.caller, args.read()?).await?);
+    let words = format!("Blocked {}. Cancelled tasks: {}.", blocked.agent_id, blocked.cancelled_tasks);
+    ToolReply::new(&blocked, words)
 }
 
 async fn unblock_agent(call: Call, mut args: Args) -> ToolResult {
-    let unblocked = show(blocks::unblock(&call.hub, &call.caller, &args.id("agentId", "block")?).await?)?;
-    let words = format!("Unblocked {}.", unblocked.text("agentId"));
-    unblocked.with_text(words)
+    let unblocked = fenced(blocks::unblock(&call.hub, &call.caller, &args.id("agentId", "block")?).await?);
+    ToolReply::new(&unblocked, format!("Unblocked {}.", unblocked.agent_id))
 }

@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 use tandem_api::files::{DeletedFile, DownloadedFile, UploadFile, UploadedFile};
 use tandem_api::messages::MessageView;
 use tandem_api::parts::AddArtifact;
+use tandem_api::text::{PeerText, PeerToken};
 use tandem_hub::ops::{artifacts, files};
 
 use super::{Entry, ToolKind};
-use crate::mcp::call::{Args, Call, ToolResult, show};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId");
@@ -68,14 +70,14 @@ async fn upload_file(call: Call, mut args: Args) -> ToolResult {
 }
 
 pub fn uploaded(file: UploadedFile) -> ToolResult {
-    let sent = show(file)?;
+    let sent = fenced(file);
     let words = format!(
         "File uploaded. File ID: {}, URL: {}, message ID: {}",
-        sent.text("fileId"),
-        sent.text("url"),
-        sent.text("messageId"),
+        sent.file_id,
+        sent.url.as_str(),
+        sent.message_id,
     );
-    sent.with_text(words)
+    ToolReply::new(&sent, words)
 }
 
 fn append_schema() -> Value {
@@ -90,24 +92,24 @@ fn part_schema() -> Value {
 
 async fn add_artifact(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    let added = show(artifacts::add(&call.hub, &call.caller, &task, body).await?)?;
-    let words = format!("Artifact added. Message ID: {}", added.text("id"));
-    added.with_text(words)
+    let added = fenced(artifacts::add(&call.hub, &call.caller, &task, body).await?);
+    ToolReply::new(&added, format!("Artifact added. Message ID: {}", added.id))
 }
 
 async fn download_file(call: Call, mut args: Args) -> ToolResult {
-    let file = show(files::download(&call.hub, &call.caller, &args.id("fileId", "file")?).await?)?;
-    let content = if file.value["text"].is_string() { file.text("text") } else { file.text("base64Content") };
+    let file = fenced(files::download(&call.hub, &call.caller, &args.id("fileId", "file")?).await?);
+    let (text, base64) = (file.text.as_ref(), file.base64_content.as_ref());
+    let content = text.map(PeerText::as_str).or(base64.map(PeerToken::as_str)).unwrap_or_default();
     let words = format!(
         "{} ({}, {} bytes):\n{content}",
-        file.text("filename"),
-        file.text("mimeType"),
-        file.number("sizeBytes")
+        file.filename.as_str(),
+        file.mime_type.as_str(),
+        file.size_bytes
     );
-    file.with_text(words)
+    ToolReply::new(&file, words)
 }
 
 async fn delete_file(call: Call, mut args: Args) -> ToolResult {
-    show(files::delete(&call.hub, &call.caller, &args.id("fileId", "file")?).await?)?
-        .with_text("File deleted.")
+    let deleted = files::delete(&call.hub, &call.caller, &args.id("fileId", "file")?).await?;
+    ToolReply::new(&fenced(deleted), "File deleted.")
 }

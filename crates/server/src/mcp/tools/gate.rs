@@ -7,7 +7,8 @@ use tandem_hub::paging;
 
 use super::tasks::moved;
 use super::{Entry, Page, ToolKind};
-use crate::mcp::call::{Args, Call, ToolResult, show, show_list};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId");
@@ -79,7 +80,7 @@ pub(super) fn entries() -> Vec<Entry> {
 
 async fn list_pending_approvals(call: Call, args: Args) -> ToolResult {
     let list = models::approvals(&call.hub, &call.caller, args.read::<PageQuery>()?).await?;
-    show_list(list)?.into_list("tasks")?.or_if_empty("tasks", "No pending approvals.")
+    ToolReply::list("tasks", list, Some("No pending approvals."))
 }
 
 async fn approve_task(call: Call, args: Args) -> ToolResult {
@@ -107,11 +108,11 @@ async fn set_session_key(call: Call, mut args: Args) -> ToolResult {
 async fn get_task_events(call: Call, args: Args) -> ToolResult {
     let (task, query) = call.on_task::<PageQuery>(args).await?;
     let history = tasks::history(&call.hub, &call.caller, &task, query, paging::LIST).await?;
-    show_list(history)?.into_list("events")
+    ToolReply::list("events", history, None)
 }
 
 async fn delete_task(call: Call, mut args: Args) -> ToolResult {
-    let gone = show(tasks::delete(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?;
-    let (messages, files) = (gone.number("deletedMessages"), gone.number("deletedFiles"));
-    gone.with_text(format!("Task deleted, with {messages} messages and {files} files."))
+    let gone = fenced(tasks::delete(&call.hub, &call.caller, &args.id("taskId", "task")?).await?);
+    let (messages, files) = (gone.deleted_messages, gone.deleted_files);
+    ToolReply::new(&gone, format!("Task deleted, with {messages} messages and {files} files."))
 }

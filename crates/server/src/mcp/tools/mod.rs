@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 use tandem_api::tasks::TaskView;
 use utoipa::ToSchema;
 
-use crate::mcp::call::{Args, Call, ToolResult};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::ToolResult;
 use crate::mcp::schema;
 
 /// The fields of a task in the output schemas of tools that change one.

@@ -3,10 +3,12 @@
 use tandem_api::networks::{
     BroadcastSent, CreateInvite, CreateNetwork, InviteView, JoinNetwork, NetworkView, SendBroadcast,
 };
+use tandem_hub::Listed;
 use tandem_hub::ops::networks;
 
 use super::{Entry, ToolKind};
-use crate::mcp::call::{Args, Call, ToolResult, show};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     vec![
@@ -56,38 +58,35 @@ pub(super) fn entries() -> Vec<Entry> {
 }
 
 async fn list_networks(call: Call, _: Args) -> ToolResult {
-    show(networks::list(&call.hub, &call.caller).await?)?.into_list("networks")
+    let items = networks::list(&call.hub, &call.caller).await?;
+    ToolReply::list("networks", Listed { items, next: None }, None)
 }
 
 async fn create_network(call: Call, args: Args) -> ToolResult {
-    let made = show(networks::create(&call.hub, &call.caller, args.read()?).await?)?;
-    let words = format!("Network created. Network ID: {}", made.text("id"));
-    made.with_text(words)
+    let made = fenced(networks::create(&call.hub, &call.caller, args.read()?).await?);
+    ToolReply::new(&made, format!("Network created. Network ID: {}", made.id))
 }
 
 async fn invite_to_network(call: Call, mut args: Args) -> ToolResult {
     let network = args.id("networkId", "network")?;
-    let invite = show(networks::invite(&call.hub, &call.caller, &network, args.read()?).await?)?;
+    let invite = fenced(networks::invite(&call.hub, &call.caller, &network, args.read()?).await?);
     let words = format!(
         "Invitation code: **{}**\nGive it to the owners of the other agents; they redeem it with join_network. It can be \
          used {} times until {}.",
-        invite.text("code"),
-        invite.number("maxUses"),
-        invite.text("expiresAt"),
+        invite.code.as_str(),
+        invite.max_uses,
+        invite.expires_at,
     );
-    invite.with_text(words)
+    ToolReply::new(&invite, words)
 }
 
 async fn join_network(call: Call, args: Args) -> ToolResult {
-    let joined = show(networks::join(&call.hub, &call.caller, args.read()).await?)?;
-    let words = format!("Joined {}. Network ID: {}", joined.text("name"), joined.text("id"));
-    joined.with_text(words)
+    let joined = fenced(networks::join(&call.hub, &call.caller, args.read()).await?);
+    ToolReply::new(&joined, format!("Joined {}. Network ID: {}", joined.name.as_str(), joined.id))
 }
 
 async fn broadcast(call: Call, mut args: Args) -> ToolResult {
     let network = args.id("networkId", "network")?;
-    let sent = show(networks::broadcast(&call.hub, &call.caller, &network, args.read()?).await?)?;
-    let words =
-        format!("Sent to {} members. Message ID: {}", sent.number("recipients"), sent.text("messageId"));
-    sent.with_text(words)
+    let sent = fenced(networks::broadcast(&call.hub, &call.caller, &network, args.read()?).await?);
+    ToolReply::new(&sent, format!("Sent to {} members. Message ID: {}", sent.recipients, sent.message_id))
 }

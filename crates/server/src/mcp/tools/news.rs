@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tandem_api::events::AckCursor;
+use tandem_api::events::{AckCursor, TypedEvent};
 use tandem_api::inbox::InboxView;
-use tandem_api::updates::UpdatesView;
+use tandem_api::text::{PeerName, PeerText};
+use tandem_api::updates::{NewsView, UpdatesView};
 use tandem_app::Invalid;
 use tandem_core::wake::Rung;
+use tandem_core::{Id, Status};
 use tandem_hub::Error;
 use tandem_hub::bus::Transport;
 use tandem_hub::feed::{Feed, FeedItem, Start};
@@ -16,8 +18,8 @@ use tandem_hub::ops::{updates, wake};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Entry, Page, ToolKind};
-use crate::mcp::call::{Args, Call, ToolReply, ToolResult, show};
-use crate::mcp::fence;
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 /// Maximum wait: less than the minute after which clients give up.
 const WAIT_SECONDS_MAX: i64 = 50;
@@ -134,7 +136,7 @@ async fn wait_for_updates(call: Call, mut args: Args) -> ToolResult {
 }
 
 async fn get_inbox(call: Call, args: Args) -> ToolResult {
-    show(news::inbox(&call.hub, &call.caller, args.read()?).await?)?.into_json()
+    ToolReply::json("", news::inbox(&call.hub, &call.caller, args.read()?).await?)
 }
 
 fn number(args: &mut Args, name: &str) -> Result<Option<i64>, Error> {
@@ -163,72 +165,61 @@ impl Call {
             wake::shown_to_model(&self.hub, &self.caller, rung, unsurfaced);
             self.sessions.set_reported(self.me(), self.session.as_deref(), cursor);
         }
-        let reported = show(view)?;
-        let words = in_words(&reported.value);
-        reported.with_text(words)
+        let view = fenced(view);
+        ToolReply::new(&view, in_words(&view))
     }
 }
 
-/// A report of news as text. Its texts are fenced already.
+/// A report of news in words. The view is fenced already.
 #[must_use]
-pub fn in_words(found: &Value) -> String {
-    let list = |name: &str| found.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-    let text =
-        |item: &Value, name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+pub fn in_words(view: &NewsView) -> String {
+    let found = &view.updates;
     let mut lines = Vec::new();
-    let tasks = [("pendingTasks", "New tasks"), ("pendingApprovals", "Waiting for your approval")];
-    for (name, title) in tasks {
-        let items = list(name);
-        if items.is_empty() {
-            continue;
+    for (tasks, title) in
+        [(&found.pending_tasks, "New tasks"), (&found.pending_approvals, "Waiting for your approval")]
+    {
+        if !tasks.is_empty() {
+            lines.push(format!("{title} ({}):", tasks.len()));
         }
-        lines.push(format!("{title} ({}):", items.len()));
-        for item in &items {
-            let (id, title) = (fence::id_in_words(&text(item, "id")), text(item, "title"));
-            lines.push(format!(
-                "- {id} from {} ({}): {title}",
-                text(item, "fromAgent"),
-                text(item, "status")
-            ));
-        }
+        lines.extend(tasks.iter().map(|task| {
+            let (from, title) = (task.from_agent.as_str(), task.title.as_str());
+            format!("- {} from {from} ({}): {title}", task.id, task.status)
+        }));
     }
-    let unread = list("unreadMessages");
-    if !unread.is_empty() {
-        lines.push(format!("Unread messages, by task ({}):", unread.len()));
-        for item in &unread {
-            let count = item.get("count").and_then(Value::as_i64).unwrap_or_default();
-            let task = fence::id_in_words(&text(item, "taskId"));
-            lines.push(format!("- {task}: {count} unread on {}", text(item, "taskTitle")));
-        }
+    if !found.unread_messages.is_empty() {
+        lines.push(format!("Unread messages, by task ({}):", found.unread_messages.len()));
     }
-    let events = list("events");
-    if !events.is_empty() {
-        lines.push(format!("Events ({}):", events.len()));
-        lines.extend(events.iter().map(|event| describe_event(event, &text)));
+    lines.extend(found.unread_messages.iter().map(|thread| {
+        let (count, title) = (thread.count, thread.task_title.as_str());
+        format!("- {}: {count} unread on {title}", thread.task_id)
+    }));
+    if !view.events.is_empty() {
+        lines.push(format!("Events ({}):", view.events.len()));
+        lines.extend(view.events.iter().map(describe_event));
     }
     if lines.is_empty() {
         return "No updates. You're all caught up.".to_owned();
     }
-    if lines.iter().any(|line| line.contains("task")) {
+    let names_a_task = found.has_updates || view.events.iter().any(|event| event.task_id.is_some());
+    if names_a_task {
         lines.push("Use get_task to read one.".to_owned());
     }
     lines.join("\n")
 }
 
-fn describe_event(event: &Value, text: &impl Fn(&Value, &str) -> String) -> String {
-    let (kind, task, data) =
-        (text(event, "type"), text(event, "taskId"), event.get("data").unwrap_or(&Value::Null));
-    let mut line = format!("- {kind}");
+fn describe_event(event: &TypedEvent) -> String {
+    let data = &event.data;
+    let mut line = format!("- {}", event.kind.as_str());
     let parts = [
-        (" on ", if task.is_empty() { task } else { fence::id_in_words(&task) }),
-        (", now ", text(data, "status")),
-        (", reason: ", text(data, "reason")),
-        (" by ", text(data, "fromAgentName")),
-        (", agent ID: ", text(data, "withAgentId")),
-        (": ", text(data, "content")),
+        (" on ", event.task_id.as_ref().map(Id::as_str)),
+        (", now ", data.status.map(Status::as_str)),
+        (", reason: ", data.reason.as_ref().map(PeerText::as_str)),
+        (" by ", data.from_agent_name.as_ref().map(PeerName::as_str)),
+        (", agent ID: ", data.with_agent_id.as_ref().map(Id::as_str)),
+        (": ", data.content.as_ref().map(PeerText::as_str)),
     ];
-    for (before, part) in parts.into_iter().filter(|(_, part)| !part.is_empty()) {
-        line = format!("{line}{before}{part}");
+    for (before, part) in parts {
+        line.extend(part.map(|part| format!("{before}{part}")));
     }
     line
 }

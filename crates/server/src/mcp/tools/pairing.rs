@@ -1,16 +1,18 @@
 //! Tools for pairing and connections.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tandem_api::connections::{
     ConnectedView, ConnectionView, Disconnected, PairingCodeView, PatchConnection, RedeemCode,
 };
 use tandem_api::tasks::PageQuery;
 use tandem_app::Invalid;
+use tandem_core::Rule;
 use tandem_hub::ops::connections;
 use tandem_hub::paging;
 
 use super::{Entry, Page, ToolKind};
-use crate::mcp::call::{Args, Call, ToolResult, show, show_list, with_tool_names};
+use crate::mcp::call::{Args, Call, with_tool_names};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     let rule = json!({"type": "string", "enum": ["auto", "require"],
@@ -84,12 +86,12 @@ pub(super) fn entries() -> Vec<Entry> {
 }
 
 async fn generate_pairing_code(call: Call, _: Args) -> ToolResult {
-    let code = show(connections::generate_code(&call.hub, &call.caller).await?)?;
+    let code = fenced(connections::generate_code(&call.hub, &call.caller).await?);
     let words = format!(
         "Pairing code: **{}**\nShare this with the other agent. Expires in 10 minutes.",
-        code.text("code")
+        code.code.as_str()
     );
-    code.with_text(words)
+    ToolReply::new(&code, words)
 }
 
 async fn connect_with_agent(call: Call, args: Args) -> ToolResult {
@@ -102,24 +104,24 @@ async fn connect_directly(call: Call, mut args: Args) -> ToolResult {
 }
 
 pub fn connected(connection: ConnectedView) -> ToolResult {
-    let connection = show(connection)?;
-    let key = match connection.value.get("publicKey") {
-        Some(Value::String(_)) => " It has a public key: tasks with it can be end-to-end encrypted.",
-        _ => "",
+    let connection = fenced(connection);
+    let key = match connection.public_key {
+        Some(_) => " It has a public key: tasks with it can be end-to-end encrypted.",
+        None => "",
     };
     let words = format!(
         "Connected with **{}** (agent ID: {}, connection ID: {}).{key}",
-        connection.text("agentName"),
-        connection.text("agentId"),
-        connection.text("connectionId"),
+        connection.agent_name.as_str(),
+        connection.agent_id,
+        connection.connection_id,
     );
-    connection.with_text(words)
+    ToolReply::new(&connection, words)
 }
 
 async fn list_connections(call: Call, args: Args) -> ToolResult {
     let query = args.read::<PageQuery>()?;
-    show_list(connections::list(&call.hub, &call.caller, query, paging::LIST).await?)?
-        .into_list("connections")
+    let list = connections::list(&call.hub, &call.caller, query, paging::LIST).await?;
+    ToolReply::list("connections", list, None)
 }
 
 async fn set_alias(call: Call, mut args: Args) -> ToolResult {
@@ -127,30 +129,33 @@ async fn set_alias(call: Call, mut args: Args) -> ToolResult {
     if !args.0.contains_key("alias") {
         return Err(Invalid::field("alias", "is required; null clears it").into());
     }
-    let changed = connections::change(&call.hub, &call.caller, &connection, args.read()?).await?;
-    let changed = show(changed)?;
-    let words = match changed.value.get("alias").and_then(Value::as_str) {
-        Some(alias) => format!("Alias set: {alias}"),
+    let changed = fenced(connections::change(&call.hub, &call.caller, &connection, args.read()?).await?);
+    let words = match &changed.alias {
+        Some(alias) => format!("Alias set: {}", alias.as_str()),
         None => "Alias cleared.".to_owned(),
     };
-    changed.with_text(words)
+    ToolReply::new(&changed, words)
 }
 
 async fn set_approval_rule(call: Call, mut args: Args) -> ToolResult {
     let connection = args.id("connectionId", "connection")?;
     let rule = args.take("rule")?;
-    args.0.insert("approval".to_owned(), rule.clone().into());
+    args.0.insert("approval".to_owned(), rule.into());
     let changing = async {
         connections::change(&call.hub, &call.caller, &connection, args.read::<PatchConnection>()?).await
     };
-    let changed = changing.await.map_err(|error| with_tool_names(error, &[("rule", "approval")]))?;
-    let meaning = if rule == "require" { "wait for your approval" } else { "are let in at once" };
-    show(changed)?.with_text(format!("Approval rule set to {rule}: tasks from this connection {meaning}."))
+    let changed = fenced(changing.await.map_err(|error| with_tool_names(error, &[("rule", "approval")]))?);
+    let words = match changed.approval {
+        Some(Rule::Require) => {
+            "Approval rule set to require: tasks from this connection wait for your approval."
+        }
+        _ => "Approval rule set to auto: tasks from this connection are let in at once.",
+    };
+    ToolReply::new(&changed, words)
 }
 
 async fn disconnect(call: Call, mut args: Args) -> ToolResult {
     let connection = args.id("connection_id", "connection")?;
-    let ended = show(connections::disconnect(&call.hub, &call.caller, &connection).await?)?;
-    let words = format!("Disconnected. Cancelled tasks: {}.", ended.number("cancelledTasks"));
-    ended.with_text(words)
+    let ended = fenced(connections::disconnect(&call.hub, &call.caller, &connection).await?);
+    ToolReply::new(&ended, format!("Disconnected. Cancelled tasks: {}.", ended.cancelled_tasks))
 }

@@ -1,12 +1,13 @@
 //! Tools for messages, receipts and usage.
 
-use serde_json::{Value, json};
 use tandem_api::messages::{DeletedMessage, MessageView, SendMessage};
 use tandem_api::tasks::{AcknowledgedView, ReadView, RepliedView, ReplyTask, ReportUsage, UsageView};
+use tandem_api::text::HubText;
 use tandem_hub::ops::{messages, models, receipts, tasks};
 
 use super::{Entry, ToolKind};
-use crate::mcp::call::{Args, Call, ToolReply, ToolResult, show};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     let task = |entry: Entry| entry.id("taskId");
@@ -79,9 +80,8 @@ async fn send_message(call: Call, args: Args) -> ToolResult {
 }
 
 pub fn sent(message: MessageView) -> ToolResult {
-    let sent = show(message)?;
-    let words = format!("Message sent. Message ID: {}", sent.text("id"));
-    sent.with_text(words)
+    let sent = fenced(message);
+    ToolReply::new(&sent, format!("Message sent. Message ID: {}", sent.id))
 }
 
 async fn send_reply(call: Call, args: Args) -> ToolResult {
@@ -92,15 +92,11 @@ async fn send_reply(call: Call, args: Args) -> ToolResult {
 }
 
 pub fn shown_reply(replied: RepliedView) -> ToolResult {
-    let replied = show(replied)?;
-    let message = replied.value.get("message").and_then(|message| message.get("id")).and_then(Value::as_str);
-    let words = format!(
-        "Reply sent. Message ID: {}. The task is {} now. {}",
-        message.unwrap_or_default(),
-        replied.text("status"),
-        replied.text("note"),
-    );
-    replied.with_text(words.trim_end())
+    let replied = fenced(replied);
+    let note = replied.note.as_ref().map_or("", HubText::as_str);
+    let (message, status) = (&replied.message.id, replied.task.status);
+    let words = format!("Reply sent. Message ID: {message}. The task is {status} now. {note}");
+    ToolReply::new(&replied, words.trim_end())
 }
 
 async fn task_read(call: Call, mut args: Args) -> ToolResult {
@@ -112,33 +108,26 @@ async fn task_read(call: Call, mut args: Args) -> ToolResult {
 pub fn shown_messages(read: ReadView) -> ToolResult {
     let more = read.unread_count;
     let note = (more > 0).then(|| format!("There are {more} more. Call again to read them"));
-    Ok(ToolReply { note, ..show(read)?.into_json()? })
+    Ok(ToolReply { note, ..ToolReply::json("", read)? })
 }
 
 async fn message_ack(call: Call, mut args: Args) -> ToolResult {
-    let done = show(receipts::acknowledge(&call.hub, &call.caller, &args.id("taskId", "task")?).await?)?;
-    let count = done.value.get("messageIds").and_then(Value::as_array).map_or(0, Vec::len);
-    done.with_text(format!("Acknowledged. Messages: {count}."))
+    let done = fenced(receipts::acknowledge(&call.hub, &call.caller, &args.id("taskId", "task")?).await?);
+    ToolReply::new(&done, format!("Acknowledged. Messages: {}.", done.message_ids.len()))
 }
 
 async fn delete_message(call: Call, mut args: Args) -> ToolResult {
     let task = args.id("taskId", "task")?;
     let message = call.hub.on_task(&call.caller, &task, args.id("messageId", "message")).await?;
-    show(messages::delete(&call.hub, &call.caller, &task, &message).await?)?.with_text("Message deleted.")
+    let deleted = messages::delete(&call.hub, &call.caller, &task, &message).await?;
+    ToolReply::new(&fenced(deleted), "Message deleted.")
 }
 
 async fn report_usage(call: Call, args: Args) -> ToolResult {
     let (task, body) = call.on_task(args).await?;
-    let usage = show(tasks::report_usage(&call.hub, &call.caller, &task, body).await?)?;
-    let dollars = |field: &str| usage.value.get(field).unwrap_or(&json!(0)).to_string();
-    let paused = match usage.value.get("paused") {
-        Some(Value::Bool(true)) => " The task is paused (input-required).",
-        _ => "",
-    };
-    let words = format!(
-        "Deducted ${}. The initiator's remaining balance: ${}.{paused}",
-        dollars("deducted"),
-        dollars("balance")
-    );
-    usage.with_text(words)
+    let usage = fenced(tasks::report_usage(&call.hub, &call.caller, &task, body).await?);
+    let (deducted, balance) = (usage.deducted.number(), usage.balance.number());
+    let paused = if usage.paused { " The task is paused (input-required)." } else { "" };
+    let words = format!("Deducted ${deducted}. The initiator's remaining balance: ${balance}.{paused}");
+    ToolReply::new(&usage, words)
 }

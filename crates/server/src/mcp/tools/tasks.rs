@@ -1,16 +1,17 @@
 //! Tools for creating, reading and changing tasks.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tandem_api::tasks::{
     CreateTask, Heartbeat, PageQuery, PatchTask, ReassignTask, RetryTask, TaskView, TasksQuery, ThreadView,
     WithReason,
 };
 use tandem_api::text::HubText;
-use tandem_core::Status;
+use tandem_core::{Approval, Status};
 use tandem_hub::ops::{models, tasks};
 
 use super::{Entry, ToolKind};
-use crate::mcp::call::{Args, Call, FencedJson, ToolReply, ToolResult, show, show_list};
+use crate::mcp::call::{Args, Call};
+use crate::mcp::reply::{ToolReply, ToolResult, fenced};
 
 pub(super) fn entries() -> Vec<Entry> {
     [made_and_found(), moved_on()].concat()
@@ -150,19 +151,12 @@ struct ListTasks {
 }
 
 /// The status of a task in text, and what the caller can do next.
-fn status_text(task: &FencedJson, did: &str) -> String {
-    let next = task.value.get("nextStatuses").and_then(Value::as_array);
-    let next: Vec<&str> = next.into_iter().flatten().filter_map(Value::as_str).collect();
+fn status_text(task: &TaskView, did: &str) -> String {
+    let next: Vec<&str> = task.next_statuses.iter().map(|status| status.as_str()).collect();
     let next = if next.is_empty() { "none".to_owned() } else { next.join(", ") };
-    let held = match task.text("approvalStatus") {
-        "pending" => ", waiting for its target's approval",
-        _ => "",
-    };
-    format!(
-        "{did} Task ID: {} (status: {}{held}). You may set it to: {next}.",
-        task.text("id"),
-        task.text("status")
-    )
+    let is_held = task.approval_status == Some(Approval::Pending);
+    let held = if is_held { ", waiting for its target's approval" } else { "" };
+    format!("{did} Task ID: {} (status: {}{held}). You may set it to: {next}.", task.id, task.status)
 }
 
 async fn create_task(call: Call, args: Args) -> ToolResult {
@@ -183,14 +177,13 @@ pub fn created(task: TaskView) -> ToolResult {
              messages and the result."
         }
     };
-    let task = show(task)?;
-    let words = format!("{}\n{next}", status_text(&task, "Task created."));
-    task.with_text(words)
+    let task = fenced(task);
+    ToolReply::new(&task, format!("{}\n{next}", status_text(&task, "Task created.")))
 }
 
 async fn list_tasks(call: Call, args: Args) -> ToolResult {
     let list = models::tasks(&call.hub, &call.caller, args.read::<TasksQuery>()?).await?;
-    show_list(list)?.into_list("tasks")?.or_if_empty("tasks", "No tasks found.")
+    ToolReply::list("tasks", list, Some("No tasks found."))
 }
 
 async fn get_task(call: Call, args: Args) -> ToolResult {
@@ -202,7 +195,7 @@ async fn get_task(call: Call, args: Args) -> ToolResult {
 pub fn shown_thread(thread: ThreadView) -> ToolResult {
     let note = thread.older_messages_cursor.as_ref().map(HubText::as_str);
     let note = note.map(|cursor| format!("There are older messages. Call again with cursor {cursor}"));
-    Ok(ToolReply { note, ..show(thread)?.into_json()? })
+    Ok(ToolReply { note, ..ToolReply::json("", thread)? })
 }
 
 async fn update_task_status(call: Call, mut args: Args) -> ToolResult {
@@ -216,9 +209,8 @@ async fn update_task_status(call: Call, mut args: Args) -> ToolResult {
 }
 
 pub(super) async fn moved(call: &Call, task: TaskView, did: &str) -> ToolResult {
-    let task = show(models::task(&call.hub, &call.caller, task).await?)?;
-    let words = status_text(&task, did);
-    task.with_text(words)
+    let task = fenced(models::task(&call.hub, &call.caller, task).await?);
+    ToolReply::new(&task, status_text(&task, did))
 }
 
 async fn heartbeat(call: Call, args: Args) -> ToolResult {
