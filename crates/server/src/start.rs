@@ -4,12 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use rmcp::ServerHandler;
 use tandem_hub::start::Started;
 use tandem_hub::{Config, Hub};
 use tokio::net::TcpListener;
 
 use crate::http::serve;
-use crate::mcp::{Extension, Sessions};
+use crate::mcp::{self, Sessions};
 use crate::rest;
 
 /// Interval of the check for idle MCP sessions.
@@ -44,8 +46,7 @@ pub struct Server {
     started: Started,
     /// The MCP sessions. They end with the key that opened them.
     pub sessions: Arc<Sessions>,
-    /// Additions to MCP by an embedding program; none by default.
-    pub mcp_extension: Option<Arc<dyn Extension>>,
+    mcp: Router<Hub>,
 }
 
 impl Server {
@@ -55,7 +56,13 @@ impl Server {
         let sessions: Arc<Sessions> = Arc::default();
         let ending = Arc::clone(&sessions);
         started.hub.access.on_key_end(move |agent| ending.end_all(agent));
-        Self { started, sessions, mcp_extension: None }
+        let mcp = mcp::routes(&started.hub, &sessions, |handler| handler);
+        Self { started, sessions, mcp }
+    }
+
+    /// Serves MCP with a handler around the hub's, for a program that embeds the server and offers more.
+    pub fn extend_mcp<H: ServerHandler>(&mut self, extend: fn(mcp::Handler) -> H) {
+        self.mcp = mcp::routes(&self.started.hub, &self.sessions, extend);
     }
 
     #[must_use]
@@ -71,7 +78,7 @@ impl Server {
         }
         let workers = self.started.start_workers();
         let idle = tokio::spawn(end_idle_sessions(Arc::clone(&hub), Arc::clone(&self.sessions)));
-        let router = rest::router(Arc::clone(&hub), &self.sessions, self.mcp_extension);
+        let router = rest::router(Arc::clone(&hub), self.mcp);
         let deadline = serve::serve(listener, router, hub, stop).await;
         idle.abort();
         let _ = idle.await;

@@ -5,21 +5,23 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use tokio_util::sync::{DropGuard, WaitForCancellationFutureOwned};
+use tokio_util::sync::DropGuard;
 
-use crate::mcp::sessions::{OpenStream, SessionHandle};
+use crate::mcp::sessions::{OpenStream, Session};
 
 /// The body of a server stream. It ends when the stream should.
 pub(crate) struct StreamBody {
     body: Body,
-    ended: Pin<Box<WaitForCancellationFutureOwned>>,
+    ended: BoxFuture<'static, ()>,
     _open: OpenStream,
 }
 
 impl StreamBody {
     pub(crate) fn new(body: Body, open: OpenStream) -> Self {
-        Self { body, ended: Box::pin(open.read.clone().cancelled_owned()), _open: open }
+        Self { body, ended: open.ended().boxed(), _open: open }
     }
 }
 
@@ -31,7 +33,7 @@ impl HttpBody for StreamBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.ended.as_mut().poll(context).is_ready() {
+        if self.ended.poll_unpin(context).is_ready() {
             return Poll::Ready(None);
         }
         Pin::new(&mut self.body).poll_frame(context)
@@ -41,14 +43,14 @@ impl HttpBody for StreamBody {
 /// The body of a response within a session. It keeps the session alive until it is read.
 pub(crate) struct AnswerBody {
     body: Body,
-    _handle: Arc<SessionHandle>,
+    _session: Arc<Session>,
     /// Signals the call when the client stops reading.
     _read: Option<DropGuard>,
 }
 
 impl AnswerBody {
-    pub(crate) fn new(body: Body, handle: Arc<SessionHandle>, read: Option<DropGuard>) -> Self {
-        Self { body, _handle: handle, _read: read }
+    pub(crate) fn new(body: Body, session: Arc<Session>, read: Option<DropGuard>) -> Self {
+        Self { body, _session: session, _read: read }
     }
 }
 

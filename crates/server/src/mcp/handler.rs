@@ -1,21 +1,16 @@
 //! The MCP server handler.
-#![expect(
-    deprecated,
-    reason = "logging is deprecated from 2026-07-28 on, and is for the revisions before it"
-)]
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::request::Parts;
 use futures_util::FutureExt as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
     CustomRequest, CustomResult, ErrorCode, Extensions, GetPromptRequestParams, GetPromptResponse,
-    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -27,11 +22,11 @@ use tracing::{Instrument as _, Span};
 
 use crate::http::visitor::Visitor;
 use crate::mcp::call::{Args, Call};
-use crate::mcp::reply::{to_result, with_warnings};
+use crate::mcp::reply::{rpc, to_result, with_warnings};
 use crate::mcp::sessions::{SessionId, Sessions};
 use crate::mcp::tools::{self, ToolSet};
-use crate::mcp::wake::Reserved;
-use crate::mcp::{ClientDisconnect, Extension, Offers, SESSION, prompts, resources, wake};
+use crate::mcp::wake::{self, InboxFeed};
+use crate::mcp::{ClientDisconnect, SESSION, prompts, resources};
 
 /// The instructions for the client's model.
 pub const INSTRUCTIONS: &str = "\
@@ -57,10 +52,11 @@ const HAVE_PARAMS: [&str; 5] =
 
 /// The handler of one request or session.
 #[derive(Debug, Clone)]
-pub(crate) struct Handler {
-    pub(crate) hub: Hub,
+pub struct Handler {
+    hub: Hub,
     pub(crate) sessions: Arc<Sessions>,
-    pub(crate) extension: Option<Arc<dyn Extension>>,
+    /// The feed of a request that listens. It was opened before, as long as that could still be refused.
+    inbox: Arc<Mutex<Option<InboxFeed>>>,
 }
 
 /// The HTTP request of a message.
@@ -83,8 +79,13 @@ fn set(extensions: &Extensions) -> ToolSet {
 }
 
 impl Handler {
-    fn offers(&self) -> Option<&Offers> {
-        self.extension.as_deref().map(Extension::offers)
+    pub(crate) fn new(hub: &Hub, sessions: &Arc<Sessions>) -> Self {
+        Self { hub: Arc::clone(hub), sessions: Arc::clone(sessions), inbox: Arc::default() }
+    }
+
+    /// The handler of a request that listens.
+    pub(crate) fn with_inbox(&self, inbox: InboxFeed) -> Self {
+        Self { inbox: Arc::new(Mutex::new(Some(inbox))), ..self.clone() }
     }
 
     fn call(&self, extensions: &Extensions) -> Result<Call, ErrorData> {
@@ -103,16 +104,13 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder()
+        let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
             .enable_completions()
             .build();
-        if self.extension.is_some() {
-            capabilities.logging = Some(JsonObject::new());
-        }
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("tandem", env!("CARGO_PKG_VERSION")).with_title("Tandem"))
             .with_instructions(INSTRUCTIONS)
@@ -130,14 +128,11 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = tools::list(set(&context.extensions));
-        list.extend(self.offers().into_iter().flat_map(|offers| offers.tools.clone()));
-        Ok(ListToolsResult::with_all_items(list))
+        Ok(ListToolsResult::with_all_items(tools::list(set(&context.extensions))))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let offered = || self.offers()?.tools.iter().find(|tool| tool.name == name).cloned();
-        tools::find(ToolSet::Full, name).map(|entry| entry.tool().clone()).or_else(offered)
+        tools::find(ToolSet::Full, name).map(|entry| entry.tool().clone())
     }
 
     async fn call_tool(
@@ -145,11 +140,6 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Some(extension) = &self.extension
-            && let Some(answer) = extension.call(&request, &context).await
-        {
-            return answer;
-        }
         let call = self.call(&context.extensions)?;
         let Some(tool) = tools::find(set(&context.extensions), &request.name) else {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
@@ -180,9 +170,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let mut list = resources::list();
-        list.extend(self.offers().into_iter().flat_map(|offers| offers.resources.clone()));
-        Ok(ListResourcesResult::with_all_items(list))
+        Ok(ListResourcesResult::with_all_items(resources::list()))
     }
 
     async fn list_resource_templates(
@@ -190,9 +178,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = resources::templates();
-        list.extend(self.offers().into_iter().flat_map(|offers| offers.templates.clone()));
-        Ok(ListResourceTemplatesResult::with_all_items(list))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
     }
 
     async fn read_resource(
@@ -200,9 +186,6 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        if let Some(answer) = self.extension.as_ref().and_then(|extension| extension.read(&request.uri)) {
-            return Ok(answer?.into());
-        }
         let call = self.call(&context.extensions)?;
         Ok(resources::read(&call, &request.uri).instrument(span(&context.extensions)).await?.into())
     }
@@ -212,9 +195,6 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if self.extension.as_ref().is_some_and(|extension| extension.accepts_subscription(&request.uri)) {
-            return Ok(());
-        }
         if request.uri != resources::INBOX {
             return Err(resources::not_subscribable(&request.uri));
         }
@@ -247,8 +227,12 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let call = self.call(&context.request_context().extensions)?;
-        let reserved = parts(&context.request_context().extensions)?.extensions.get::<Reserved>().cloned();
-        wake::listen(&self.hub, call.me(), reserved, &context).await
+        let reserved = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let inbox = match reserved {
+            Some(inbox) => inbox,
+            None => InboxFeed::open(&self.hub, call.me()).await.map_err(|error| rpc(&error))?,
+        };
+        wake::listen(inbox, &context).await
     }
 
     async fn on_custom_request(
@@ -262,17 +246,6 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(why, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
-    }
-
-    async fn set_level(
-        &self,
-        _: SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        if self.extension.is_some() {
-            return Ok(());
-        }
-        Err(ErrorData::method_not_found::<SetLevelRequestMethod>())
     }
 
     async fn complete(
@@ -292,9 +265,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let mut list = prompts::list();
-        list.extend(self.offers().into_iter().flat_map(|offers| offers.prompts.clone()));
-        Ok(ListPromptsResult::with_all_items(list))
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
     }
 
     async fn get_prompt(
@@ -302,9 +273,6 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        if let Some(answer) = self.extension.as_ref().and_then(|extension| extension.prompt(&request)) {
-            return answer;
-        }
         let call = self.call(&context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
         let getting = prompts::get(&call, &request.name, &arguments);

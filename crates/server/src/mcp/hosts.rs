@@ -5,20 +5,34 @@
 
 use std::net::IpAddr;
 
-use axum::http::uri::Authority;
-use axum::http::{HeaderMap, header};
+use axum::extract::Request;
+use axum::http::uri::{Authority, Scheme};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use tandem_api::error::Code;
 use tandem_hub::{Config, Error};
 
-use crate::mcp::foreign_host;
+/// Characters of an unknown host that are repeated in the response and in the log.
+const HOST_CHARS_MAX: usize = 100;
+/// Hosts whose pages may use MCP over http, at any port.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Host names from the settings, some with a port.
+/// Host names from the settings, some with a port, and the origins of web pages that may use MCP.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts(Vec<Authority>);
+pub(crate) struct Hosts {
+    names: Vec<Authority>,
+    origins: Vec<(Scheme, Authority)>,
+}
 
 impl Hosts {
     pub(crate) fn new(config: &Config) -> Self {
-        let public = config.public_address().map(|url| split_url(url).1);
-        Self(public.into_iter().chain(listed(config)).filter_map(|name| name.parse().ok()).collect())
+        let public: Option<Uri> = config.public_address().and_then(|url| url.parse().ok());
+        let public = public.map(Uri::into_parts).and_then(|parts| parts.scheme.zip(parts.authority));
+        let listed = config.mcp_hosts.split(',').filter_map(|name| name.trim().parse::<Authority>().ok());
+        let listed: Vec<Authority> = listed.collect();
+        let names = public.iter().map(|(_, name)| name.clone()).chain(listed.iter().cloned()).collect();
+        let of_listed =
+            listed.iter().flat_map(|name| [Scheme::HTTP, Scheme::HTTPS].map(|scheme| (scheme, name.clone())));
+        Self { names, origins: public.iter().cloned().chain(of_listed).collect() }
     }
 
     /// Whether MCP is served under this `Host`.
@@ -30,16 +44,44 @@ impl Hosts {
         };
         name.eq_ignore_ascii_case("localhost")
             || name.parse::<IpAddr>().is_ok()
-            || self.0.iter().any(is_listed)
+            || self.names.iter().any(is_listed)
     }
 
-    /// Refuses a request for an unknown host name. The SDK refuses a request without a valid one.
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Error> {
-        match of_request(headers) {
-            Some(host) if !self.accept(&host) => Err(foreign_host("host", host.as_str())),
-            _ => Ok(()),
+    /// Refuses a request for an unknown host name, and one of a web page that may not use MCP.
+    pub(crate) fn check(&self, request: &Request) -> Result<(), Error> {
+        let host = of_request(request.headers()).or_else(|| request.uri().authority().cloned());
+        let Some(host) = host else {
+            return Err(Error::new(Code::Validation, "the request has no valid Host header"));
+        };
+        if !self.accept(&host) {
+            return Err(foreign("host", host.as_str()));
         }
+        for origin in request.headers().get_all(header::ORIGIN) {
+            if !self.accept_origin(origin) {
+                return Err(foreign("origin", &String::from_utf8_lossy(origin.as_bytes())));
+            }
+        }
+        Ok(())
     }
+
+    fn accept_origin(&self, origin: &HeaderValue) -> bool {
+        let origin = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok()).map(Uri::into_parts);
+        let Some((scheme, page)) = origin.and_then(|parts| parts.scheme.zip(parts.authority)) else {
+            return false;
+        };
+        let is_local = LOCAL.iter().any(|local| page.host().eq_ignore_ascii_case(local));
+        let is_listed = |(known_scheme, known): &(Scheme, Authority)| {
+            *known_scheme == scheme
+                && known.host().eq_ignore_ascii_case(page.host())
+                && port(&scheme, known) == port(&scheme, &page)
+        };
+        (is_local && scheme == Scheme::HTTP) || self.origins.iter().any(is_listed)
+    }
+}
+
+/// The port of an origin, which leaves out the usual one of its scheme.
+fn port(scheme: &Scheme, authority: &Authority) -> u16 {
+    authority.port_u16().unwrap_or(if *scheme == Scheme::HTTPS { 443 } else { 80 })
 }
 
 /// The `Host` of a request.
@@ -47,36 +89,13 @@ pub(crate) fn of_request(headers: &HeaderMap) -> Option<Authority> {
     headers.get(header::HOST)?.to_str().ok()?.parse().ok()
 }
 
-/// The origins of web pages that may use MCP.
-pub(crate) fn origins(config: &Config) -> Vec<String> {
-    let mut origins: Vec<String> =
-        ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(str::to_owned).to_vec();
-    if let Some(url) = config.public_address() {
-        let (scheme, authority) = split_url(url);
-        origins.push(origin(scheme, authority));
-    }
-    for host in listed(config) {
-        origins.extend(["http", "https"].map(|scheme| origin(scheme, host)));
-    }
-    origins
-}
-
-/// An origin as the SDK compares it: always with a port.
-fn origin(scheme: &str, authority: &str) -> String {
-    match (authority.contains(':'), scheme) {
-        (true, _) => format!("{scheme}://{authority}"),
-        (false, "https") => format!("https://{authority}:443"),
-        (false, _) => format!("{scheme}://{authority}:80"),
-    }
-}
-
-/// The host names in `mcp_hosts`.
-fn listed(config: &Config) -> impl Iterator<Item = &str> {
-    config.mcp_hosts.split(',').map(str::trim).filter(|host| !host.is_empty())
-}
-
-/// Scheme and authority of a URL.
-fn split_url(url: &str) -> (&str, &str) {
-    let (scheme, rest) = url.split_once("://").unwrap_or_default();
-    (scheme, rest.split('/').next().unwrap_or_default())
+/// The error for an unknown host or origin. The operator finds the same in the log.
+fn foreign(what: &str, value: &str) -> Error {
+    let value: String = value.chars().take(HOST_CHARS_MAX).collect();
+    tracing::warn!(%what, %value, "refused an MCP request; mcp_hosts or public_url can allow its host name");
+    let why = format!(
+        "MCP is not served for the {what} {value}; the operator can add its host name to the setting mcp_hosts, or set \
+         public_url"
+    );
+    Error::new(Code::ForeignHost, why)
 }

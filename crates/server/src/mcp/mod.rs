@@ -5,7 +5,6 @@
 
 mod bodies;
 mod call;
-mod extension;
 pub mod fence;
 mod forward;
 mod handler;
@@ -16,6 +15,7 @@ mod reply;
 mod resources;
 mod sampling;
 mod schema;
+mod sdk;
 mod sessions;
 pub mod shared;
 mod tools;
@@ -27,89 +27,73 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use futures_util::FutureExt as _;
-use http_body_util::BodyExt as _;
-use rmcp::model::{ErrorCode, ProtocolVersion};
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tandem_core::AgentId;
+use rmcp::ServerHandler;
+use rmcp::model::ProtocolVersion;
+use tandem_api::error::Code;
+use tandem_hub::{Caller, Error, Hub};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use tandem_api::error::Code;
-use tandem_hub::{Caller, Config, Error, Hub};
-
-use crate::http::input::SMALL_BYTES_MAX;
 use crate::http::nodes::PassedOn;
 use crate::http::visitor::Authenticated;
 use crate::http::{ApiError, Json};
 use crate::mcp::bodies::{AnswerBody, StreamBody};
-pub use crate::mcp::extension::{Extension, Offers};
 use crate::mcp::forward::Owner;
-use crate::mcp::handler::Handler;
+pub use crate::mcp::handler::Handler;
 use crate::mcp::hosts::Hosts;
 use crate::mcp::message::Read;
-use crate::mcp::sessions::SessionError;
+use crate::mcp::sdk::Sdk;
 pub use crate::mcp::sessions::{SESSIONS_MAX, Sessions};
-use crate::mcp::wake::{InboxFeed, Reserved};
-use crate::mcp::workers::Workers;
+use crate::mcp::sessions::{Session, SessionError};
+use crate::mcp::wake::InboxFeed;
 
 /// Size limit of a request: a file of 50 MiB in base64, and the call around it.
 const BODY_BYTES_MAX: usize = 72 * 1024 * 1024;
 /// The path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
-/// Characters of an unknown host that are repeated in the response and in the log.
-const HOST_CHARS_MAX: usize = 100;
 /// What a session costs, mostly in the SDK's channels.
 const SESSION_BYTES: usize = 64 * 1024;
 /// The header with the session id.
 const SESSION: &str = "mcp-session-id";
+/// The header with the revision of the protocol.
+const VERSION: &str = "mcp-protocol-version";
 
 #[derive(Clone)]
 struct Surface {
     hub: Hub,
     sessions: Arc<Sessions>,
-    service: Service,
     hosts: Hosts,
+    sdk: Sdk,
 }
 
-type Service = StreamableHttpService<Handler, Workers>;
-
-/// The routes of `/mcp`.
-pub(crate) fn routes(
+/// The routes of `/mcp`, with a handler around the hub's.
+pub(crate) fn routes<H: ServerHandler>(
     hub: &Hub,
     sessions: &Arc<Sessions>,
-    extension: Option<Arc<dyn Extension>>,
+    extend: fn(Handler) -> H,
 ) -> Router<Hub> {
-    let handler = Handler { hub: Arc::clone(hub), sessions: Arc::clone(sessions), extension };
-    let service =
-        Service::new(move || Ok(handler.clone()), Arc::clone(&sessions.workers), config(&hub.config));
-    let hosts = Hosts::new(&hub.config);
-    let surface = Surface { hub: Arc::clone(hub), sessions: Arc::clone(sessions), service, hosts };
+    let surface = Surface {
+        hub: Arc::clone(hub),
+        sessions: Arc::clone(sessions),
+        hosts: Hosts::new(&hub.config),
+        sdk: sdk::new(Handler::new(hub, sessions), extend),
+    };
     let endpoint = async move |Authenticated(caller): Authenticated, request: Request| {
         endpoint(&surface, caller, request).await.map_err(ApiError)
     };
     Router::new().route(PATH, any(endpoint))
 }
 
-/// The SDK checks origins. It would refuse IP addresses that the hub does not know to be its own, so hosts are checked
-/// here.
-fn config(config: &Config) -> StreamableHttpServerConfig {
-    StreamableHttpServerConfig::default()
-        .disable_allowed_hosts()
-        .with_allowed_origins(hosts::origins(config))
-        .enforce_origin_validation()
-        .with_json_response(true)
-        .with_max_request_body_bytes(BODY_BYTES_MAX)
-}
-
 async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Result<Response, Error> {
     let hub = &surface.hub;
-    surface.hosts.check(request.headers())?;
+    surface.hosts.check(&request)?;
     match session_of(request.headers()).map(|id| forward::owner(hub, &id)) {
-        None => {}
+        // A session id of another revision must not be trusted later.
+        None => drop(request.headers_mut().remove(SESSION)),
         // A node passes on what a client has sent, and never what another node has.
         Some(Owner::Other(_)) if request.extensions().get::<PassedOn>().is_some() => return Err(no_session()),
         Some(Owner::Other(node)) => return forward::forward(hub, &node, caller.address.ip, request).await,
@@ -124,73 +108,57 @@ async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Re
 }
 
 /// Handles a request for a session of this node, or for none.
-async fn respond(surface: &Surface, caller: Caller, mut request: Request) -> Result<Response, Error> {
-    let Surface { hub, sessions, service, .. } = surface;
-    let me = caller.agent.clone();
-    let method = request.method().clone();
-    let Some(id) = session_of(request.headers()) else {
-        // An unchecked session id must not be trusted later.
-        request.headers_mut().remove(SESSION);
-        return match method {
-            Method::DELETE => Err(no_session()),
-            Method::POST => match message::read(hub, &caller, request).await? {
-                Read::Message(request, method) => begin(surface, caller, request, method).await,
-                Read::Broken(refusal) => Ok(refusal),
-            },
-            _ => answer(service, request).await,
-        };
+async fn respond(surface: &Surface, caller: Caller, request: Request) -> Result<Response, Error> {
+    let session = match session_of(request.headers()) {
+        Some(id) => Some(enter(surface, &caller, &id)?),
+        None => None,
     };
-    let entered = sessions.enter(&id, &me, hub.time());
-    let handle = entered.map_err(|refused| match refused {
-        SessionError::Unknown => no_session(),
-        SessionError::Foreign => Error::new(Code::ForeignSession, "this session belongs to another key"),
-    })?;
-    match method {
-        Method::GET if resumes_an_answer(request.headers()) => {
-            let response = answer(service, request).await?;
-            Ok(response.map(|body| Body::new(AnswerBody::new(body, handle, None))))
+    match (request.method(), session) {
+        (&Method::POST, Some(session)) => ask(surface, &caller, session, request).await,
+        (&Method::POST, None) => begin(surface, caller, request).await,
+        (&Method::GET, Some(session)) if resumes_an_answer(request.headers()) => {
+            let response = answer(surface, request, None).await?;
+            Ok(response.map(|body| Body::new(AnswerBody::new(body, session, None))))
         }
-        Method::GET => {
-            drop(handle);
-            open_stream(surface, &me, &id, request).await
-        }
-        Method::DELETE => {
-            // The SDK checks the host and the origin. It must not end the session, which lives until all responses in
-            // it are read.
-            request.headers_mut().insert(SESSION, HeaderValue::from_static("none"));
-            let checked = answer(service, request).await?;
-            if !checked.status().is_success() {
-                return Ok(checked);
-            }
-            sessions.end(&id);
+        (&Method::GET, Some(session)) => open_stream(surface, session, request).await,
+        (&Method::DELETE, Some(session)) => {
+            check_version(request.headers())?;
+            // The SDK's session lives until all responses in it are read.
+            surface.sessions.end(&session.id);
             Ok(Json(serde_json::json!({ "ended": true })).into_response())
         }
-        Method::POST => {
-            let (mut parts, body) = match message::read(hub, &caller, request).await? {
-                Read::Message(request, _) => request.into_parts(),
-                Read::Broken(refusal) => return Ok(refusal),
-            };
-            let disconnect = CancellationToken::new();
-            parts.extensions.insert(ClientDisconnect(disconnect.clone()));
-            let read = disconnect.drop_guard();
-            let response = answer(service, Request::from_parts(parts, body)).await?;
-            if response.status().is_server_error() && sessions.enter(&id, &me, hub.time()).is_err() {
-                // The session ended during the request.
-                return Err(no_session());
-            }
-            Ok(response.map(|body| Body::new(AnswerBody::new(body, handle, Some(read)))))
-        }
-        _ => answer(service, request).await,
+        (&Method::DELETE, None) => Err(no_session()),
+        _ => answer(surface, request, None).await,
     }
+}
+
+/// Enters a session of the caller.
+fn enter(surface: &Surface, caller: &Caller, id: &str) -> Result<Arc<Session>, Error> {
+    let entered = surface.sessions.enter(id, &caller.agent, surface.hub.time());
+    entered.map_err(|refused| match refused {
+        SessionError::Unknown => no_session(),
+        SessionError::Foreign => Error::new(Code::ForeignSession, "this session belongs to another key"),
+    })
 }
 
 /// The session id of a message, in protocol revisions that have sessions.
 fn session_of(headers: &HeaderMap) -> Option<String> {
-    let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+    let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
     if version.is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE.as_str()) {
         return None;
     }
     Some(headers.get(SESSION)?.to_str().unwrap_or_default().to_owned())
+}
+
+/// Refuses a revision of the protocol that does not exist. The SDK does this for requests that it sees.
+fn check_version(headers: &HeaderMap) -> Result<(), Error> {
+    let is_known = |given: &HeaderValue| {
+        ProtocolVersion::KNOWN_VERSIONS.iter().any(|version| given.as_bytes() == version.as_str().as_bytes())
+    };
+    match headers.get(VERSION).is_none_or(is_known) {
+        true => Ok(()),
+        false => Err(Error::new(Code::Validation, "this MCP-Protocol-Version is not supported")),
+    }
 }
 
 /// Whether a client asks for the rest of a response: its event id ends with a slash and the request number.
@@ -208,54 +176,6 @@ impl ClientDisconnect {
     }
 }
 
-/// Passes a request to the SDK. Its plain-text errors are converted to the hub's error format.
-async fn answer(service: &Service, request: Request) -> Result<Response, Error> {
-    let origin = request.headers().get(header::ORIGIN).cloned();
-    let is_json = message::is_json(request.headers());
-    let response = service.handle(request).await.map(|body| Body::new(body.map_err(|never| match never {})));
-    let status = response.status();
-    let content = response.headers().get(header::CONTENT_TYPE);
-    if !status.is_client_error() || content.is_some_and(|content| content == "application/json") {
-        return Ok(response);
-    }
-    let allow = response.headers().get(header::ALLOW).cloned();
-    let said = axum::body::to_bytes(response.into_body(), SMALL_BYTES_MAX).await.unwrap_or_default();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let code = match status {
-        StatusCode::FORBIDDEN => {
-            let origin = origin.as_ref().map(|origin| String::from_utf8_lossy(origin.as_bytes()));
-            return Err(foreign_host("origin", &origin.unwrap_or_default()));
-        }
-        StatusCode::NOT_ACCEPTABLE => Code::NotAcceptable,
-        StatusCode::METHOD_NOT_ALLOWED => {
-            let mut refused = ApiError(Error::new(Code::MethodNotAllowed, said)).into_response();
-            let allow = allow.unwrap_or(HeaderValue::from_static("GET, POST, DELETE"));
-            refused.headers_mut().insert(header::ALLOW, allow);
-            return Ok(refused);
-        }
-        // The SDK says so of JSON that is no message.
-        StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => {
-            let why = "the body is not a JSON-RPC message of MCP";
-            return Ok(message::refusal(ErrorCode::INVALID_REQUEST, why));
-        }
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Code::UnsupportedMediaType,
-        StatusCode::NOT_FOUND => Code::NotFound,
-        _ => Code::Validation,
-    };
-    Err(Error::new(code, said).with_status(status.as_u16()))
-}
-
-/// The error for an unknown host or origin. The operator finds the same in the log.
-fn foreign_host(what: &str, value: &str) -> Error {
-    let value: String = value.chars().take(HOST_CHARS_MAX).collect();
-    tracing::warn!(%what, %value, "refused an MCP request; mcp_hosts or public_url can allow its host name");
-    let why = format!(
-        "MCP is not served for the {what} {value}; the operator can add its host name to the setting mcp_hosts, or set \
-         public_url"
-    );
-    Error::new(Code::ForeignHost, why)
-}
-
 fn no_session() -> Error {
     Error::new(Code::NotFound, "there is no such session; start a new one with initialize")
 }
@@ -265,27 +185,58 @@ fn too_many_sessions() -> Error {
     Error::new(Code::TooManySessions, why).retry_after(60)
 }
 
-/// Handles a message without a session, and records the session that it may start.
-async fn begin(
+/// Passes a request to the SDK, with the feed of one that listens. Its plain-text errors are converted to the hub's format.
+async fn answer(surface: &Surface, request: Request, inbox: Option<InboxFeed>) -> Result<Response, Error> {
+    let is_json = message::is_json(request.headers());
+    let response = (surface.sdk)(request, inbox).await;
+    if response.status().is_client_error() { sdk::refusal(response, is_json).await } else { Ok(response) }
+}
+
+/// Handles a message in a session.
+async fn ask(
     surface: &Surface,
-    caller: Caller,
-    mut request: Request,
-    method: Option<String>,
+    caller: &Caller,
+    session: Arc<Session>,
+    request: Request,
 ) -> Result<Response, Error> {
-    let Surface { hub, sessions, service, .. } = surface.clone();
-    if method.as_deref() == Some("subscriptions/listen") {
-        let inbox = InboxFeed::open(&hub, &caller.agent).await?;
-        // A key that ended before that could not end it.
-        hub.access.check(&caller).await?;
-        request.extensions_mut().insert(Reserved::new(inbox));
+    let (mut parts, body) = match message::read(&surface.hub, caller, request).await? {
+        Read::Message(request, _) => request.into_parts(),
+        Read::Broken(refusal) => return Ok(refusal),
+    };
+    let disconnect = CancellationToken::new();
+    parts.extensions.insert(ClientDisconnect(disconnect.clone()));
+    let read = disconnect.drop_guard();
+    let response = answer(surface, Request::from_parts(parts, body), None).await?;
+    if response.status().is_server_error() && session.has_ended() {
+        return Err(no_session());
     }
-    if method.is_some_and(|method| method != "initialize") {
-        return answer(&service, request).await;
+    Ok(response.map(|body| Body::new(AnswerBody::new(body, session, Some(read)))))
+}
+
+/// Handles a message without a session, and records the session that it may start.
+async fn begin(surface: &Surface, caller: Caller, request: Request) -> Result<Response, Error> {
+    let hub = &surface.hub;
+    let (request, method) = match message::read(hub, &caller, request).await? {
+        Read::Message(request, method) => (request, method),
+        Read::Broken(refusal) => return Ok(refusal),
+    };
+    match method.as_deref() {
+        // The SDK may understand a message that the hub does not.
+        None | Some("initialize") => {}
+        Some("subscriptions/listen") => {
+            let inbox = InboxFeed::open(hub, &caller.agent).await?;
+            // A key that ended before that could not end it.
+            hub.access.check(&caller).await?;
+            return answer(surface, request, Some(inbox)).await;
+        }
+        Some(_) => return answer(surface, request, None).await,
     }
     // Spawned, so that a client that disconnects leaves no unknown session behind.
+    let surface = surface.clone();
     let begun = async move {
+        let Surface { hub, sessions, .. } = &surface;
         let held = hub.budget.hold(&caller, SESSION_BYTES)?;
-        let response = answer(&service, request).await?;
+        let response = answer(&surface, request, None).await?;
         let Some(id) = session_of(response.headers()) else { return Ok(response) };
         if !sessions.begin(&id, &caller, held, hub.time()) {
             return Err(too_many_sessions());
@@ -299,17 +250,18 @@ async fn begin(
 }
 
 /// Opens the server stream of a session.
-async fn open_stream(surface: &Surface, me: &AgentId, id: &str, request: Request) -> Result<Response, Error> {
-    let Surface { hub, sessions, service, .. } = surface;
-    let opening = sessions.opening(id).await.ok_or_else(no_session)?;
-    let inbox = if opening.is_served { None } else { Some(InboxFeed::open(hub, me).await?) };
-    let response = answer(service, request).await?;
+async fn open_stream(surface: &Surface, session: Arc<Session>, request: Request) -> Result<Response, Error> {
+    let Surface { hub, sessions, .. } = surface;
+    let opening = session.begin_stream().await.ok_or_else(no_session)?;
+    let inbox =
+        if opening.is_served() { None } else { Some(InboxFeed::open(hub, &session.caller.agent).await?) };
+    let response = answer(surface, request, None).await?;
     if response.status() != StatusCode::OK {
         return Ok(response);
     }
-    let mut open = sessions.open(id).ok_or_else(no_session)?;
-    if let (Some(served), Some(inbox)) = (open.to_serve.take(), inbox) {
-        let pushing = wake::push(Arc::clone(hub), Arc::clone(sessions), id.into(), me.clone(), inbox, served);
+    let open = opening.opened().ok_or_else(no_session)?;
+    if let (Some(server), Some(inbox)) = (open.to_serve(), inbox) {
+        let pushing = wake::push(Arc::clone(hub), Arc::clone(sessions), session, inbox, server);
         tokio::spawn(pushing.in_current_span().boxed());
     }
     Ok(response.map(|body| Body::new(StreamBody::new(body, open))))

@@ -69,7 +69,7 @@ pub(crate) fn sample_for_event(
 ) {
     let (Some(trigger), Some(task)) = (trigger(event), event.task.clone()) else { return };
     // One request at a time; the agent finds later events at its next poll.
-    if sessions.is_busy(&sampler.caller.agent, &sampler.session, now) {
+    if sessions.is_busy(&sampler.session, now) {
         return;
     }
     let asked =
@@ -78,13 +78,10 @@ pub(crate) fn sample_for_event(
         async move {
             // The stream may be replaced meanwhile; the answer counts as long as the session exists.
             let outcome = tokio::select! {
-                () = asked.sampler.ended.cancelled() => Ok(()),
+                () = asked.sampler.session.ended() => Ok(()),
                 outcome = asked.ask() => outcome,
             };
             if let Err(why) = outcome {
-                if matches!(why, SamplingError::Client(ServiceError::Timeout { .. })) {
-                    asked.sessions.set_unresponsive(&asked.sampler.session);
-                }
                 tracing::debug!(%why, agent = %asked.me(), task = %asked.task, "no answer from sampling");
             }
         }
@@ -116,17 +113,17 @@ struct SamplingRequest {
 
 impl SamplingRequest {
     fn me(&self) -> &AgentId {
-        &self.sampler.caller.agent
+        &self.sampler.session.caller.agent
     }
 
     async fn ask(&self) -> Result<(), SamplingError> {
-        let thread = recent(&self.hub, &self.sampler.caller, &self.task, HISTORY_MAX + 1).await?;
+        let session = &self.sampler.session;
+        let thread = recent(&self.hub, &session.caller, &self.task, HISTORY_MAX + 1).await?;
         if !calls_for_an_answer(&thread, self.me(), self.trigger) {
             return Ok(());
         }
         // Another event may have started a request meanwhile.
-        let (session, now) = (&self.sampler.session, self.hub.time());
-        let Some(_only) = self.sessions.lock_sampling(self.me(), session, now) else { return Ok(()) };
+        let Some(only) = self.sessions.lock_sampling(session, self.hub.time()) else { return Ok(()) };
         if self.trigger == Trigger::Task {
             mark_pushed(&self.hub, self.me(), &self.task);
         }
@@ -137,9 +134,12 @@ impl SamplingRequest {
         // After the timeout the client is notified that the request is cancelled.
         let options = PeerRequestOptions::with_timeout(TIMEOUT);
         let asked = self.sampler.peer.send_request_with_option(request, options).await?;
-        let ClientResult::CreateMessageResult(answer) = asked.await_response().await? else {
-            return Err(SamplingError::NoText);
-        };
+        let answered = asked.await_response().await;
+        if matches!(answered, Err(ServiceError::Timeout { .. })) {
+            only.unanswered();
+            return answered.map(drop).map_err(Into::into);
+        }
+        let ClientResult::CreateMessageResult(answer) = answered? else { return Err(SamplingError::NoText) };
         let blocks = answer.message.content.into_vec();
         let text: Vec<&str> =
             blocks.iter().filter_map(|block| Some(block.as_text()?.text.as_str())).collect();
@@ -153,7 +153,8 @@ impl SamplingRequest {
         }
         let content = Body::try_from(text).map_err(|_| SamplingError::NoText)?;
         let begins = self.trigger == Trigger::Task;
-        let sent = send_sampled(&self.hub, &self.sampler.caller, &self.task, content, begins).await;
+        let caller = &self.sampler.session.caller;
+        let sent = send_sampled(&self.hub, caller, &self.task, content, begins).await;
         sent.map_err(|error| SamplingError::Refused(error.to_string()))
     }
 }

@@ -1,6 +1,6 @@
 //! Notifies MCP clients of new items in their inbox.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -18,7 +18,7 @@ use tandem_hub::{Error, Hub};
 use crate::mcp::reply::rpc;
 use crate::mcp::resources::INBOX;
 use crate::mcp::sampling;
-use crate::mcp::sessions::{SessionId, Sessions, StreamToken};
+use crate::mcp::sessions::{Session, Sessions};
 
 /// Time limit for sending a notification, after which the session ends.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,12 +28,11 @@ fn reaches_inbox(event: &Logged) -> bool {
     event.subject().is_some_and(Subject::is_for_inbox)
 }
 
-/// The worker of a session's server stream.
+/// What serves a session's streams.
 struct StreamPusher {
     hub: Hub,
     sessions: Arc<Sessions>,
-    session: SessionId,
-    agent: AgentId,
+    session: Arc<Session>,
     /// The notification that is being sent; a second one would be redundant. True if it was sent.
     note: Option<JoinHandle<bool>>,
 }
@@ -42,15 +41,13 @@ struct StreamPusher {
 pub(crate) async fn push(
     hub: Hub,
     sessions: Arc<Sessions>,
-    session: SessionId,
-    agent: AgentId,
+    session: Arc<Session>,
     inbox: InboxFeed,
-    served: StreamToken,
+    server: u64,
 ) {
-    let StreamToken { ended, renewed } = served;
-    let mut pusher = StreamPusher { hub, sessions, session, agent, note: None };
-    let mut feed = inbox.feed;
-    let mut waiting = inbox.waiting;
+    let mut pusher = StreamPusher { hub, sessions, session: Arc::clone(&session), note: None };
+    let InboxFeed { mut feed, mut waiting } = inbox;
+    let mut stream = server;
     loop {
         // Notify of what came while no stream was open. A pending notification may have gone to an older stream.
         if waiting && pusher.note.is_none() {
@@ -60,7 +57,12 @@ pub(crate) async fn push(
         let fed = tokio::select! {
             // A session with a new stream must not end because of the old one.
             biased;
-            () = ended.cancelled() => return,
+            next = session.next_stream(server, stream) => {
+                let Some(next) = next else { return };
+                stream = next;
+                waiting = inbox::is_waiting(&pusher.hub, &session.caller.agent).await.unwrap_or(true);
+                continue;
+            }
             sent = pusher.notified() => {
                 pusher.note = None;
                 if sent {
@@ -68,10 +70,6 @@ pub(crate) async fn push(
                 }
                 feed.too_slow();
                 break;
-            }
-            () = renewed.notified() => {
-                waiting = inbox::is_waiting(&pusher.hub, &pusher.agent).await.unwrap_or(true);
-                continue;
             }
             fed = feed.next() => fed,
         };
@@ -84,14 +82,14 @@ pub(crate) async fn push(
             }
         }
     }
-    pusher.sessions.end(&pusher.session);
+    pusher.sessions.end(&session.id);
 }
 
 impl StreamPusher {
     fn handle_events(&mut self, events: &[Logged]) {
         for event in events {
             let now = self.hub.time();
-            if let Some(sampler) = self.sessions.sampler(&self.session, &self.agent, now) {
+            if let Some(sampler) = self.sessions.sampler(&self.session, now) {
                 sampling::sample_for_event(&self.hub, &self.sessions, sampler, event, now);
             }
         }
@@ -106,7 +104,7 @@ impl StreamPusher {
         if self.note.is_some() {
             return;
         }
-        let Some(peer) = self.sessions.subscriber(&self.session) else { return };
+        let Some(peer) = self.sessions.subscriber(&self.session.id) else { return };
         let note = ResourceUpdatedNotificationParam::new(INBOX);
         self.note =
             Some(tokio::spawn(
@@ -140,31 +138,8 @@ impl InboxFeed {
     }
 }
 
-/// News that were opened before their subscription was accepted, as long as that could still be refused.
-#[derive(Debug, Clone)]
-pub(crate) struct Reserved(Arc<Mutex<Option<InboxFeed>>>);
-
-impl Reserved {
-    pub(crate) fn new(inbox: InboxFeed) -> Self {
-        Self(Arc::new(Mutex::new(Some(inbox))))
-    }
-
-    fn take(&self) -> Option<InboxFeed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 /// Serves a subscription of revision 2026-07-28 until it is cancelled.
-pub(crate) async fn listen(
-    hub: &Hub,
-    agent: &AgentId,
-    reserved: Option<Reserved>,
-    context: &SubscriptionContext,
-) -> Result<(), rmcp::ErrorData> {
-    let inbox = match reserved.and_then(|reserved| reserved.take()) {
-        Some(inbox) => inbox,
-        None => InboxFeed::open(hub, agent).await.map_err(|error| rpc(&error))?,
-    };
+pub(crate) async fn listen(inbox: InboxFeed, context: &SubscriptionContext) -> Result<(), rmcp::ErrorData> {
     let InboxFeed { mut feed, mut waiting } = inbox;
     loop {
         if std::mem::take(&mut waiting) && context.sink().notify_resource_updated(INBOX).await.is_err() {

@@ -5,9 +5,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -25,20 +24,15 @@ const UNREAD_BYTES_MAX: usize = 256 * 1024;
 /// Messages that the SDK keeps of each stream.
 const STREAM_MESSAGES_MAX: usize = 8;
 
-/// Messages of each session's stream that were passed on.
-type Passed = HashMap<SessionId, Arc<AtomicUsize>>;
+type Messages = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
+type Error = <LocalSessionManager as SessionManager>::Error;
 
 /// The sessions in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Workers {
     local: LocalSessionManager,
-    passed: Mutex<Passed>,
-    unread: Arc<UnreadAnswers>,
-    open_requests: Arc<OpenRequests>,
+    traffic: Mutex<HashMap<SessionId, Arc<Traffic>>>,
 }
-
-type Messages = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
-type Error = <LocalSessionManager as SessionManager>::Error;
 
 impl Workers {
     pub(crate) fn new() -> Self {
@@ -55,84 +49,92 @@ impl Workers {
         self.local.sessions.read().await.len()
     }
 
-    fn passed(&self) -> MutexGuard<'_, Passed> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Traffic>>> {
+        self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(
-        &self,
-        id: &SessionId,
-        answer: Messages,
-        open_request: Option<Arc<OpenRequest>>,
-    ) -> AnswerStream {
-        let (unread, session) = (Arc::clone(&self.unread), Arc::clone(id));
-        AnswerStream { unread, session, request: None, answer: Some(answer), open_request }
+    fn traffic(&self, id: &SessionId) -> Result<Arc<Traffic>, Error> {
+        self.all().get(id).cloned().ok_or_else(|| Error::SessionNotFound(Arc::clone(id)))
     }
 
     /// Reopens the server stream where the previous one ended, and closes that one; otherwise the SDK would keep
     /// sending to it.
     async fn resume_stream(&self, id: &SessionId) -> Result<Messages, Error> {
+        let traffic = self.traffic(id)?;
         let handle = self.local.sessions.read().await.get(id).cloned();
         let handle = handle.ok_or_else(|| Error::SessionNotFound(Arc::clone(id)))?;
         handle.close_standalone_sse_stream(None).await?;
-        let passed = Arc::clone(self.passed().entry(Arc::clone(id)).or_default());
-        let stream = self.local.resume(id, passed.load(Relaxed).to_string()).await?;
+        let passed = traffic.state().passed;
+        let stream = self.local.resume(id, passed.to_string()).await?;
         Ok(Box::pin(stream.inspect(move |message| {
             let number = message.event_id.as_deref().and_then(|id| id.parse::<usize>().ok());
             if let Some(number) = number {
-                passed.fetch_max(number + 1, Relaxed);
+                let mut state = traffic.state();
+                state.passed = state.passed.max(number + 1);
             }
         })))
     }
 }
 
-/// Request numbers with the rest of their responses, and the size of each.
-type Answers = VecDeque<(String, Vec<ServerSseMessage>, usize)>;
-
-/// Responses whose clients have disconnected: the last few of each session, unless they are large.
+/// What goes in and out of a session, as far as the SDK does not know it.
 #[derive(Debug, Default)]
-struct UnreadAnswers(Mutex<HashMap<SessionId, Answers>>);
+struct Traffic(Mutex<TrafficState>);
 
-impl UnreadAnswers {
-    fn all(&self) -> MutexGuard<'_, HashMap<SessionId, Answers>> {
+#[derive(Debug, Default)]
+struct TrafficState {
+    /// Messages of the server stream that were passed on.
+    passed: usize,
+    /// Ids of requests without a response, and the numbers under which the SDK sends the responses.
+    open: HashSet<RequestId>,
+    numbers: HashMap<String, Weak<OpenRequest>>,
+    /// Responses whose clients have disconnected: the last few, unless they are large.
+    unread: VecDeque<UnreadAnswer>,
+}
+
+/// The rest of a response, and its size.
+#[derive(Debug)]
+struct UnreadAnswer {
+    number: String,
+    messages: Vec<ServerSseMessage>,
+    bytes: usize,
+}
+
+impl Traffic {
+    fn state(&self) -> MutexGuard<'_, TrafficState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, session: &SessionId) {
-        self.all().insert(Arc::clone(session), Answers::new());
+    /// Reserves the id of a request; `None` if it is in use.
+    fn open(self: &Arc<Self>, id: &RequestId) -> Option<Arc<OpenRequest>> {
+        let is_free = self.state().open.insert(id.clone());
+        let (traffic, id) = (Arc::clone(self), id.clone());
+        is_free.then(|| Arc::new(OpenRequest { traffic, id, number: OnceLock::new() }))
     }
 
-    fn keep(&self, session: &SessionId, request: String, answer: Vec<ServerSseMessage>) {
-        let bytes = |message: &ServerSseMessage| {
+    fn keep(&self, number: String, messages: Vec<ServerSseMessage>) {
+        let size = |message: &ServerSseMessage| {
             let json = message.message.as_ref().map(|message| serde_json::to_vec(&**message));
             json.map_or(0, |json| json.map_or(UNREAD_BYTES_MAX, |json| json.len()))
         };
         // If another client reads on, this is only a part.
-        let is_whole = answer.last().is_some_and(is_final);
-        let size = answer.iter().map(bytes).sum::<usize>();
-        if !is_whole || size > UNREAD_BYTES_MAX {
+        let is_whole = messages.last().is_some_and(is_final);
+        let bytes = messages.iter().map(size).sum::<usize>();
+        if !is_whole || bytes > UNREAD_BYTES_MAX {
             return;
         }
-        let mut all = self.all();
-        // The session may have ended meanwhile.
-        let Some(of_session) = all.get_mut(session) else { return };
-        of_session.push_back((request, answer, size));
-        let mut total = of_session.iter().map(|(_, _, size)| size).sum::<usize>();
-        while of_session.len() > UNREAD_MAX || total > UNREAD_BYTES_MAX {
-            let Some((_, _, size)) = of_session.pop_front() else { break };
-            total -= size;
+        let unread = &mut self.state().unread;
+        unread.push_back(UnreadAnswer { number, messages, bytes });
+        let mut total = unread.iter().map(|answer| answer.bytes).sum::<usize>();
+        while unread.len() > UNREAD_MAX || total > UNREAD_BYTES_MAX {
+            let Some(oldest) = unread.pop_front() else { break };
+            total -= oldest.bytes;
         }
     }
 
-    fn take(&self, session: &SessionId, request: &str) -> Option<Vec<ServerSseMessage>> {
-        let mut all = self.all();
-        let of_session = all.get_mut(session)?;
-        let at = of_session.iter().position(|(of, ..)| of == request)?;
-        of_session.remove(at).map(|(_, answer, _)| answer)
-    }
-
-    fn forget(&self, session: &SessionId) {
-        self.all().remove(session);
+    fn take(&self, number: &str) -> Option<Vec<ServerSseMessage>> {
+        let unread = &mut self.state().unread;
+        let at = unread.iter().position(|answer| answer.number == number)?;
+        unread.remove(at).map(|answer| answer.messages)
     }
 }
 
@@ -144,39 +146,11 @@ fn is_final(message: &ServerSseMessage) -> bool {
     })
 }
 
-#[derive(Debug, Default)]
-struct OpenRequests(Mutex<Requests>);
-
-#[derive(Debug, Default)]
-struct Requests {
-    ids: HashSet<(SessionId, RequestId)>,
-    /// The same, by the numbers under which the SDK sends their responses.
-    numbers: HashMap<(SessionId, String), Weak<OpenRequest>>,
-}
-
-impl OpenRequests {
-    fn all(&self) -> MutexGuard<'_, Requests> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reserves the id of a request; `None` if it is in use.
-    fn begin(self: &Arc<Self>, session: &SessionId, id: &RequestId) -> Option<Arc<OpenRequest>> {
-        let request = (Arc::clone(session), id.clone());
-        let is_free = self.all().ids.insert(request.clone());
-        let number = OnceLock::new();
-        is_free.then(|| Arc::new(OpenRequest { open_requests: Arc::clone(self), request, number }))
-    }
-
-    fn with_number(&self, session: &SessionId, number: &str) -> Option<Arc<OpenRequest>> {
-        self.all().numbers.get(&(Arc::clone(session), number.to_owned()))?.upgrade()
-    }
-}
-
 /// A request without a response. Its id is released on drop.
 #[derive(Debug)]
 struct OpenRequest {
-    open_requests: Arc<OpenRequests>,
-    request: (SessionId, RequestId),
+    traffic: Arc<Traffic>,
+    id: RequestId,
     number: OnceLock<String>,
 }
 
@@ -184,30 +158,28 @@ impl OpenRequest {
     /// Records the number under which the response can be requested again.
     fn numbered(self: &Arc<Self>, number: &str) {
         let number = self.number.get_or_init(|| number.to_owned()).clone();
-        let session = Arc::clone(&self.request.0);
-        self.open_requests.all().numbers.insert((session, number), Arc::downgrade(self));
+        self.traffic.state().numbers.insert(number, Arc::downgrade(self));
     }
 }
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
-        let mut all = self.open_requests.all();
-        all.ids.remove(&self.request);
+        let mut state = self.traffic.state();
+        state.open.remove(&self.id);
         if let Some(number) = self.number.take() {
-            all.numbers.remove(&(Arc::clone(&self.request.0), number));
+            state.numbers.remove(&number);
         }
     }
 }
 
 /// The response to a request. If its client disconnects, the rest is kept.
 struct AnswerStream {
-    unread: Arc<UnreadAnswers>,
-    session: SessionId,
+    traffic: Arc<Traffic>,
     /// The number of the request; known after the first event.
-    request: Option<String>,
+    number: Option<String>,
     answer: Option<Messages>,
     /// Reserves the request id until the last message of the response.
-    open_request: Option<Arc<OpenRequest>>,
+    open: Option<Arc<OpenRequest>>,
 }
 
 impl Stream for AnswerStream {
@@ -215,22 +187,21 @@ impl Stream for AnswerStream {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
         let Some(answer) = &mut self.answer else { return Poll::Ready(None) };
-        let next = std::task::ready!(answer.as_mut().poll_next(context));
+        let next = ready!(answer.as_mut().poll_next(context));
         let Some(message) = &next else {
-            self.answer = None;
-            self.open_request = None;
+            (self.answer, self.open) = (None, None);
             return Poll::Ready(None);
         };
-        if self.request.is_none() {
+        if self.number.is_none() {
             let id = message.event_id.as_deref().and_then(|id| id.split_once('/'));
-            self.request = id.map(|(_, request)| request.to_owned());
-            if let (Some(open_request), Some(number)) = (&self.open_request, &self.request) {
-                open_request.numbered(number);
+            self.number = id.map(|(_, number)| number.to_owned());
+            if let (Some(open), Some(number)) = (&self.open, &self.number) {
+                open.numbered(number);
             }
         }
         // Release the id now: the client may reuse it before the stream ends.
         if is_final(message) {
-            self.open_request = None;
+            self.open = None;
         }
         Poll::Ready(next)
     }
@@ -239,18 +210,17 @@ impl Stream for AnswerStream {
 impl Drop for AnswerStream {
     fn drop(&mut self) {
         let Some(rest) = self.answer.take() else { return };
-        let (unread, session) = (Arc::clone(&self.unread), Arc::clone(&self.session));
-        let (request, open_request) = (self.request.take(), self.open_request.take());
+        let (traffic, number, open) = (Arc::clone(&self.traffic), self.number.take(), self.open.take());
         // Without a runtime the whole process is stopping.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(
             async move {
                 // Ends with the call, or when another client reads on.
                 let answer = rest.collect().await;
-                if let Some(request) = request {
-                    unread.keep(&session, request, answer);
+                if let Some(number) = number {
+                    traffic.keep(number, answer);
                 }
-                drop(open_request);
+                drop(open);
             }
             .boxed(),
         );
@@ -258,11 +228,8 @@ impl Drop for AnswerStream {
 }
 
 fn id_taken(id: &RequestId) -> Messages {
-    let error = ErrorData::invalid_request(
-        "another request of this session has this id and is not answered yet",
-        None,
-    );
-    let refusal = ServerJsonRpcMessage::error(error, Some(id.clone()));
+    let why = "another request of this session has this id and is not answered yet";
+    let refusal = ServerJsonRpcMessage::error(ErrorData::invalid_request(why, None), Some(id.clone()));
     Box::pin(stream::iter([ServerSseMessage::from_message(refusal)]))
 }
 
@@ -272,7 +239,7 @@ impl SessionManager for Workers {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Error> {
         let (id, transport) = self.local.create_session().await?;
-        self.unread.begin(&id);
+        self.all().insert(Arc::clone(&id), Arc::default());
         Ok((id, transport))
     }
 
@@ -290,12 +257,11 @@ impl SessionManager for Workers {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Error> {
-        self.local.has_session(id).await
+        Ok(self.all().contains_key(id))
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
-        self.passed().remove(id);
-        self.unread.forget(id);
+        self.all().remove(id);
         self.local.close_session(id).await
     }
 
@@ -304,15 +270,17 @@ impl SessionManager for Workers {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
-        let mut open_request = None;
+        let traffic = self.traffic(id)?;
+        let mut open = None;
         if let ClientJsonRpcMessage::Request(request) = &message {
-            open_request = self.open_requests.begin(id, &request.id);
-            if open_request.is_none() {
-                return Ok(self.answer(id, id_taken(&request.id), None));
+            open = traffic.open(&request.id);
+            if open.is_none() {
+                let answer = Some(id_taken(&request.id));
+                return Ok(AnswerStream { traffic, number: None, answer, open });
             }
         }
-        let answer = self.local.create_stream(id, message).await?;
-        Ok(self.answer(id, Box::pin(answer), open_request))
+        let answer: Messages = Box::pin(self.local.create_stream(id, message).await?);
+        Ok(AnswerStream { traffic, number: None, answer: Some(answer), open })
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Error> {
@@ -332,17 +300,15 @@ impl SessionManager for Workers {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
         // The event id of a response ends with a slash and the request number.
-        let Some((_, request)) = last_event_id.split_once('/') else {
+        let Some((_, number)) = last_event_id.split_once('/') else {
             return Ok(self.resume_stream(id).await?.left_stream());
         };
-        let request = request.to_owned();
-        let open_request = self.open_requests.with_number(id, &request);
-        let answer: Messages = match self.unread.take(id, &request) {
+        let (traffic, number) = (self.traffic(id)?, number.to_owned());
+        let open = traffic.state().numbers.get(&number).and_then(Weak::upgrade);
+        let answer: Messages = match traffic.take(&number) {
             Some(kept) => Box::pin(stream::iter(kept)),
             None => Box::pin(self.local.resume(id, last_event_id).await?),
         };
-        let mut answer = self.answer(id, answer, open_request);
-        answer.request = Some(request);
-        Ok(answer.right_stream())
+        Ok(AnswerStream { traffic, number: Some(number), answer: Some(answer), open }.right_stream())
     }
 }

@@ -18,8 +18,6 @@ pub mod tasks;
 pub mod webhooks;
 pub mod work;
 
-use std::sync::Arc;
-
 use axum::http::Uri;
 use axum::routing::{MethodFilter, on};
 use axum::{Router, middleware};
@@ -31,7 +29,6 @@ use utoipa_axum::{PathItemExt, paste};
 
 use crate::a2a;
 use crate::http::{ApiError, error, front};
-use crate::mcp::{self, Sessions};
 use crate::push::{observe, socket, stream};
 use crate::web;
 
@@ -171,10 +168,11 @@ pub fn document() -> Value {
     openapi::complete(&described())
 }
 
-pub fn router(hub: Hub, sessions: &Arc<Sessions>, mcp_extension: Option<Arc<dyn mcp::Extension>>) -> Router {
+/// All routes, with those of MCP.
+pub fn router(hub: Hub, mcp: Router<Hub>) -> Router {
     served()
         .merge(web::routes(DOCUMENT))
-        .merge(mcp::routes(&hub, sessions, mcp_extension))
+        .merge(mcp)
         .merge(a2a::routes())
         .fallback(async |uri: Uri| {
             ApiError(if web::is_page(uri.path()) { error::no_page() } else { error::no_route() })

@@ -20,12 +20,12 @@ use tandem_core::agents::Reach;
 use tandem_core::{AgentId, IdSource, Now};
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
-use tandem_server::mcp::{Extension, Sessions};
+use tandem_server::mcp::Sessions;
 use tandem_store::Tx;
 
 pub use client::{Client, Reply};
 pub use held::Held;
-pub use node::Node;
+pub use node::{Extend, Node};
 pub use nodes::Nodes;
 pub use place::{Db, Place};
 pub use socket::Socket;
@@ -67,11 +67,11 @@ impl Harness {
     }
 
     /// With more for MCP to offer.
-    pub async fn start_extended(db: Db, extension: Arc<dyn Extension>) -> Self {
+    pub async fn start_extended(db: Db, extend: Extend) -> Self {
         let place = Arc::new(Place::new(db));
         let config = place.config();
         let clock = Arc::new(AtomicI64::new(START_MS));
-        Self::start_whole(place, config, clock, Resolver::system(), Some(extension)).await
+        Self::start_whole(place, config, clock, Resolver::system(), Some(extend)).await
     }
 
     /// With a say in how names become addresses.
@@ -89,7 +89,7 @@ impl Harness {
         config: Config,
         clock: Arc<AtomicI64>,
         names: Resolver,
-        extension: Option<Arc<dyn Extension>>,
+        extend: Option<Extend>,
     ) -> Self {
         drop(tandem_server::logs::init());
         let count = if cluster::is_wanted() && config.database.is_some() { cluster::NODES } else { 1 };
@@ -98,8 +98,8 @@ impl Harness {
         for number in 0..count {
             let config = if count > 1 { cluster::config(&place, &config, number) } else { config.clone() };
             let hub_clock = Clock::Manual(Arc::clone(&clock));
-            let (names, extension, ids) = (names.clone(), extension.clone(), Arc::clone(&ids));
-            nodes.push(Node::start_with(config, hub_clock, names, extension, ids).await);
+            let (names, ids) = (names.clone(), Arc::clone(&ids));
+            nodes.push(Node::start_with(config, hub_clock, names, extend, ids).await);
         }
         if count > 1 {
             cluster::settle(&nodes).await;

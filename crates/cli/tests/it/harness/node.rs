@@ -8,11 +8,14 @@ use tandem_core::IdSource;
 use tandem_hub::webhooks::address::Resolver;
 use tandem_hub::{Clock, Config};
 use tandem_server::Server;
-use tandem_server::mcp::{Extension, Sessions};
+use tandem_server::mcp::Sessions;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::Client;
+
+/// Adds to a server before it runs.
+pub type Extend = fn(&mut Server);
 
 /// A running node.
 #[derive(Debug)]
@@ -25,14 +28,9 @@ pub struct Node {
 }
 
 impl Node {
-    pub async fn start(
-        config: Config,
-        clock: Clock,
-        names: Resolver,
-        extension: Option<Arc<dyn Extension>>,
-    ) -> Self {
+    pub async fn start(config: Config, clock: Clock, names: Resolver, extend: Option<Extend>) -> Self {
         let ids = Arc::new(IdSource::new(tandem_app::keys::fill_random));
-        Self::start_with(config, clock, names, extension, ids).await
+        Self::start_with(config, clock, names, extend, ids).await
     }
 
     /// With a source of ids that other nodes share.
@@ -40,7 +38,7 @@ impl Node {
         config: Config,
         clock: Clock,
         names: Resolver,
-        extension: Option<Arc<dyn Extension>>,
+        extend: Option<Extend>,
         ids: Arc<IdSource>,
     ) -> Self {
         let (stop, stopped) = oneshot::channel::<()>();
@@ -52,7 +50,9 @@ impl Node {
                 let started =
                     Box::pin(tandem_hub::start::open_with(config, clock, names, ids)).await.unwrap();
                 let mut server = Server::new(started);
-                server.mcp_extension = extension;
+                if let Some(extend) = extend {
+                    extend(&mut server);
+                }
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let address = listener.local_addr().unwrap();
                 ready.send((address, Arc::clone(server.hub()), Arc::clone(&server.sessions))).ok();

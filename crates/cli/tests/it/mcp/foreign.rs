@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
-use std::sync::Arc;
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -251,7 +250,7 @@ async fn the_conformance_suite_passes(
     ),
 ) {
     let (version, requirements, checks_min) = run;
-    let hub = Harness::start_extended(Db::Sqlite, Arc::new(Fixtures::new())).await;
+    let hub = Harness::start_extended(Db::Sqlite, |server| server.extend_mcp(Fixtures)).await;
     let (_proxy, url) = proxy(&hub.agent("Ada").await).await;
     let arguments = if requirements.is_empty() { vec![] } else { vec!["--requirements", requirements] };
     let (passed, report) = suite(version, &url, &arguments).await;

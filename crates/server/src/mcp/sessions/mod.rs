@@ -1,9 +1,11 @@
 //! MCP sessions of clients up to 2025-11-25: their owners, capabilities and end.
 
 mod models;
+mod stream;
 mod streams;
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
@@ -12,12 +14,13 @@ use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use tandem_core::{AgentId, Timestamp};
 use tandem_hub::{Caller, Held};
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::watch;
 
 use crate::mcp::workers::Workers;
+use models::Model;
 pub(crate) use models::Sampler;
-pub(crate) use streams::{OpenStream, StreamToken};
+use stream::StreamState;
+pub(crate) use streams::OpenStream;
 
 /// Sessions per agent.
 pub const SESSIONS_MAX: usize = 32;
@@ -27,15 +30,23 @@ const REPORTED_MAX: usize = 100_000;
 
 pub(crate) type SessionId = Arc<str>;
 
-/// A reference to the SDK's session. The SDK's session is closed when the last reference is dropped: after the
-/// session has ended and all responses in it are read.
+/// A session. Responses that are read, streams and the tasks that serve them hold references to it. The SDK's session is
+/// closed when the last one is dropped: after the session has ended and all responses in it are read.
 #[derive(Debug)]
-pub(crate) struct SessionHandle {
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    /// The agent and key that opened it.
+    pub(crate) caller: Caller,
+    /// Newer sessions have larger numbers.
+    number: u64,
+    stream: watch::Sender<StreamState>,
+    /// The number of the next stream.
+    streams: AtomicU64,
     workers: Arc<Workers>,
-    id: SessionId,
+    _held: Held,
 }
 
-impl Drop for SessionHandle {
+impl Drop for Session {
     fn drop(&mut self) {
         let (workers, id) = (Arc::clone(&self.workers), Arc::clone(&self.id));
         // Without a runtime the whole process is stopping.
@@ -51,70 +62,54 @@ impl Drop for SessionHandle {
     }
 }
 
+/// A session that has not ended, and what is known of its client.
 #[derive(Debug)]
-struct Session {
-    /// The agent and key that opened it.
-    caller: Caller,
-    _held: Held,
-    /// Sequence number; newer sessions have larger numbers.
-    number: u64,
+struct Entry {
+    session: Arc<Session>,
     used_at: Timestamp,
-    /// Allows opening only one stream at a time.
-    open_lock: Arc<tokio::sync::Mutex<()>>,
-    /// Whether a stream is being opened.
-    opening: bool,
-    /// Cancelled when the newest stream is no longer read or should end.
-    read: CancellationToken,
-    /// Cancelled when no stream is read any more. A newer stream replaces an older one.
-    served: CancellationToken,
-    /// Signals the worker of this session that there is a newer stream.
-    renewed: Arc<Notify>,
+    /// The client, once it is ready.
+    client: Option<Client>,
+    model: Model,
     /// The log cursor up to which `wait_for_updates` has reported events.
     reported: Option<i64>,
-    /// Cancelled when the session ends.
-    ended: CancellationToken,
-    peer: Option<Peer<RoleServer>>,
-    samples: bool,
-    /// When its model was asked, while there is no answer.
-    asked_at: Option<Timestamp>,
-    /// Whether its model did not answer the last request, and the client has sent nothing since.
-    unresponsive: bool,
-    subscribed: bool,
-    handle: Arc<SessionHandle>,
+    /// Whether the client is notified of changes of the inbox.
+    is_subscribed: bool,
 }
 
-impl Session {
-    fn is_read(&self) -> bool {
-        !self.read.is_cancelled()
-    }
+#[derive(Debug)]
+struct Client {
+    peer: Peer<RoleServer>,
+    samples: bool,
+}
 
+impl Entry {
+    /// Whether nobody reads from it or asks it anything.
     fn is_idle(&self) -> bool {
-        !self.is_read() && Arc::strong_count(&self.handle) == 1
+        Arc::strong_count(&self.session) == 1
     }
 }
 
 #[derive(Debug, Default)]
 struct SessionTable {
-    sessions: HashMap<SessionId, Session>,
+    sessions: HashMap<SessionId, Entry>,
     of_agent: HashMap<AgentId, Vec<SessionId>>,
     made: u64,
 }
 
 impl SessionTable {
-    fn of<'a>(&'a self, agent: &AgentId) -> impl Iterator<Item = (&'a SessionId, &'a Session)> + use<'a> {
+    fn of<'a>(&'a self, agent: &AgentId) -> impl Iterator<Item = &'a Entry> + use<'a> {
         let ids = self.of_agent.get(agent).into_iter().flatten();
-        ids.filter_map(|id| self.sessions.get_key_value(id))
+        ids.filter_map(|id| self.sessions.get(id))
     }
 
     fn remove(&mut self, id: &str) {
-        let Some(session) = self.sessions.remove(id) else { return };
-        for token in [session.read, session.served, session.ended] {
-            token.cancel();
-        }
-        if let Some(ids) = self.of_agent.get_mut(&session.caller.agent) {
+        let Some(Entry { session, .. }) = self.sessions.remove(id) else { return };
+        session.stream.send_replace(StreamState::Ended);
+        let agent = &session.caller.agent;
+        if let Some(ids) = self.of_agent.get_mut(agent) {
             ids.retain(|one| **one != *id);
             if ids.is_empty() {
-                self.of_agent.remove(&session.caller.agent);
+                self.of_agent.remove(agent);
             }
         }
     }
@@ -150,82 +145,76 @@ impl Sessions {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the use of a session by its agent. The returned reference keeps it open.
+    /// Changes what is known of a session, if it has not ended.
+    fn change(&self, id: &str, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.table().sessions.get_mut(id) {
+            change(entry);
+        }
+    }
+
+    /// Records the use of a session by its agent.
     pub(crate) fn enter(
         &self,
         id: &str,
         agent: &AgentId,
         now: Timestamp,
-    ) -> Result<Arc<SessionHandle>, SessionError> {
-        match self.table().sessions.get_mut(id) {
-            None => Err(SessionError::Unknown),
-            Some(session) if session.caller.agent != *agent => Err(SessionError::Foreign),
-            Some(session) => {
-                session.used_at = now;
-                session.unresponsive = false;
-                Ok(Arc::clone(&session.handle))
-            }
+    ) -> Result<Arc<Session>, SessionError> {
+        let mut table = self.table();
+        let entry = table.sessions.get_mut(id).ok_or(SessionError::Unknown)?;
+        if entry.session.caller.agent != *agent {
+            return Err(SessionError::Foreign);
         }
+        entry.used_at = now;
+        entry.model.client_spoke();
+        Ok(Arc::clone(&entry.session))
     }
 
-    /// Adds a session. An idle session of the agent is removed if the limit is reached; returns false if none is
-    /// idle.
+    /// Adds a session of the SDK. An idle session of the agent is removed if the limit is reached; returns false if none
+    /// is idle.
     pub(crate) fn begin(&self, id: &str, caller: &Caller, held: Held, now: Timestamp) -> bool {
         let agent = &caller.agent;
         let id: SessionId = id.into();
-        // If there is no room, dropping this closes the session.
-        let handle = Arc::new(SessionHandle { workers: Arc::clone(&self.workers), id: Arc::clone(&id) });
         let mut table = self.table();
+        table.made += 1;
+        // If there is no room, dropping this closes the session.
+        let session = Arc::new(Session {
+            id: Arc::clone(&id),
+            caller: caller.clone(),
+            number: table.made,
+            stream: watch::Sender::new(StreamState::Silent),
+            streams: AtomicU64::new(1),
+            workers: Arc::clone(&self.workers),
+            _held: held,
+        });
         if table.of(agent).count() >= SESSIONS_MAX {
-            let quiet = table.of(agent).filter(|(_, session)| session.is_idle());
-            let oldest = quiet.min_by_key(|(_, session)| session.used_at).map(|(id, _)| Arc::clone(id));
+            let idle = table.of(agent).filter(|entry| entry.is_idle());
+            let oldest = idle.min_by_key(|entry| entry.used_at).map(|entry| Arc::clone(&entry.session.id));
             let Some(oldest) = oldest else { return false };
             table.remove(&oldest);
         }
-        table.made += 1;
-        let session = Session {
-            caller: caller.clone(),
-            _held: held,
-            number: table.made,
-            used_at: now,
-            open_lock: Arc::default(),
-            opening: false,
-            read: ended(),
-            served: ended(),
-            renewed: Arc::default(),
-            reported: None,
-            ended: CancellationToken::new(),
-            peer: None,
-            samples: false,
-            asked_at: None,
-            unresponsive: false,
-            subscribed: false,
-            handle,
-        };
+        let model = Model::Free;
+        let entry =
+            Entry { session, used_at: now, client: None, model, reported: None, is_subscribed: false };
         table.of_agent.entry(agent.clone()).or_default().push(Arc::clone(&id));
-        table.sessions.insert(id, session);
+        table.sessions.insert(id, entry);
         true
     }
 
     /// Records that the client is ready, and whether it supports sampling.
     pub(crate) fn ready(&self, id: &str, peer: Peer<RoleServer>, samples: bool) {
-        if let Some(session) = self.table().sessions.get_mut(id) {
-            session.peer = Some(peer);
-            session.samples = samples;
-        }
+        self.change(id, |entry| entry.client = Some(Client { peer, samples }));
     }
 
     /// Subscribes a session to its inbox, or unsubscribes it.
-    pub(crate) fn subscribe(&self, id: &str, subscribed: bool) {
-        if let Some(session) = self.table().sessions.get_mut(id) {
-            session.subscribed = subscribed;
-        }
+    pub(crate) fn subscribe(&self, id: &str, is_subscribed: bool) {
+        self.change(id, |entry| entry.is_subscribed = is_subscribed);
     }
 
     /// The client to notify when the inbox has changed.
     pub(crate) fn subscriber(&self, id: &str) -> Option<Peer<RoleServer>> {
         let table = self.table();
-        table.sessions.get(id).filter(|session| session.subscribed)?.peer.clone()
+        let entry = table.sessions.get(id).filter(|entry| entry.is_subscribed)?;
+        Some(entry.client.as_ref()?.peer.clone())
     }
 
     /// The reported cursor of a session, or of an agent without sessions.
@@ -239,9 +228,7 @@ impl Sessions {
     /// Records the reported cursor. Losing it causes one repeated report.
     pub(crate) fn set_reported(&self, agent: &AgentId, session: Option<&str>, cursor: i64) {
         if let Some(id) = session {
-            if let Some(session) = self.table().sessions.get_mut(id) {
-                session.reported = session.reported.max(Some(cursor));
-            }
+            self.change(id, |entry| entry.reported = entry.reported.max(Some(cursor)));
             return;
         }
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
@@ -259,8 +246,7 @@ impl Sessions {
     /// Ends all sessions of an agent, because its key has ended.
     pub fn end_all(&self, agent: &AgentId) {
         let mut table = self.table();
-        let ids: Vec<SessionId> = table.of(agent).map(|(id, _)| Arc::clone(id)).collect();
-        for id in ids {
+        for id in table.of_agent.get(agent).cloned().unwrap_or_default() {
             table.remove(&id);
         }
     }
@@ -268,11 +254,10 @@ impl Sessions {
     /// Ends the sessions that have been idle for this long.
     pub fn end_idle(&self, now: Timestamp, idle_ms: i64) {
         let mut table = self.table();
-        let idle = |session: &Session| session.is_idle() && now.ms_since(session.used_at) >= idle_ms;
-        let all = table.sessions.iter();
-        let ids: Vec<SessionId> =
-            all.filter(|(_, session)| idle(session)).map(|(id, _)| Arc::clone(id)).collect();
-        for id in ids {
+        let is_over = |entry: &&Entry| entry.is_idle() && now.ms_since(entry.used_at) >= idle_ms;
+        let over: Vec<SessionId> =
+            table.sessions.values().filter(is_over).map(|entry| Arc::clone(&entry.session.id)).collect();
+        for id in over {
             table.remove(&id);
         }
     }
@@ -286,10 +271,4 @@ impl Sessions {
     pub fn count(&self) -> usize {
         self.table().sessions.len()
     }
-}
-
-fn ended() -> CancellationToken {
-    let ended = CancellationToken::new();
-    ended.cancel();
-    ended
 }

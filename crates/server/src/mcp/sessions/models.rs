@@ -5,71 +5,98 @@ use std::sync::Arc;
 use rmcp::RoleServer;
 use rmcp::service::Peer;
 use tandem_core::{AgentId, Timestamp};
-use tandem_hub::Caller;
-use tokio_util::sync::CancellationToken;
 
-use super::{SessionId, SessionTable, Sessions};
+use super::{Entry, Session, SessionTable, Sessions};
 
 /// After this time without an answer a model counts as slow.
 const SLOW_MS: i64 = 30_000;
 
+/// The model of a session's client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Model {
+    /// It can be asked.
+    Free,
+    /// It was asked at this time, and there is no answer.
+    Asked(Timestamp),
+    /// It did not answer the last request, and the client has sent nothing since.
+    Unresponsive,
+}
+
+impl Model {
+    pub(super) fn client_spoke(&mut self) {
+        if *self == Self::Unresponsive {
+            *self = Self::Free;
+        }
+    }
+
+    /// Whether it can be expected to answer. It may be answering at the moment.
+    fn is_responsive(self, now: Timestamp) -> bool {
+        match self {
+            Self::Free => true,
+            Self::Asked(at) => now.ms_since(at) < SLOW_MS,
+            Self::Unresponsive => false,
+        }
+    }
+
+    fn is_asked(self) -> bool {
+        matches!(self, Self::Asked(_))
+    }
+}
+
+impl Entry {
+    fn is_read(&self) -> bool {
+        self.session.stream.borrow().stream().is_some()
+    }
+
+    /// The client, if its model can be sampled.
+    fn sampled(&self, now: Timestamp) -> Option<&Peer<RoleServer>> {
+        let client = self.client.as_ref().filter(|client| client.samples && self.is_read())?;
+        self.model.is_responsive(now).then_some(&client.peer)
+    }
+}
+
 impl Sessions {
     /// The session to sample, if it is this one: the newest session of the agent that supports sampling. A session
     /// with a slow model is skipped.
-    pub(crate) fn sampler(&self, id: &str, agent: &AgentId, now: Timestamp) -> Option<Sampler> {
+    pub(crate) fn sampler(&self, session: &Session, now: Timestamp) -> Option<Sampler> {
         let table = self.table();
-        let able = table.of(agent).filter(|(_, session)| {
-            let in_time = session.asked_at.is_none_or(|at| now.ms_since(at) < SLOW_MS);
-            session.samples && session.is_read() && session.peer.is_some() && in_time && !session.unresponsive
-        });
-        let (newest, session) = able.max_by_key(|(_, session)| session.number)?;
-        let peer = session.peer.clone().filter(|_| newest.as_ref() == id)?;
-        Some(Sampler {
-            session: Arc::clone(newest),
-            caller: session.caller.clone(),
-            peer,
-            ended: session.ended.clone(),
-        })
+        let able = table.of(&session.caller.agent).filter_map(|entry| Some((entry, entry.sampled(now)?)));
+        let (newest, peer) = able.max_by_key(|(entry, _)| entry.session.number)?;
+        let is_this = newest.session.number == session.number;
+        is_this.then(|| Sampler { session: Arc::clone(&newest.session), peer: peer.clone() })
     }
 
     /// Whether a model of the agent is being sampled.
     pub fn is_sampling(&self, agent: &AgentId) -> bool {
-        self.table().of(agent).any(|(_, session)| session.asked_at.is_some())
+        self.table().of(agent).any(|entry| entry.model.is_asked())
     }
 
     /// Whether the session's model must not be sampled now.
-    pub(crate) fn is_busy(&self, agent: &AgentId, id: &str, now: Timestamp) -> bool {
-        self.table().is_busy(agent, id, now)
+    pub(crate) fn is_busy(&self, session: &Session, now: Timestamp) -> bool {
+        self.table().is_busy(session, now)
     }
 
     /// Reserves the right to sample, for one session of the agent at a time. Sessions that are not read or are slow
     /// do not count.
     pub(crate) fn lock_sampling(
         self: &Arc<Self>,
-        agent: &AgentId,
-        id: &str,
+        session: &Arc<Session>,
         now: Timestamp,
     ) -> Option<Sampling> {
         let mut table = self.table();
-        let is_busy = table.is_busy(agent, id, now);
-        let session = table.sessions.get_mut(id).filter(|_| !is_busy)?;
-        session.asked_at = Some(now);
-        Some(Sampling { sessions: Arc::clone(self), id: id.into() })
-    }
-
-    /// Records that the session's model did not answer.
-    pub(crate) fn set_unresponsive(&self, id: &str) {
-        if let Some(session) = self.table().sessions.get_mut(id) {
-            session.unresponsive = true;
-        }
+        let is_busy = table.is_busy(session, now);
+        let entry = table.sessions.get_mut(&session.id).filter(|_| !is_busy)?;
+        entry.model = Model::Asked(now);
+        Some(Sampling { sessions: Arc::clone(self), session: Arc::clone(session), after: Model::Free })
     }
 }
 
 impl SessionTable {
-    fn is_busy(&self, agent: &AgentId, id: &str, now: Timestamp) -> bool {
-        self.of(agent).any(|(other, session)| {
-            let waits = session.is_read() && session.asked_at.is_some_and(|at| now.ms_since(at) < SLOW_MS);
-            waits || (other.as_ref() == id && session.asked_at.is_some())
+    fn is_busy(&self, session: &Session, now: Timestamp) -> bool {
+        self.of(&session.caller.agent).any(|entry| {
+            let answers = entry.model.is_asked() && entry.model.is_responsive(now);
+            let is_this = entry.session.number == session.number;
+            (answers && entry.is_read()) || (is_this && entry.model.is_asked())
         })
     }
 }
@@ -77,24 +104,27 @@ impl SessionTable {
 /// A session whose model can be sampled.
 #[derive(Debug)]
 pub(crate) struct Sampler {
-    pub(crate) session: SessionId,
-    pub(crate) caller: Caller,
+    pub(crate) session: Arc<Session>,
     pub(crate) peer: Peer<RoleServer>,
-    /// Cancelled when the session ends.
-    pub(crate) ended: CancellationToken,
 }
 
 /// The right to sample; released on drop.
 #[derive(Debug)]
 pub(crate) struct Sampling {
     sessions: Arc<Sessions>,
-    id: SessionId,
+    session: Arc<Session>,
+    after: Model,
+}
+
+impl Sampling {
+    /// Records that the model did not answer.
+    pub(crate) fn unanswered(mut self) {
+        self.after = Model::Unresponsive;
+    }
 }
 
 impl Drop for Sampling {
     fn drop(&mut self) {
-        if let Some(session) = self.sessions.table().sessions.get_mut(&self.id) {
-            session.asked_at = None;
-        }
+        self.sessions.change(&self.session.id, |entry| entry.model = self.after);
     }
 }
