@@ -117,7 +117,7 @@ async fn respond(surface: &Surface, caller: Caller, request: Request) -> Result<
         (&Method::POST, Some(session)) => ask(surface, &caller, session, request).await,
         (&Method::POST, None) => begin(surface, caller, request).await,
         (&Method::GET, Some(session)) if resumes_an_answer(request.headers()) => {
-            let response = answer(surface, request, None).await?;
+            let response = answer_in(surface, &session, request).await?;
             Ok(response.map(|body| Body::new(AnswerBody::new(body, session, None))))
         }
         (&Method::GET, Some(session)) => open_stream(surface, session, request).await,
@@ -192,6 +192,13 @@ async fn answer(surface: &Surface, request: Request, inbox: Option<InboxFeed>) -
     if response.status().is_client_error() { sdk::refusal(response, is_json).await } else { Ok(response) }
 }
 
+/// The same in a session, which may end meanwhile.
+async fn answer_in(surface: &Surface, session: &Session, request: Request) -> Result<Response, Error> {
+    let response = answer(surface, request, None).await?;
+    let has_failed = response.status().is_server_error();
+    if has_failed && session.has_ended() { Err(no_session()) } else { Ok(response) }
+}
+
 /// Handles a message in a session.
 async fn ask(
     surface: &Surface,
@@ -206,10 +213,7 @@ async fn ask(
     let disconnect = CancellationToken::new();
     parts.extensions.insert(ClientDisconnect(disconnect.clone()));
     let read = disconnect.drop_guard();
-    let response = answer(surface, Request::from_parts(parts, body), None).await?;
-    if response.status().is_server_error() && session.has_ended() {
-        return Err(no_session());
-    }
+    let response = answer_in(surface, &session, Request::from_parts(parts, body)).await?;
     Ok(response.map(|body| Body::new(AnswerBody::new(body, session, Some(read)))))
 }
 
@@ -255,7 +259,7 @@ async fn open_stream(surface: &Surface, session: Arc<Session>, request: Request)
     let opening = session.begin_stream().await.ok_or_else(no_session)?;
     let inbox =
         if opening.is_served() { None } else { Some(InboxFeed::open(hub, &session.caller.agent).await?) };
-    let response = answer(surface, request, None).await?;
+    let response = answer_in(surface, &session, request).await?;
     if response.status() != StatusCode::OK {
         return Ok(response);
     }

@@ -1,5 +1,6 @@
 //! MCP, as a client sees it. Here: how to speak it in both eras.
 
+mod attacks;
 mod authors;
 mod bounds;
 mod everyday;

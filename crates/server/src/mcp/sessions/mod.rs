@@ -14,6 +14,7 @@ use rmcp::service::Peer;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use tandem_core::{AgentId, Timestamp};
 use tandem_hub::{Caller, Held};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::mcp::workers::Workers;
@@ -43,15 +44,15 @@ pub(crate) struct Session {
     /// The number of the next stream.
     streams: AtomicU64,
     workers: Arc<Workers>,
+    runtime: Handle,
     _held: Held,
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         let (workers, id) = (Arc::clone(&self.workers), Arc::clone(&self.id));
-        // Without a runtime the whole process is stopping.
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(
+        // A key ends on a thread of the store, which has no runtime.
+        self.runtime.spawn(
             async move {
                 if let Err(error) = workers.close_session(&id).await {
                     tracing::warn!(%error, "an MCP session did not close cleanly");
@@ -184,6 +185,7 @@ impl Sessions {
             stream: watch::Sender::new(StreamState::Silent),
             streams: AtomicU64::new(1),
             workers: Arc::clone(&self.workers),
+            runtime: Handle::current(),
             _held: held,
         });
         if table.of(agent).count() >= SESSIONS_MAX {
