@@ -102,6 +102,8 @@ impl Handler {
     }
 }
 
+/// The SDK moves the future of each request several times, and it is as large as the largest of these. So whatever awaits
+/// something large is boxed.
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -187,7 +189,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let call = self.call(&context.extensions)?;
-        Ok(resources::read(&call, &request.uri).instrument(span(&context.extensions)).await?.into())
+        let reading = resources::read(&call, &request.uri).instrument(span(&context.extensions));
+        Ok(reading.boxed().await?.into())
     }
 
     async fn subscribe(
@@ -230,9 +233,9 @@ impl ServerHandler for Handler {
         let reserved = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
         let inbox = match reserved {
             Some(inbox) => inbox,
-            None => InboxFeed::open(&self.hub, call.me()).await.map_err(|error| rpc(&error))?,
+            None => InboxFeed::open(&self.hub, call.me()).boxed().await.map_err(|error| rpc(&error))?,
         };
-        wake::listen(inbox, &context).await
+        wake::listen(inbox, &context).boxed().await
     }
 
     async fn on_custom_request(
@@ -255,7 +258,7 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         let call = self.call(&context.extensions)?;
         let completing = prompts::complete(&call, &request.argument.name, &request.argument.value);
-        let values = completing.instrument(span(&context.extensions)).await?;
+        let values = completing.instrument(span(&context.extensions)).boxed().await?;
         let info = CompletionInfo::new(values).map_err(|why| ErrorData::internal_error(why, None))?;
         Ok(CompleteResult::new(info))
     }
@@ -276,6 +279,6 @@ impl ServerHandler for Handler {
         let call = self.call(&context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
         let getting = prompts::get(&call, &request.name, &arguments);
-        Ok(getting.instrument(span(&context.extensions)).await?.into())
+        Ok(getting.instrument(span(&context.extensions)).boxed().await?.into())
     }
 }

@@ -96,7 +96,9 @@ async fn endpoint(surface: &Surface, caller: Caller, mut request: Request) -> Re
         None => drop(request.headers_mut().remove(SESSION)),
         // A node passes on what a client has sent, and never what another node has.
         Some(Owner::Other(_)) if request.extensions().get::<PassedOn>().is_some() => return Err(no_session()),
-        Some(Owner::Other(node)) => return forward::forward(hub, &node, caller.address.ip, request).await,
+        Some(Owner::Other(node)) => {
+            return forward::forward(hub, &node, caller.address.ip, request).boxed().await;
+        }
         Some(Owner::This(id)) => {
             let id = HeaderValue::from_str(&id).map_err(|_| no_session())?;
             request.headers_mut().insert(SESSION, id);
@@ -120,7 +122,7 @@ async fn respond(surface: &Surface, caller: Caller, request: Request) -> Result<
             let response = answer_in(surface, &session, request).await?;
             Ok(response.map(|body| Body::new(AnswerBody::new(body, session, None))))
         }
-        (&Method::GET, Some(session)) => open_stream(surface, session, request).await,
+        (&Method::GET, Some(session)) => open_stream(surface, session, request).boxed().await,
         (&Method::DELETE, Some(session)) => {
             check_version(request.headers())?;
             // The SDK's session lives until all responses in it are read.
@@ -228,7 +230,7 @@ async fn begin(surface: &Surface, caller: Caller, request: Request) -> Result<Re
         // The SDK may understand a message that the hub does not.
         None | Some("initialize") => {}
         Some("subscriptions/listen") => {
-            let inbox = InboxFeed::open(hub, &caller.agent).await?;
+            let inbox = InboxFeed::open(hub, &caller.agent).boxed().await?;
             // A key that ended before that could not end it.
             hub.access.check(&caller).await?;
             return answer(surface, request, Some(inbox)).await;
