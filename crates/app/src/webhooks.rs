@@ -13,7 +13,7 @@ use tandem_store::{Effect, Tx};
 
 pub use record::{Attempt, record};
 
-use crate::{Error, Page};
+use crate::{Error, Invalid, Page};
 
 /// Events that one transaction turns into deliveries.
 const ENQUEUED_MAX: i64 = 100;
@@ -172,6 +172,7 @@ fn delivery(agent: &AgentId, seq: Option<i64>, kind: &str, url: &str, body: Stri
         took_ms: None,
         created_at: now.at,
         replays: 0,
+        task: None,
     }
 }
 
@@ -203,6 +204,9 @@ pub fn ping(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<Delivery, Error>
 /// Sends a delivery again, with the same id.
 pub fn replay(tx: &mut Tx<'_>, by: &AgentId, id: &DeliveryId, now: &Now) -> Result<Delivery, Error> {
     let mut again = view(tx, by, id)?;
+    if again.task.is_some() {
+        return Err(Invalid::field("id", "is a push of A2A: its client asks for the task instead").into());
+    }
     again.url = active_url(tx, by)?;
     (again.state, again.attempts, again.next_at) = (State::Pending, 0, Some(now.at));
     rows::update_delivery(tx, &again)?;
@@ -220,7 +224,8 @@ pub const REPLAYED_MAX: i64 = 50;
 pub fn replay_failed(tx: &mut Tx<'_>, by: &AgentId, now: &Now) -> Result<usize, Error> {
     let url = active_url(tx, by)?;
     let (newest, _) = rows::list(tx, by, None, REPLAYED_MAX)?;
-    let failed: Vec<Delivery> = newest.into_iter().filter(|one| one.state == State::Failed).collect();
+    let failed: Vec<Delivery> =
+        newest.into_iter().filter(|one| one.state == State::Failed && one.task.is_none()).collect();
     let count = failed.len();
     for mut again in failed {
         again.url.clone_from(&url);

@@ -18,6 +18,7 @@ pub mod moves;
 pub mod networks;
 pub mod pairing;
 pub mod peer_wakes;
+pub mod pushes;
 pub mod tasks;
 pub mod text;
 pub mod time;

@@ -58,6 +58,8 @@ impl CommitEffects {
                     inbox.receivers.wake_due(&agent);
                     control.push(Control::WebhookDue(agent));
                 }
+                // Other nodes look into the database by themselves.
+                Effect::PushWanted => inbox.receivers.want_pushes(),
                 Effect::FilesRemoved(mut files) => removed.append(&mut files),
             }
         }

@@ -278,6 +278,7 @@ impl HubParts {
         let mut figures = vec![
             Figure::level("open_sockets", "Open WebSockets", sockets as u64),
             Figure::level("open_streams", "Open event streams", streams as u64),
+            Figure::level("waiting_calls", "Calls that wait for a task", bus.waits() as u64),
             Figure::level("memory_held_bytes", "Memory held for clients", self.budget.used() as u64),
             Figure::level(
                 "memory_limit_bytes",

@@ -49,6 +49,7 @@ pub const TABLES: &[Table] = &[
     table("deferred_marks", &["task_id", "for_target", "to_number"]),
     table("idempotency", &["agent_id", "key"]),
     table("deliveries", &["id"]),
+    table("push_configs", &["task_id", "id"]),
     table("deadlines", &["due_at", "task_id", "kind", "number"]),
     table("networks", &["id"]),
     table("network_members", &["network_id", "agent_id"]),

@@ -53,6 +53,7 @@ pub mod networks;
 pub mod nodes;
 pub mod pairing;
 pub mod presences;
+pub mod pushes;
 pub mod retention;
 pub mod sign_ins;
 pub mod tasks;

@@ -30,6 +30,8 @@ pub enum Effect {
     WebhookChanged(AgentId),
     /// An agent has a delivery that is due now.
     WebhookDue(AgentId),
+    /// A client of A2A wants something pushed to it.
+    PushWanted,
     /// The rows of these files are gone: their bytes are removed.
     FilesRemoved(Vec<FileId>),
 }
@@ -43,7 +45,8 @@ impl Effect {
             | Self::KeyEnded(_)
             | Self::SignedOut(_)
             | Self::WebhookChanged(_)
-            | Self::WebhookDue(_) => true,
+            | Self::WebhookDue(_)
+            | Self::PushWanted => true,
             Self::FilesRemoved(_) => false,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tandem_core::webhooks::State;
-use tandem_core::{AgentId, DeliveryId, Timestamp};
+use tandem_core::{AgentId, DeliveryId, TaskId, Timestamp};
 
 use crate::declare::{add, change, insert, read, update};
 use crate::query::Query;
@@ -253,6 +253,8 @@ pub struct Delivery {
     /// When it was put into the queue.
     pub created_at: Timestamp,
     pub replays: i64,
+    /// The task of which it tells a client of A2A, if it is a push.
+    pub task: Option<TaskId>,
 }
 
 /// The columns that a try changes.
@@ -276,6 +278,7 @@ columns! {
         took_ms [OUTCOME],
         created_at,
         replays [LATER],
+        task: task_id,
     }
 }
 

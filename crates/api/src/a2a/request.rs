@@ -35,7 +35,11 @@ impl FromProto for SendMessageConfiguration {
         let given = Object::read(json)?;
         Ok(Self {
             accepted_output_modes: given.list("acceptedOutputModes")?,
-            task_push_notification_config: given.get("taskPushNotificationConfig")?,
+            task_push_notification_config: match given.get("taskPushNotificationConfig")? {
+                // The name that it had in drafts of 1.0.
+                None => given.get("pushNotificationConfig")?,
+                some => some,
+            },
             history_length: history_length(&given)?,
             return_immediately: given.flag("returnImmediately")?,
         })

@@ -1,10 +1,12 @@
 //! Conversations with clients of A2A: one more caller of the same use cases. What such a client sees are the tasks that it
 //! made for the agent it addresses, as part of a conversation; of others it cannot learn that they exist.
 
+pub mod pushes;
 mod read;
 mod send;
 mod steps;
 
+use tandem_core::tasks::Priority;
 use tandem_core::{AgentId, Now, Role, Rule, Task, TaskId};
 use tandem_store::{Tx, tasks as rows};
 
@@ -14,6 +16,9 @@ use crate::{Error, Invalid};
 pub use read::{COUNTED_MAX, Conversation, Listing, Query, Wanted, list, view};
 pub use send::{Later, Sending, add, start};
 pub use steps::{Happened, STEPS_MAX, Step, Steps, steps};
+
+/// How far the tasks before a new one are counted, as those before a task are.
+pub const AHEAD_MAX: i64 = 100;
 
 /// Whether this is a task of the caller's conversation with the agent that it addresses.
 fn is_visible(task: &Task, by: &AgentId, host: &AgentId) -> bool {
@@ -55,6 +60,11 @@ pub fn terms(tx: &mut Tx<'_>, by: &AgentId, host: &AgentId) -> Result<Option<Ter
         Ok(_) | Err(Error::NotConnected) => Ok(None),
         Err(other) => Err(other),
     }
+}
+
+/// How many open tasks an agent has before a new one of the usual priority, up to [`AHEAD_MAX`].
+pub fn ahead(tx: &mut Tx<'_>, host: &AgentId) -> Result<i64, Error> {
+    Ok(rows::ahead_of_new(tx, host, Priority::Normal.rank(), AHEAD_MAX)?)
 }
 
 /// A conversation names its tasks: one of them cannot be part of another.

@@ -5,6 +5,7 @@ use tandem_core::text::ContextId;
 use tandem_core::{AgentId, Now, Refusal, Role, Status, StatusChange, Task, TaskId, Timestamp};
 use tandem_store::{Tx, connections, messages, tasks as rows};
 
+use super::pushes::{self, NewPush};
 use super::{check_context, find, is_visible};
 use crate::Error;
 use crate::files::{NewFile, add_files, check_quota, checked_files};
@@ -36,12 +37,12 @@ fn may_join(task: &Task) -> bool {
     matches!(task.status, Status::Submitted | Status::Working)
 }
 
-/// Makes a task, or finds the one that the same message made.
+/// Makes a task, or finds the one that the same message made, and has what happens to it pushed.
 pub fn start(
     tx: &mut Tx<'_>,
     by: &AgentId,
     host: &AgentId,
-    new: &NewTask,
+    (new, push): (&NewTask, Option<&NewPush>),
     defaults: &Defaults,
     now: &Now,
 ) -> Result<Sending, Error> {
@@ -52,11 +53,23 @@ pub fn start(
         let earlier = rows::by_foreign_hash(tx, hash, since)?;
         if let Some(task) = earlier.filter(|task| may_join(task) && is_visible(task, by, host)) {
             check_not_overdue([&task], now)?;
+            set_push(tx, &task, push, task.steps(), now)?;
             return Ok(Sending::new(&task, task.steps(), true));
         }
     }
     let task = create(tx, by, new, defaults, now)?;
+    set_push(tx, &task, push, task.steps(), now)?;
     Ok(Sending::new(&task, task.steps(), false))
+}
+
+fn set_push(
+    tx: &mut Tx<'_>,
+    task: &Task,
+    push: Option<&NewPush>,
+    after: i64,
+    now: &Now,
+) -> Result<(), Error> {
+    push.map_or(Ok(()), |push| pushes::set_on(tx, task, push, after, now).map(drop))
 }
 
 /// One more message on a task.
@@ -68,6 +81,8 @@ pub struct Later {
     pub files: Vec<NewFile>,
     /// Tells the message from anything else that is sent.
     pub hash: [u8; 32],
+    /// Where to push what follows.
+    pub push: Option<NewPush>,
 }
 
 impl Later {
@@ -94,6 +109,7 @@ pub fn add(
     check_context(&task, later.context.as_ref().map(ContextId::as_str))?;
     let since = now.at.plus_seconds(-JOIN_SECONDS);
     if may_join(&task) && messages::has_foreign_hash(tx, &task.id, &later.hash, since)? {
+        set_push(tx, &task, later.push.as_ref(), task.steps(), now)?;
         return Ok(Sending::new(&task, task.steps(), true));
     }
     let standing = task.standing(Role::Initiator);
@@ -114,6 +130,9 @@ fn add_to(
     }
     let files = checked_files(task.content.encrypted, &later.files)?;
     check_quota(tx, by, &later.files)?;
+    if let Some(push) = &later.push {
+        pushes::check_room(tx, &task.id, push)?;
+    }
     match &later.message {
         Some(message) => {
             check_message(task, message)?;
@@ -137,5 +156,6 @@ fn add_to(
         change_status(tx, task, StatusChange::Set(Status::Working), &Cause::of(role), now)?;
     }
     pause_if_budget_spent(tx, task, role, now)?;
+    set_push(tx, task, later.push.as_ref(), step, now)?;
     Ok(Sending::new(task, step, false))
 }

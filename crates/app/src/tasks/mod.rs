@@ -21,7 +21,7 @@ use tandem_core::wake::Rung;
 use tandem_core::{AgentId, Now, Refusal, Role, Standing, Status, StatusChange, TaskId, Timestamp, Verdict};
 use tandem_store::connections::{self, Cancellation};
 use tandem_store::tasks::{self as rows, Count, Filter};
-use tandem_store::{Tx, agents, deadlines};
+use tandem_store::{Tx, agents, deadlines, pushes};
 
 use crate::messages::pause_if_budget_spent;
 use crate::sealed::Sealed;
@@ -323,6 +323,7 @@ pub(crate) fn cancel_between(
     now: &Now,
 ) -> Result<i64, Error> {
     let ended = Cancellation { by: by.clone(), peer: peer.clone(), network_tasks, ended_at: now.at };
+    pushes::remove_between(tx, by, peer, network_tasks)?;
     let live = rows::live_between(tx, by, peer, network_tasks, Timestamp(i64::MAX), LIVE_TASKS_MAX)?;
     let first = live.get(..CANCEL_BATCH).unwrap_or(&live);
     status::cancel_all(tx, first, (by, peer), CONNECTION_ENDED, now)?;

@@ -4,7 +4,7 @@ use tandem_core::events::EventKind;
 use tandem_core::tasks::{Side, Task, Unseen};
 use tandem_core::text::Alias;
 use tandem_core::{AgentId, Now, Operation, Role, Status, StatusChange, TaskId};
-use tandem_store::{Tx, connections, events as event_rows, messages, tasks as rows};
+use tandem_store::{Tx, connections, events as event_rows, messages, pushes, tasks as rows};
 
 use super::create::parent_shared;
 use super::{Expected, check_limits, count_as_live, find_route, on_task, route_to_target, submit, write_log};
@@ -79,6 +79,8 @@ pub fn reassign(
         // The initiator keeps the former target's messages.
         task.target_side = Side { said: task.target_side.said, ..Side::default() };
         rows::set_target(tx, &task)?;
+        // The task is no longer part of the conversation in which they were wanted.
+        pushes::remove_of_task(tx, &task.id)?;
         let event_seq =
             submit(tx, &mut task, StatusChange::By(Operation::Reassign), role, &route.reach, now)?;
         messages::deferred::forget_target(tx, &task.id)?;

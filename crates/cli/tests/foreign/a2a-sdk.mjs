@@ -52,6 +52,20 @@ const operations = {
   get: async (params) => shown(sdk.Task, await client.getTask(sdk.GetTaskRequest.fromJSON(params))),
   list: async (params) => shown(sdk.ListTasksResponse, await client.listTasks(sdk.ListTasksRequest.fromJSON(params))),
   cancel: async (params) => shown(sdk.Task, await client.cancelTask(sdk.CancelTaskRequest.fromJSON(params))),
+  "push-set": async (params) =>
+    shown(sdk.TaskPushNotificationConfig,
+      await client.createTaskPushNotificationConfig(sdk.TaskPushNotificationConfig.fromJSON(params))),
+  "push-get": async (params) =>
+    shown(sdk.TaskPushNotificationConfig,
+      await client.getTaskPushNotificationConfig(sdk.GetTaskPushNotificationConfigRequest.fromJSON(params))),
+  "push-list": async (params) =>
+    shown(sdk.ListTaskPushNotificationConfigsResponse,
+      await client.listTaskPushNotificationConfig(sdk.ListTaskPushNotificationConfigsRequest.fromJSON(params))),
+  async "push-delete"(params) {
+    await client.deleteTaskPushNotificationConfig(sdk.DeleteTaskPushNotificationConfigRequest.fromJSON(params));
+    return { end: true };
+  },
+  "push-read": async (params) => shown(sdk.StreamResponse, sdk.StreamResponse.fromJSON(params)),
   async extended() {
     const extended = await client.getAgentCard();
     await verifyAt(`${url}/extendedAgentCard`);

@@ -10,11 +10,16 @@ import jwt
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import (
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
     ListTasksRequest,
     SendMessageRequest,
+    StreamResponse,
     SubscribeToTaskRequest,
+    TaskPushNotificationConfig,
 )
 from a2a.utils.signing import create_signature_verifier
 from google.protobuf.json_format import MessageToDict, ParseDict
@@ -45,6 +50,21 @@ async def perform(client, order):
         return MessageToDict(await client.get_task(ParseDict(params, GetTaskRequest())))
     if kind == "list":
         return MessageToDict(await client.list_tasks(ParseDict(params, ListTasksRequest())))
+    if kind == "push-set":
+        wanted = ParseDict(params, TaskPushNotificationConfig())
+        return MessageToDict(await client.create_task_push_notification_config(wanted))
+    if kind == "push-get":
+        wanted = ParseDict(params, GetTaskPushNotificationConfigRequest())
+        return MessageToDict(await client.get_task_push_notification_config(wanted))
+    if kind == "push-list":
+        wanted = ParseDict(params, ListTaskPushNotificationConfigsRequest())
+        return MessageToDict(await client.list_task_push_notification_configs(wanted))
+    if kind == "push-delete":
+        wanted = ParseDict(params, DeleteTaskPushNotificationConfigRequest())
+        await client.delete_task_push_notification_config(wanted)
+        return {"end": True}
+    if kind == "push-read":
+        return MessageToDict(ParseDict(params, StreamResponse()))
     if kind == "cancel":
         return MessageToDict(await client.cancel_task(ParseDict(params, CancelTaskRequest())))
     verifier = create_signature_verifier(key_of, ["ES256"])

@@ -94,6 +94,7 @@ pub fn delivery(number: i64, state: State, at: i64) -> Delivery {
         took_ms: None,
         created_at: Timestamp(at),
         replays: 0,
+        task: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use rstest::rstest;
 
+use crate::foreign::installed;
 use crate::harness::{Db, Place};
 use crate::serve::{Process, command};
 
@@ -13,18 +14,19 @@ fn root() -> PathBuf {
 }
 
 /// The shell commands of a page.
-fn commands(page: &str) -> String {
+pub fn commands(page: &str) -> String {
     let text = std::fs::read_to_string(root().join(page)).unwrap();
     let blocks = text.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     blocks.collect()
 }
 
 /// Runs commands against a hub, in the folder of its data, and returns what they print.
-fn run(script: &str, hub: &Process, place: &Place) -> String {
+pub fn run(script: &str, hub: &Process, place: &Place) -> String {
     let output = Command::new("bash")
         .args(["-euo", "pipefail", "-c", script])
         .current_dir(&place.folder)
         .env("HUB", format!("http://{}", hub.client.address))
+        .env("PYTHON", installed().join("venv/bin/python"))
         .output()
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();

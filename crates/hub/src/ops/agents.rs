@@ -223,7 +223,7 @@ pub async fn change(hub: &HubParts, caller: &Caller, body: PatchAgent) -> Result
 
 /// Refuses a URL that no delivery could reach. A host that cannot be resolved now is accepted.
 async fn check_webhook(hub: &HubParts, url: &str) -> Result<(), Error> {
-    let target = address::parse(url, hub.webhooks.allowed)?;
+    let target = address::parse("webhookUrl", url, hub.webhooks.allowed)?;
     let resolving = async {
         let _permit = hub.webhooks.lookups.acquire().await;
         address::resolve_allowed(&target, &hub.webhooks.resolver, hub.webhooks.allowed).await

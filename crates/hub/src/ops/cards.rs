@@ -76,6 +76,8 @@ pub async fn extended(hub: &HubParts, caller: &Caller, agent: &AgentId, base: &s
         known["approval"] = json!(terms.approval.map_or("auto", Rule::as_str));
         known["liveTasks"] = json!(terms.live_tasks);
         known["liveTasksMax"] = json!(terms.live_tasks_max);
+        let of = agent.clone();
+        known["ahead"] = json!(hub.read(caller, move |tx, _| tandem_app::a2a::ahead(tx, &of)).await?);
     }
     signed(hub, &found, base, Some(known))
 }
@@ -84,6 +86,13 @@ pub async fn extended(hub: &HubParts, caller: &Caller, agent: &AgentId, base: &s
 pub async fn called(hub: &HubParts, caller: &Caller, agent: &AgentId) -> Result<Presence, Error> {
     let (by, of) = (caller.agent.clone(), agent.clone());
     let found = hub.read(caller, move |tx, _| cards::find_to_call(tx, &by, &of)).await?;
+    Ok(hub.presence(&found).await)
+}
+
+/// The same for a client to whom something is pushed.
+pub(crate) async fn seen_by(hub: &HubParts, client: &AgentId, agent: &AgentId) -> Result<Presence, Error> {
+    let (by, of) = (client.clone(), agent.clone());
+    let found = hub.db.read(move |tx, _| cards::find_to_call(tx, &by, &of)).await?;
     Ok(hub.presence(&found).await)
 }
 
@@ -149,7 +158,7 @@ fn unsigned(agent: &Agent, base: &str, extension: AgentExtension) -> AgentCard {
         documentation_url: Some(format!("{base}/docs")),
         capabilities: AgentCapabilities {
             streaming: true,
-            push_notifications: false,
+            push_notifications: true,
             extensions: vec![extension],
             extended_agent_card: true,
         },

@@ -5,6 +5,7 @@ use tandem_api::webhooks::DeliveryView;
 use tandem_app::webhooks;
 pub use tandem_app::webhooks::{Health, WAITING_MAX};
 use tandem_core::DeliveryId;
+use tandem_core::webhooks::State;
 
 use crate::ops::paging;
 use crate::{Caller, Error, HubParts, Listed};
@@ -47,12 +48,14 @@ const REQUEST_BYTES_MAX: usize = 4 * 1024;
 pub(crate) fn view(delivery: tandem_store::webhooks::Delivery) -> DeliveryView {
     let mut request = delivery.body;
     request.truncate(request.floor_char_boundary(REQUEST_BYTES_MAX));
+    // What is to be tried of a push is known of its config, so that the worker of webhooks leaves it alone.
+    let is_retried = delivery.task.is_some() && delivery.next_at.is_some();
     DeliveryView {
         id: delivery.id,
         event: delivery.event_type.into(),
         event_id: delivery.event_seq,
         url: delivery.url,
-        status: delivery.state,
+        status: if is_retried { State::Pending } else { delivery.state },
         attempts: delivery.attempts,
         next_attempt_at: delivery.next_at,
         last_attempt_at: delivery.answered_at,

@@ -210,6 +210,7 @@ pub async fn open_with(
             allowed,
             holder,
             lookups: Semaphore::new(webhooks::LOOKUPS_MAX),
+            writing: Semaphore::new(webhooks::WRITING_MAX),
         }),
         files: Arc::new(files),
         disk_space: DiskSpace::default(),
@@ -245,6 +246,7 @@ impl Started {
         #[expect(clippy::disallowed_methods, reason = "compared with the times of files, not with the hub's")]
         let started_at = std::time::SystemTime::now();
         let dispatcher = Dispatcher {
+            hub: Arc::clone(&hub),
             db: hub.db.clone(),
             webhooks: Arc::clone(&hub.webhooks),
             metrics: Arc::clone(&hub.metrics),

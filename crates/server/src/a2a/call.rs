@@ -5,8 +5,10 @@ use axum::body::Bytes;
 use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, header};
 use tandem_api::a2a::{HUB_EXTENSION, MEDIA_TYPE, Reason};
+use tandem_api::agents::Presence;
 use tandem_core::AgentId;
 use tandem_hub::config::WAIT_SECONDS_MAX;
+use tandem_hub::ops::a2a::{Reader, Shown};
 use tandem_hub::{Caller, Error, Hub};
 
 use super::failure::Failure;
@@ -41,6 +43,19 @@ pub(super) struct Call {
     /// The hub's address.
     pub(super) base: String,
     pub(super) wishes: Wishes,
+}
+
+impl Call {
+    /// Writes tasks for the caller, who has seen this of the agent.
+    pub(super) fn shown(&self, seen: Presence) -> Shown<'_> {
+        let reader = Reader {
+            agent: self.caller.agent.clone(),
+            host: self.host.clone(),
+            base: self.base.clone(),
+            extension: self.wishes.extension.then_some(seen),
+        };
+        Shown::new(&self.hub, reader)
+    }
 }
 
 /// The body of a call, and the permit to keep it in memory.
@@ -97,8 +112,16 @@ fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<(), Failure
             .map(|(_, version)| version.into_owned())
     };
     let version = text(headers, "a2a-version").map(str::to_owned).or_else(of_query).unwrap_or_default();
-    let minor = version.trim().strip_prefix("1.").unwrap_or_default();
-    if !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit()) {
+    let mut numbers = version.trim().split('.');
+    let is_number = |part: Option<&str>| {
+        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    // The number of a patch says nothing about the protocol.
+    let is_known = numbers.next() == Some("1")
+        && is_number(numbers.next())
+        && numbers.next().is_none_or(|patch| is_number(Some(patch)))
+        && numbers.next().is_none();
+    if is_known {
         return Ok(());
     }
     let said = if version.trim().is_empty() { "0.3".to_owned() } else { version };

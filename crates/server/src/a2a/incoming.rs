@@ -7,7 +7,7 @@ use tandem_api::parts::{Extras, Part};
 use tandem_core::TaskId;
 use tandem_core::tasks::{LeaseSeconds, MaxMessages, OnStall, Priority, TtlSeconds};
 use tandem_core::text::{ContextId, ForeignId, Title, Unfit};
-use tandem_hub::ops::a2a::{Incoming, Settings};
+use tandem_hub::ops::a2a::{Incoming, NewPush, Settings};
 
 use super::call::Wishes;
 use super::failure::Failure;
@@ -55,6 +55,7 @@ fn checked<T: TryFrom<String, Error = Unfit>>(field: &str, text: String) -> Resu
 pub(super) fn incoming(
     message: wire::Message,
     accepted_output_modes: Vec<String>,
+    push: Option<NewPush>,
     wishes: &Wishes,
 ) -> Result<Incoming, Failure> {
     if message.role != Role::User {
@@ -92,6 +93,7 @@ pub(super) fn incoming(
             max_messages: own.max_messages,
             parent: own.parent_task_id,
         },
+        push,
     })
 }
 

@@ -6,29 +6,14 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use serde::Deserialize;
 use tandem_core::{AgentId, FileId};
+use tandem_hub::ops::a2a::link_text;
 use tandem_hub::ops::files;
 use tandem_hub::ops::parse_id;
 use tandem_hub::{Error, Hub};
 
-use super::call::Call;
 use crate::http::visitor::FromAddress;
 use crate::http::{ApiError, Query};
 use crate::rest::files::{BUFFER_BYTES, as_attachment};
-
-const LIFE_SECONDS: i64 = 3_600;
-
-fn signed_text(host: &AgentId, file: &FileId, reader: &str, until: i64) -> String {
-    format!("{host}\n{file}\n{reader}\n{until}")
-}
-
-/// A link to a file for the caller.
-pub(super) fn link(call: &Call, file: &FileId) -> String {
-    let until = call.hub.time().0 / 1_000 + LIFE_SECONDS;
-    let (host, reader) = (&call.host, &call.caller.agent);
-    let word = call.hub.signing.sign_link(&signed_text(host, file, reader.as_str(), until));
-    let base = tandem_hub::ops::cards::address(&call.base, host);
-    format!("{base}/files/{file}?for={reader}&until={until}&signature={word}")
-}
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Link {
@@ -50,7 +35,7 @@ pub(super) async fn download(
     let Link { reader: Some(reader), until: Some(until), signature: Some(word) } = link else {
         return Err(hidden().into());
     };
-    let text = signed_text(&host, &file, &reader, until);
+    let text = link_text(&host, &file, &reader, until);
     if !hub.signing.is_link(&text, &word) || until < hub.time().0 / 1_000 {
         return Err(hidden().into());
     }

@@ -13,7 +13,7 @@ mod incoming;
 mod links;
 mod operation;
 mod perform;
-mod shown;
+mod pushes;
 mod streams;
 mod waits;
 

@@ -14,14 +14,14 @@ use tandem_app::idempotency::Key;
 use tandem_app::keys;
 use tandem_core::text::ContextId;
 use tandem_core::{TaskId, Timestamp};
-use tandem_hub::ops::a2a::{self, ListTasks, Sent, Wanted};
+use tandem_hub::ops::a2a::{self, ListTasks, Sent, Shown, Wanted};
 use tandem_hub::ops::cards;
 
 use super::call::{Call, too_large};
 use super::failure::Failure;
 use super::incoming::{incoming, uses_extension};
 use super::operation::Operation;
-use super::shown::Shown;
+use super::pushes;
 use super::streams::{Ends, TaskStream};
 use super::waits::{self, Wait};
 use crate::http::json;
@@ -73,25 +73,15 @@ pub(super) async fn perform(
         Operation::ListTasks => whole(list(&call, params).await?),
         Operation::CancelTask => whole(cancel(&call, params).await?),
         Operation::GetExtendedAgentCard => whole(extended_card(&call, params).await?),
-        Operation::CreatePushConfig
-        | Operation::GetPushConfig
-        | Operation::ListPushConfigs
-        | Operation::DeletePushConfig => {
-            cards::called(&call.hub, &call.caller, &call.host).await?;
-            return Err(no_push());
-        }
+        Operation::CreatePushConfig => whole(pushes::create(&call, params).await?),
+        Operation::GetPushConfig => whole(pushes::get(&call, params).await?),
+        Operation::ListPushConfigs => whole(pushes::list(&call, params).await?),
+        Operation::DeletePushConfig => whole(pushes::delete(&call, params).await?),
     })
 }
 
-fn no_push() -> Failure {
-    Failure::new(
-        Reason::PushNotificationNotSupported,
-        "This hub does not push; subscribe to the task, or poll it",
-    )
-}
-
 /// A tenant may be named, and can only be the agent of the address.
-fn check_tenant(call: &Call, tenant: Option<&String>) -> Result<(), Failure> {
+pub(super) fn check_tenant(call: &Call, tenant: Option<&String>) -> Result<(), Failure> {
     match tenant {
         Some(tenant) if tenant != call.host.as_str() => {
             Err(Failure::field("tenant", "must be empty, or the id of the agent in the address"))
@@ -101,7 +91,7 @@ fn check_tenant(call: &Call, tenant: Option<&String>) -> Result<(), Failure> {
 }
 
 /// An id that cannot be one is as good as that of no task.
-fn task_id(id: &str) -> Result<TaskId, Failure> {
+pub(super) fn task_id(id: &str) -> Result<TaskId, Failure> {
     let none = |_| Failure::new(Reason::TaskNotFound, "There is no such task, or you may not see it");
     id.parse().map_err(none)
 }
@@ -120,7 +110,7 @@ struct Delivered {
 
 impl Delivered {
     fn shown(&self) -> Shown<'_> {
-        Shown::new(&self.call, self.call.wishes.extension.then_some(self.seen))
+        self.call.shown(self.seen)
     }
 
     fn wanted(&self) -> Wanted {
@@ -141,12 +131,10 @@ async fn deliver(mut call: Call, params: &RawValue, is_large: bool) -> Result<De
     if is_large && !request.message.parts.iter().any(|part| matches!(part.content, Content::Raw(_))) {
         return Err(too_large());
     }
-    if config.task_push_notification_config.is_some() {
-        return Err(no_push());
-    }
     call.wishes.extension = uses_extension(&call.wishes, &request.message);
+    let push = config.task_push_notification_config.take().map(|wanted| pushes::new(&call, wanted));
     let accepted = std::mem::take(&mut config.accepted_output_modes);
-    let message = incoming(request.message, accepted, &call.wishes)?;
+    let message = incoming(request.message, accepted, push, &call.wishes)?;
     let seen = cards::called(&call.hub, &call.caller, &call.host).await?;
     let key = idempotency_key(&call, params)?;
     call.caller = call.caller.with_idempotency_key(key);
@@ -220,7 +208,7 @@ async fn get(call: &Call, params: &RawValue) -> Result<String, Failure> {
     let seen = cards::called(&call.hub, &call.caller, &call.host).await?;
     let wanted = wanted(request.history_length, true);
     let found = a2a::get(&call.hub, &call.caller, &call.host, &task_id(&request.id)?, wanted).await?;
-    let mut shown = Shown::new(call, call.wishes.extension.then_some(seen));
+    let mut shown = call.shown(seen);
     Ok(json(&shown.task(found).await))
 }
 
@@ -232,7 +220,7 @@ async fn cancel(call: &Call, params: &RawValue) -> Result<String, Failure> {
     let cancelled = a2a::cancel(&call.hub, &call.caller, &call.host, &task, None).await;
     cancelled.map_err(|error| Failure::of_cancel(&error))?;
     let found = a2a::get(&call.hub, &call.caller, &call.host, &task, wanted(None, true)).await?;
-    let mut shown = Shown::new(call, call.wishes.extension.then_some(seen));
+    let mut shown = call.shown(seen);
     Ok(json(&shown.task(found).await))
 }
 
@@ -263,7 +251,7 @@ async fn list(call: &Call, params: &RawValue) -> Result<String, Failure> {
     };
     let found = a2a::list(&call.hub, &call.caller, &call.host, query).await?;
     let mut tasks = Vec::with_capacity(found.tasks.len());
-    let mut shown = Shown::new(call, call.wishes.extension.then_some(seen));
+    let mut shown = call.shown(seen);
     for task in found.tasks {
         tasks.push(shown.task(task).await);
     }

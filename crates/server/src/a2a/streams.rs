@@ -19,7 +19,6 @@ use super::bells::Bells;
 use super::call::Call;
 use super::failure::Failure;
 use super::framing::Framing;
-use super::shown::Shown;
 use super::waits::{SIGN_OF_LIFE, STEPS_AT_ONCE};
 use crate::http::json;
 
@@ -80,7 +79,7 @@ impl TaskStream {
             let why = "The task has ended: get it, or send the id of the last event that you got";
             return Err(Failure::new(Reason::UnsupportedOperation, why));
         }
-        let mut shown = Shown::new(&call, call.wishes.extension.then_some(seen));
+        let mut shown = call.shown(seen);
         let first = json(&StreamResponse::Task(shown.task(found).await));
         let is_over = ends.is_over(Some(state), steps);
         Ok(Self { call, task, seen, ends, bells, first: Some(first), step: steps, is_over })
@@ -101,7 +100,7 @@ impl TaskStream {
         self.bells.mark_seen();
         let Call { hub, caller, host, .. } = &self.call;
         let found = a2a::steps(hub, caller, host, &self.task, self.step, STEPS_AT_ONCE).await?;
-        let mut shown = Shown::new(&self.call, self.call.wishes.extension.then_some(self.seen));
+        let mut shown = self.call.shown(self.seen);
         shown.set_files(found.files);
         let mut events = String::new();
         for step in found.steps {

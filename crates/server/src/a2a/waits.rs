@@ -12,7 +12,7 @@ use tandem_core::agents::Reach;
 use tandem_core::{Approval, TaskId};
 use tandem_hub::Error;
 use tandem_hub::bus::{EndReason, Transport};
-use tandem_hub::ops::a2a::{self, Sent, Snapshot, Step, Wanted, What};
+use tandem_hub::ops::a2a::{self, Sent, Shown, Snapshot, Step, Wanted, What};
 use tokio::time::{Instant, sleep_until};
 use tracing::{Instrument as _, Span};
 
@@ -20,7 +20,6 @@ use super::bells::Bells;
 use super::call::Call;
 use super::failure::Failure;
 use super::framing::Framing;
-use super::shown::Shown;
 use crate::http::json;
 
 /// How long a call waits for an agent that nothing leads to at present.
@@ -142,7 +141,7 @@ impl Wait {
         let Call { hub, caller, host, .. } = &self.call;
         match a2a::get(hub, caller, host, &self.task, self.wanted).await {
             Ok(found) => {
-                let mut shown = Shown::new(&self.call, self.call.wishes.extension.then_some(self.seen));
+                let mut shown = self.call.shown(self.seen);
                 framing.result(answer(&mut shown, found, true).await)
             }
             Err(error) => framing.failure(&Failure::of(&error)),

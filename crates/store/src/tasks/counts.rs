@@ -60,3 +60,22 @@ pub fn counts(tx: &mut Tx<'_>, agent: &AgentId, since: Timestamp, limit: i64) ->
     });
     Ok(counted.collect())
 }
+
+/// How many open tasks an agent would have before a new one of a rank, up to a limit.
+pub fn ahead_of_new(tx: &mut Tx<'_>, target: &AgentId, rank: i64, limit: i64) -> Result<i64, Error> {
+    let of = |status: Status, lanes: &str| {
+        let status = status.as_str();
+        format!("select id from tasks where target_id = ?1 and status = '{status}' and lane {lanes}")
+    };
+    let ranges = [
+        of(Status::Submitted, "<= ?2"),
+        of(Status::Working, "= 0"),
+        of(Status::InputRequired, "= 0"),
+        of(Status::AuthRequired, "= 0"),
+    ];
+    let sql = format!(
+        "select count(*) from (select 1 as one from ({}) found limit ?3) counted",
+        ranges.join(" union all ")
+    );
+    tx.get(&sql, &[target.into(), rank.into(), limit.into()])
+}

@@ -23,12 +23,12 @@ use crate::declare::{add, delete, insert, read, update};
 use crate::query::Query;
 use crate::statement::Read;
 use crate::table::{LATER, columns, sql};
-use crate::{Error, Tx, Value, events, lock};
+use crate::{Error, Tx, Value, events, lock, pushes};
 
 #[cfg(test)]
 pub(crate) use conversations::query_plans;
 pub use conversations::{InState, by_foreign_hash, count_in_state, in_state};
-pub use counts::{Count, counts};
+pub use counts::{Count, ahead_of_new, counts};
 pub use gate::{decided, held_oldest, record};
 pub use list::{Filter, Found, children, held, initiator_of, list, live_between, newest_open};
 pub use log::{LogLine, last_log_line, log, log_between, log_lines, log_steps};
@@ -261,12 +261,14 @@ pub fn find_in_queue(tx: &mut Tx<'_>, id: &TaskId) -> Result<Option<TaskInQueue>
 
 /// Writes back a task after a change of its status or its fields.
 pub fn update(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
-    update!(tasks { ..task: Task[STATE | THREAD] } where { id: &task.id }).send(tx)
+    update!(tasks { ..task: Task[STATE | THREAD] } where { id: &task.id }).send(tx)?;
+    pushes::note_steps(tx, task)
 }
 
 /// Writes back what messages, marks and signs of life change.
 pub fn update_thread(tx: &mut Tx<'_>, task: &Task) -> Result<(), Error> {
-    update!(tasks { ..task: Task[THREAD] } where { id: &task.id }).send(tx)
+    update!(tasks { ..task: Task[THREAD] } where { id: &task.id }).send(tx)?;
+    pushes::note_steps(tx, task)
 }
 
 /// Gives a task to another agent; what was delivered to the one before was not delivered to this one.

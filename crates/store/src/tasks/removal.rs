@@ -4,7 +4,7 @@ use tandem_core::TaskId;
 
 use crate::declare::{insert, read};
 use crate::messages::deferred;
-use crate::{Error, Tx};
+use crate::{Error, Tx, pushes};
 
 /// Keeps the id of a task that goes from being used again.
 fn keep_id(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
@@ -18,6 +18,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &TaskId) -> Result<u64, Error> {
     tx.send("delete from signatures where task_id = ?1", &[id.into()])?;
     tx.send("delete from former_targets where task_id = ?1", &[id.into()])?;
     deferred::forget(tx, id)?;
+    pushes::remove_of_task(tx, id)?;
     keep_id(tx, id)?;
     tx.send("update tasks set parent_id = null, parent_shared = 0 where parent_id = ?1", &[id.into()])?;
     tx.send("delete from tasks where id = ?1", &[id.into()])?;
@@ -29,6 +30,7 @@ pub fn set_aside(tx: &mut Tx<'_>, id: &TaskId) -> Result<(), Error> {
     keep_id(tx, id)?;
     deferred::forget(tx, id)?;
     tx.send("insert into removed_tasks (id) values (?1)", &[id.into()])?;
+    pushes::remove_of_task(tx, id)?;
     tx.send("delete from tasks where id = ?1", &[id.into()])
 }
 

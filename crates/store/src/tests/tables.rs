@@ -343,6 +343,7 @@ fn a_delivery(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
         took_ms: Some(6),
         created_at: Timestamp(7),
         replays: 0,
+        task: Some(id("task")),
     };
     place.run(|tx| webhooks::insert(tx, &delivery));
     let expect = |place: &mut Place, now: &Delivery| {
@@ -365,6 +366,7 @@ fn a_delivery(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
                 ("took_ms", now.took_ms.into()),
                 ("created_at", 7.into()),
                 ("replays", now.replays.into()),
+                ("task_id", now.task.as_ref().into()),
             ],
         );
         assert_eq!(place.run(|tx| webhooks::find_delivery(tx, &now.agent, &now.id)).as_ref(), Some(now));

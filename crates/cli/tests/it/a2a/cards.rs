@@ -6,6 +6,7 @@ use hyper::body::Bytes;
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use super::{Binding, Calls};
 use crate::harness::{Agent, Client, Db, Harness, Reply};
 
 fn path(agent: &Agent) -> String {
@@ -222,4 +223,28 @@ async fn the_keys_stay_the_same_and_hold_nothing_private() {
     let config = place.config();
     let hub = Harness::start_at(place, config, clock).await;
     assert_eq!(get(&hub.client, "/.well-known/jwks.json", &[]).await.ok(200), keys);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_extended_card_says_how_much_is_before_a_new_task(#[values(Db::Sqlite, Db::Postgres)] db: Db) {
+    let hub = Harness::start(db).await;
+    let (ada, bob) = hub.pair().await;
+    let calls = Calls::new(&ada, &bob, Binding::Http);
+    let known = async || {
+        let card = calls.ok("GetExtendedAgentCard", json!({})).await;
+        card["capabilities"]["extensions"][0]["params"]["now"].clone()
+    };
+    let first = known().await;
+    assert_eq!(
+        (&first["ahead"], &first["liveTasks"], &first["approval"]),
+        (&json!(0), &json!(0), &json!("auto"))
+    );
+    ada.task_with(&bob, json!({ "priority": "low" })).await;
+    let [waiting, working] = [ada.task(&bob).await, ada.task(&bob).await];
+    bob.set(&working, "working").await.ok(200);
+    // Not the one of low priority, which waits behind.
+    assert_eq!((&known().await["ahead"], &known().await["liveTasks"]), (&json!(2), &json!(3)));
+    bob.set(&waiting, "rejected").await.ok(200);
+    assert_eq!(known().await["ahead"], 1);
 }

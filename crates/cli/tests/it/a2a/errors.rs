@@ -92,11 +92,11 @@ async fn a_client_of_another_version_is_told_so() {
     let (ada, bob) = hub.pair().await;
     for binding in BINDINGS {
         let calls = Calls::new(&ada, &bob, binding);
-        for version in ["", "0.3", "2.0", "1", "1.x", "10.0"] {
+        for version in ["", "0.3", "2.0", "1", "1.x", "10.0", "1.0.x", "1.0.0.0", "1."] {
             let refused = calls.with("a2a-version", version).refused("ListTasks", json!({})).await;
             assert_eq!(refused, "VERSION_NOT_SUPPORTED", "{version}");
         }
-        for version in ["1.0", "1.1", "1.23"] {
+        for version in ["1.0", "1.1", "1.23", "1.0.7"] {
             calls.with("a2a-version", version).ok("ListTasks", json!({})).await;
         }
     }

@@ -9,7 +9,10 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::{add_part, at_once, message, message_on, state};
 use crate::foreign::{installed, script};
-use crate::harness::{Agent, Db, Harness, PATIENCE, eventually};
+use crate::harness::{Agent, Db, Harness, PATIENCE, Place, eventually};
+use crate::serve::{Process, command};
+use crate::walks::{commands, run};
+use crate::webhooks::{Receiver, Reply};
 
 /// An SDK that does what it is told.
 struct Sdk {
@@ -151,6 +154,61 @@ async fn an_sdk_hands_over_tasks_and_gets_them_answered(
     }
     assert_eq!((found, token), (3, json!("")));
     assert_eq!(state(&sdk.ask("cancel", json!({ "id": id })).await), "CANCELED");
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_sdk_has_its_tasks_pushed(
+    #[values("python", "javascript")] language: &str,
+    #[values("JSONRPC", "HTTP+JSON")] binding: &str,
+) {
+    let hub = crate::webhooks::start(Db::Sqlite).await;
+    let (ada, bob) = hub.pair().await;
+    let receiver = Receiver::start(&[Reply::Status(200)]).await;
+    let mut sdk = Sdk::start(language, binding, &ada, &bob).await;
+    let mut wanted = at_once(message("Count"));
+    let authentication = json!({ "scheme": "Bearer", "credentials": "secret" });
+    wanted["configuration"]["taskPushNotificationConfig"] = json!({ "id": "first", "url": receiver.url(), "token": "my-token", "authentication": authentication });
+    let task = sdk.send(wanted).await;
+    let id = task["id"].as_str().unwrap();
+    let second =
+        json!({ "taskId": id, "id": "second", "url": receiver.url(), "authentication": authentication });
+    let set = sdk.ask("push-set", second.clone()).await;
+    assert_eq!((&set["id"], &set["url"]), (&json!("second"), &json!(receiver.url())));
+    let listed = sdk.ask("push-list", json!({ "taskId": id })).await;
+    assert_eq!(listed["configs"].as_array().unwrap().len(), 2);
+    assert!(!listed.to_string().contains("secret"), "{listed}");
+    let got = sdk.ask("push-get", json!({ "taskId": id, "id": "first" })).await;
+    assert_eq!(got["token"], "my-token");
+    for _ in 0..2 {
+        assert_eq!(
+            sdk.ask("push-delete", json!({ "taskId": id, "id": "second" })).await,
+            json!({ "end": true })
+        );
+    }
+    assert!(
+        sdk.refused("push-get", json!({ "taskId": id, "id": "second" })).await.ends_with("TaskNotFoundError")
+    );
+    bob.set(id, "working").await.ok(200);
+    bob.post(&format!("/tasks/{id}/reply"), json!({ "content": "Three" })).await.ok(200);
+    let pushed = receiver.wait_for(3).await;
+    assert_eq!(pushed[0].header("authorization"), "Bearer secret");
+    // The SDK reads each of them as its own type.
+    let mut read = Vec::new();
+    for got in &pushed {
+        read.push(sdk.ask("push-read", got.json()).await);
+    }
+    assert_eq!(state(&read[0]), "WORKING");
+    assert_eq!(read[1]["artifactUpdate"]["artifact"]["parts"][0]["text"], "Three");
+    assert_eq!(state(&read[2]), "COMPLETED");
+}
+
+/// The hub names its own address to the guest.
+#[test]
+fn the_first_task_of_the_documentation_is_answered() {
+    let place = Place::new(Db::Sqlite);
+    let hub = Process::start(command(&place));
+    assert_eq!(run(&commands("docs/a2a.md"), &hub, &place), "July.\n");
 }
 
 #[rstest]

@@ -5,6 +5,7 @@ mod cards;
 mod content;
 mod errors;
 mod foreign;
+mod pushes;
 mod streams;
 mod waits;
 
@@ -80,6 +81,8 @@ impl Calls {
                 .unwrap();
         }
         let task = params["id"].as_str().unwrap_or_default();
+        let of_task = params["taskId"].as_str().unwrap_or_default();
+        let configs = format!("/tasks/{of_task}/pushNotificationConfigs");
         let (method, path) = match operation {
             "SendMessage" => ("POST", "/message:send".to_owned()),
             "SendStreamingMessage" => ("POST", "/message:stream".to_owned()),
@@ -88,9 +91,13 @@ impl Calls {
             "CancelTask" => ("POST", format!("/tasks/{task}:cancel")),
             "SubscribeToTask" => ("POST", format!("/tasks/{task}:subscribe")),
             "GetExtendedAgentCard" => ("GET", "/extendedAgentCard".to_owned()),
+            "CreateTaskPushNotificationConfig" => ("POST", configs),
+            "ListTaskPushNotificationConfigs" => ("GET", configs),
+            "GetTaskPushNotificationConfig" => ("GET", format!("{configs}/{task}")),
+            "DeleteTaskPushNotificationConfig" => ("DELETE", format!("{configs}/{task}")),
             other => panic!("no operation {other}"),
         };
-        let body = if method == "GET" { Full::default() } else { body(params) };
+        let body = if matches!(method, "GET" | "DELETE") { Full::default() } else { body(params) };
         self.head(method, &path).header("content-type", "application/a2a+json").body(body).unwrap()
     }
 

@@ -51,6 +51,7 @@ pub fn message(id: &str, parts: Vec<Part>) -> Incoming {
         context: None,
         task: None,
         settings: Settings::default(),
+        push: None,
     }
 }
 

@@ -21,6 +21,7 @@ struct Channels {
     by_agent: HashMap<AgentId, Channel>,
     sockets: usize,
     streams: usize,
+    waits: usize,
     stopping: bool,
     /// `None` when the hub stops, which ends all observers.
     observers: Option<broadcast::Sender<EventNotice>>,
@@ -127,6 +128,7 @@ impl LocalBus {
         let ended_before = ended.map_or(0, |ended| ended.0);
         channels.sockets += usize::from(transport == Transport::Socket);
         channels.streams += usize::from(transport.is_stream());
+        channels.waits += usize::from(transport == Transport::Wait);
         drop(channels);
         if is_new && let Some(link) = &self.link {
             link.interest_changed(agent);
@@ -203,6 +205,11 @@ impl LocalBus {
         let channels = self.channels();
         (channels.sockets, channels.streams)
     }
+
+    /// Number of calls that wait for an agent.
+    pub(super) fn waits(&self) -> usize {
+        self.channels().waits
+    }
 }
 
 /// Waits for wake-ups of an agent. Dropping it stops listening.
@@ -263,6 +270,7 @@ impl Drop for Listener {
         let mut channels = self.local.channels();
         channels.sockets -= usize::from(self.transport == Transport::Socket);
         channels.streams -= usize::from(self.transport.is_stream());
+        channels.waits -= usize::from(self.transport == Transport::Wait);
         let Some(channel) = channels.by_agent.get_mut(&self.agent) else { return };
         *channel.count_mut(self.transport) -= 1;
         let is_unused = channel.is_unused();

@@ -170,6 +170,12 @@ impl Bus {
         self.local().open()
     }
 
+    /// Number of calls on this node that wait for an agent.
+    #[must_use]
+    pub fn waits(&self) -> usize {
+        self.local().waits()
+    }
+
     /// The state of the connection to NATS; `None` for a node that uses none.
     #[must_use]
     pub fn link_state(&self) -> Option<LinkState> {

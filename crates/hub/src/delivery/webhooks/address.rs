@@ -66,9 +66,9 @@ pub struct Allowed {
     pub private: bool,
 }
 
-/// Parses a URL and refuses those that can never be used.
-pub fn parse(url: &str, allow: Allowed) -> Result<Target, Invalid> {
-    let refuse = |why: &str| Err(Invalid::field("webhookUrl", why));
+/// Parses a URL and refuses those that can never be used; `field` is what its owner calls it.
+pub fn parse(field: &str, url: &str, allow: Allowed) -> Result<Target, Invalid> {
+    let refuse = |why: &str| Err(Invalid::field(field, why));
     if url.len() > URL_CHARS_MAX {
         return refuse("must be at most 2048 characters long");
     }

@@ -2,15 +2,34 @@
 //! from one that answers at once.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tandem_core::AgentId;
+use tandem_core::{AgentId, TaskId};
 use tandem_store::EventNotice;
+use tandem_store::pushes::Due;
 use tokio::sync::Notify;
 
 /// Pause after a turn that failed, for example because the store could not be reached.
 const FAILED_PAUSE: Duration = Duration::from_secs(1);
+/// Pushes of one client that have their turn or wait for it. Its others wait in the database, so that a client with
+/// thousands of them keeps nobody else waiting.
+const PUSHES_OF_ONE_MAX: usize = 64;
+
+/// Who gets something.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum ReceiverId {
+    /// The webhook of an agent.
+    Webhook(AgentId),
+    /// The receiver of pushes about a task.
+    Push {
+        task: TaskId,
+        id: Arc<str>,
+        /// The client that wants them.
+        owner: AgentId,
+    },
+}
 
 /// How a receiver behaved in its last turn. Each pace has its own queue and its own places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +45,17 @@ pub(crate) enum Pace {
 }
 
 impl Pace {
+    /// The pace with this number.
+    fn numbered(number: i64) -> Self {
+        let known = usize::try_from(number).ok().and_then(|number| Self::ALL.get(number));
+        known.copied().unwrap_or(Self::New)
+    }
+
+    /// Its number in the database.
+    pub(crate) fn number(self) -> i64 {
+        self as i64
+    }
+
     const ALL: [Self; 4] = [Self::Quick, Self::New, Self::Slow, Self::Silent];
 
     /// Concurrent turns.
@@ -68,46 +98,78 @@ struct Receiver {
 
 #[derive(Debug, Default)]
 struct Schedule {
-    receivers: HashMap<AgentId, Receiver>,
+    receivers: HashMap<ReceiverId, Receiver>,
     /// By pace. An entry counts only if its receiver is in the state `Queued` with this pace.
-    queues: [VecDeque<AgentId>; 4],
+    queues: [VecDeque<ReceiverId>; 4],
     running: [usize; 4],
     /// In the order of their times.
-    postponed: VecDeque<(Instant, AgentId)>,
+    postponed: VecDeque<(Instant, ReceiverId)>,
+    /// How many of the receivers are pushes of a client.
+    pushes: HashMap<AgentId, usize>,
 }
 
 impl Schedule {
-    fn enqueue(&mut self, agent: &AgentId) {
-        if let Some(receiver) = self.receivers.get_mut(agent) {
+    fn enqueue(&mut self, of: &ReceiverId) {
+        if let Some(receiver) = self.receivers.get_mut(of) {
             receiver.state = State::Queued(receiver.pace);
-            self.queues[receiver.pace as usize].push_back(agent.clone());
+            self.queues[receiver.pace as usize].push_back(of.clone());
         }
     }
 
-    fn wake(&mut self, agent: &AgentId) {
-        match self.receivers.get_mut(agent).map(|receiver| &mut receiver.state) {
-            Some(State::Idle) => self.enqueue(agent),
+    fn wake(&mut self, of: &ReceiverId) {
+        match self.receivers.get_mut(of).map(|receiver| &mut receiver.state) {
+            Some(State::Idle) => self.enqueue(of),
             Some(State::Running { again, .. }) => *again = true,
             Some(State::Queued(_) | State::Postponed) | None => {}
         }
     }
 
-    fn activate(&mut self, agent: &AgentId) -> &mut Receiver {
-        let new = Receiver { pace: Pace::New, state: State::Idle };
-        self.receivers.entry(agent.clone()).or_insert(new)
+    fn remove(&mut self, of: &ReceiverId) {
+        self.receivers.remove(of);
+        if let ReceiverId::Push { owner, .. } = of
+            && let Some(count) = self.pushes.get_mut(owner)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.pushes.remove(owner);
+            }
+        }
     }
 
-    fn change(&mut self, agent: &AgentId) {
-        let receiver = self.activate(agent);
+    /// Queues a push that is due; false if its client has too many in the queues.
+    fn add_push(&mut self, due: &Due) -> bool {
+        let Due { task, id, owner, .. } = due;
+        let of = ReceiverId::Push { task: task.clone(), id: id.as_str().into(), owner: owner.clone() };
+        if self.receivers.contains_key(&of) {
+            return true;
+        }
+        let count = self.pushes.entry(owner.clone()).or_default();
+        if *count >= PUSHES_OF_ONE_MAX {
+            return false;
+        }
+        *count += 1;
+        let pace = Pace::numbered(due.pace);
+        self.receivers.insert(of.clone(), Receiver { pace, state: State::Idle });
+        self.enqueue(&of);
+        true
+    }
+
+    fn activate(&mut self, of: &ReceiverId) -> &mut Receiver {
+        let new = Receiver { pace: Pace::New, state: State::Idle };
+        self.receivers.entry(of.clone()).or_insert(new)
+    }
+
+    fn change(&mut self, of: &ReceiverId) {
+        let receiver = self.activate(of);
         receiver.pace = Pace::New;
         match &mut receiver.state {
             State::Running { again, changed } => (*again, *changed) = (true, true),
             State::Queued(Pace::New) | State::Postponed => {}
-            State::Idle | State::Queued(_) => self.enqueue(agent),
+            State::Idle | State::Queued(_) => self.enqueue(of),
         }
     }
 
-    fn next(&mut self) -> Option<(AgentId, Pace)> {
+    fn next(&mut self) -> Option<(ReceiverId, Pace)> {
         for pace in Pace::ALL {
             while self.running[pace as usize] < pace.turns_max() {
                 let Some(agent) = self.queues[pace as usize].pop_front() else { break };
@@ -123,9 +185,9 @@ impl Schedule {
         None
     }
 
-    fn end_turn(&mut self, agent: &AgentId, place: Pace, measured: Option<Pace>, end: TurnEnd) {
+    fn end_turn(&mut self, of: &ReceiverId, place: Pace, measured: Option<Pace>, end: TurnEnd) {
         self.running[place as usize] -= 1;
-        let Some(receiver) = self.receivers.get_mut(agent) else { return };
+        let Some(receiver) = self.receivers.get_mut(of) else { return };
         let State::Running { again, changed } = receiver.state else { return };
         if let Some(measured) = measured.filter(|_| !changed) {
             receiver.pace = measured;
@@ -133,13 +195,13 @@ impl Schedule {
         match end {
             TurnEnd::Failed => {
                 receiver.state = State::Postponed;
-                self.postponed.push_back((Instant::now() + FAILED_PAUSE, agent.clone()));
+                self.postponed.push_back((Instant::now() + FAILED_PAUSE, of.clone()));
             }
-            TurnEnd::More => self.enqueue(agent),
+            TurnEnd::More => self.enqueue(of),
             // It may have been activated after its row was read.
-            TurnEnd::Idle | TurnEnd::Off if again => self.enqueue(agent),
+            TurnEnd::Idle | TurnEnd::Off if again => self.enqueue(of),
             TurnEnd::Idle => receiver.state = State::Idle,
-            TurnEnd::Off => drop(self.receivers.remove(agent)),
+            TurnEnd::Off => self.remove(of),
         }
     }
 
@@ -152,11 +214,18 @@ impl Schedule {
     }
 }
 
-/// The agents with a webhook, and those with something to deliver.
+/// The agents with a webhook, and whoever else gets something.
 #[derive(Debug, Default)]
 pub(crate) struct Receivers {
     schedule: Mutex<Schedule>,
     bell: Notify,
+    /// Rings when something may have happened that is to be pushed, if anybody wants pushes.
+    push_bell: Notify,
+    wants_pushes: AtomicBool,
+}
+
+fn webhook(agent: &AgentId) -> ReceiverId {
+    ReceiverId::Webhook(agent.clone())
 }
 
 impl Receivers {
@@ -167,23 +236,56 @@ impl Receivers {
     /// Records which agents have new events. Runs on the store's thread, so it never waits.
     pub(crate) fn notify(&self, notices: &[EventNotice]) {
         let mut schedule = self.schedule();
-        notices.iter().for_each(|notice| schedule.wake(&notice.agent));
+        notices.iter().for_each(|notice| schedule.wake(&webhook(&notice.agent)));
         drop(schedule);
         self.bell.notify_one();
+        if self.wants_pushes() {
+            self.push_bell.notify_one();
+        }
+    }
+
+    /// Records that somebody wants pushes.
+    pub(crate) fn want_pushes(&self) {
+        self.wants_pushes.store(true, Ordering::Relaxed);
+        self.push_bell.notify_one();
+    }
+
+    /// Whether anybody is known to want pushes.
+    pub(crate) fn wants_pushes(&self) -> bool {
+        self.wants_pushes.load(Ordering::Relaxed)
+    }
+
+    /// Waits until there may be something to push.
+    pub(crate) async fn push_rung(&self) {
+        self.push_bell.notified().await;
+    }
+
+    /// Queues pushes that are due. Returns the clients that have too many in the queues.
+    pub(crate) fn add_pushes(&self, due: &[Due]) -> Vec<AgentId> {
+        let mut schedule = self.schedule();
+        let mut full: Vec<AgentId> = Vec::new();
+        for due in due {
+            if !full.contains(&due.owner) && !schedule.add_push(due) {
+                full.push(due.owner.clone());
+            }
+        }
+        drop(schedule);
+        self.bell.notify_one();
+        full
     }
 
     /// Records that a webhook was changed. It counts as active until its row was read, and as new: its receiver may
     /// be another one.
     pub(crate) fn changed(&self, agent: &AgentId) {
-        self.schedule().change(agent);
+        self.schedule().change(&webhook(agent));
         self.bell.notify_one();
     }
 
     /// Records that an agent has a due delivery, also if it was not known to have a webhook.
     pub(crate) fn wake_due(&self, agent: &AgentId) {
         let mut schedule = self.schedule();
-        schedule.activate(agent);
-        schedule.wake(agent);
+        schedule.activate(&webhook(agent));
+        schedule.wake(&webhook(agent));
         drop(schedule);
         self.bell.notify_one();
     }
@@ -193,8 +295,9 @@ impl Receivers {
     pub(crate) fn wake_listed(&self, agents: &[AgentId]) {
         let mut schedule = self.schedule();
         for agent in agents {
-            if schedule.activate(agent).state == State::Idle {
-                schedule.enqueue(agent);
+            let of = webhook(agent);
+            if schedule.activate(&of).state == State::Idle {
+                schedule.enqueue(&of);
             }
         }
         drop(schedule);
@@ -205,7 +308,7 @@ impl Receivers {
     pub(crate) fn activate(&self, agents: &[AgentId]) {
         let mut schedule = self.schedule();
         for agent in agents {
-            schedule.activate(agent);
+            schedule.activate(&webhook(agent));
         }
     }
 
@@ -226,8 +329,8 @@ impl Receivers {
 
     /// The next turn, if there is one and a place for it.
     pub(crate) fn next_turn(self: &Arc<Self>) -> Option<Turn> {
-        let (agent, place) = self.schedule().next()?;
-        Some(Turn { receivers: Arc::clone(self), agent, place, measured: None, end: TurnEnd::Failed })
+        let (of, place) = self.schedule().next()?;
+        Some(Turn { receivers: Arc::clone(self), of, place, measured: None, end: TurnEnd::Failed })
     }
 }
 
@@ -247,7 +350,7 @@ pub(crate) enum TurnEnd {
 #[derive(Debug)]
 pub(crate) struct Turn {
     receivers: Arc<Receivers>,
-    pub(crate) agent: AgentId,
+    pub(crate) of: ReceiverId,
     place: Pace,
     /// How the receiver behaved, if something was sent.
     pub(crate) measured: Option<Pace>,
@@ -277,7 +380,11 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.receivers.schedule().end_turn(&self.agent, self.place, self.measured, self.end);
+        self.receivers.schedule().end_turn(&self.of, self.place, self.measured, self.end);
         self.receivers.bell.notify_one();
+        // Another push of the same client may have waited for this place.
+        if matches!(self.of, ReceiverId::Push { .. }) {
+            self.receivers.push_bell.notify_one();
+        }
     }
 }

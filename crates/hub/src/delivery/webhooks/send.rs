@@ -12,8 +12,6 @@ use hyper::header::{CONTENT_TYPE, HOST, USER_AGENT};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use tandem_seal::webhooks::headers;
-use tandem_store::webhooks::Delivery;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::sleep_until;
@@ -34,15 +32,17 @@ const BUFFER_BYTES_MAX: usize = 16 * 1024;
 /// Status and start of the response body, or the error.
 pub(crate) type SendResult = Result<(u16, String), String>;
 
-/// Attempts a delivery once. Takes its body, which nothing needs afterwards.
-pub(crate) async fn send(
-    with: &Dispatcher,
-    url: &str,
-    secret: Option<&str>,
-    delivery: &mut Delivery,
-    end_by: Instant,
-) -> SendResult {
-    match before(end_by, attempt(with, url, secret, delivery)).await {
+/// What is sent.
+pub(crate) struct Post<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) content_type: &'static str,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: String,
+}
+
+/// Attempts a delivery once.
+pub(crate) async fn send(with: &Dispatcher, post: Post<'_>, end_by: Instant) -> SendResult {
+    match before(end_by, attempt(with, post)).await {
         Some(outcome) => outcome,
         None => Err(format!("no response within {} s", TIME_MAX.as_secs())),
     }
@@ -61,14 +61,14 @@ async fn before<T>(end_by: Instant, result: impl Future<Output = T>) -> Option<T
     .await
 }
 
-async fn attempt(with: &Dispatcher, url: &str, secret: Option<&str>, delivery: &mut Delivery) -> SendResult {
-    let target =
-        address::parse(url, with.webhooks.allowed).map_err(|_| "the address is not allowed".to_owned())?;
+async fn attempt(with: &Dispatcher, post: Post<'_>) -> SendResult {
+    let target = address::parse("url", post.url, with.webhooks.allowed)
+        .map_err(|_| "the address is not allowed".to_owned())?;
     // Resolved for every attempt; the connection uses the checked address without a second query.
     let addresses = address::resolve_allowed(&target, &with.webhooks.resolver, with.webhooks.allowed)
         .await
         .map_err(|unusable| unusable.to_string())?;
-    let request = request(with, &target, secret, delivery)?;
+    let request = request(&target, post)?;
     let stream =
         TcpStream::connect(addresses.as_slice()).await.map_err(|error| format!("cannot connect: {error}"))?;
     if !target.tls {
@@ -81,22 +81,15 @@ async fn attempt(with: &Dispatcher, url: &str, secret: Option<&str>, delivery: &
     exchange(secured, request).await
 }
 
-fn request(
-    with: &Dispatcher,
-    target: &Target,
-    secret: Option<&str>,
-    delivery: &mut Delivery,
-) -> Result<Request<Full<Bytes>>, String> {
-    let timestamp = with.db.time().0 / 1_000;
+fn request(target: &Target, post: Post<'_>) -> Result<Request<Full<Bytes>>, String> {
     let mut request = Request::post(&target.path)
         .header(HOST, &target.authority)
-        .header(CONTENT_TYPE, "application/json")
+        .header(CONTENT_TYPE, post.content_type)
         .header(USER_AGENT, concat!("Tandem/", env!("CARGO_PKG_VERSION")));
-    for (name, value) in headers(secret, delivery.id.as_str(), timestamp, &delivery.body) {
+    for (name, value) in post.headers {
         request = request.header(name, value);
     }
-    let body = std::mem::take(&mut delivery.body);
-    request.body(Full::from(body)).map_err(|error| error.to_string())
+    request.body(Full::from(post.body)).map_err(|error| error.to_string())
 }
 
 async fn exchange(

@@ -2,11 +2,14 @@
 //! `core`, because each binding of A2A writes them in its own way.
 
 mod artifacts;
+mod pushes;
 mod read;
 mod send;
+mod shown;
 
 use tandem_app::Error as AppError;
 use tandem_app::a2a;
+pub use tandem_app::a2a::pushes::NewPush;
 pub use tandem_app::a2a::{Terms, Wanted};
 use tandem_app::tasks::{self, Change, Expected};
 use tandem_core::ids::{self, Prefixed as _};
@@ -16,8 +19,10 @@ use tandem_core::{AgentId, Status, TaskId};
 use crate::{Caller, Error, HubParts};
 
 pub use artifacts::{Artifact, REPLY_ID, extras_of, parts_of, parts_of_task};
+pub use pushes::{list_pushes, push, remove_push, set_push};
 pub use read::{ListTasks, Snapshot, Step, Steps, TaskList, What, get, list, steps};
 pub use send::{Incoming, Sent, Settings, send};
+pub use shown::{Reader, Shown, link_text};
 
 /// An address names an agent by its id. In other places a caller may use its own alias for an agent.
 fn check_host(host: &AgentId) -> Result<(), Error> {

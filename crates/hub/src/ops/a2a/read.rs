@@ -181,15 +181,21 @@ pub async fn steps(
     let (by, host, id) = (caller.agent.clone(), host.clone(), task.clone());
     let found =
         hub.read_page_as(caller, move |tx, now| a2a::steps(tx, &by, &host, &id, after, limit, now)).await?;
-    let task = found.task;
-    let step = |found: a2a::Step| Step {
-        what: what(found.happened, &task),
-        step: found.step,
-        state: found.state,
-        status_at: found.status_at,
-    };
-    let steps = found.steps.into_iter().map(step).collect();
-    Ok(Steps { steps, has_more: found.has_more, files: by_id(found.files), task })
+    Ok(found.into())
+}
+
+impl From<a2a::Steps> for Steps {
+    fn from(found: a2a::Steps) -> Self {
+        let task = found.task;
+        let step = |found: a2a::Step| Step {
+            what: what(found.happened, &task),
+            step: found.step,
+            state: found.state,
+            status_at: found.status_at,
+        };
+        let steps = found.steps.into_iter().map(step).collect();
+        Self { steps, has_more: found.has_more, files: by_id(found.files), task }
+    }
 }
 
 fn what(happened: Happened, task: &Task) -> What {

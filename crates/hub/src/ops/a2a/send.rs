@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use tandem_api::parts::{Extras, Part};
+use tandem_app::a2a::pushes::NewPush;
 use tandem_app::a2a::{self, Later, Sending};
 use tandem_app::keys::Hashing;
 use tandem_app::messages::{NewMessage, Sent as SentBeside};
@@ -14,6 +15,7 @@ use tandem_core::text::{Body, ContextId, ForeignId, Title};
 use tandem_core::{AgentId, Id, TaskId, Timestamp};
 
 use super::check_host;
+use super::pushes::check_push;
 use crate::ops::messages::limit_of;
 use crate::ops::parts::{self, StoredFiles};
 use crate::{Caller, Error, HubParts};
@@ -38,6 +40,8 @@ pub struct Incoming {
     pub task: Option<TaskId>,
     /// What a new task is to be like.
     pub settings: Settings,
+    /// Where to push what happens to the task.
+    pub push: Option<NewPush>,
 }
 
 /// What a client may say of a new task beside its message.
@@ -138,6 +142,9 @@ pub async fn send(
         return Ok(earlier);
     }
     check(&message)?;
+    if let Some(push) = &message.push {
+        check_push(hub, push)?;
+    }
     let hash = hash_of(caller, host, &message);
     check_may_send(hub, caller, host, &message).await?;
     let stored = parts::store_files(hub, caller, &mut message.parts).await?;
@@ -228,7 +235,7 @@ async fn start(
     let made: Id<ids::Context> = hub.db.now().new_id();
     let made = ContextId::try_from(made.to_string()).ok();
     let title = message.settings.title.clone().unwrap_or_else(|| title(&message));
-    let settings = message.settings;
+    let (settings, push) = (message.settings, message.push);
     let new = NewTask {
         description,
         priority: settings.priority.unwrap_or(Priority::Normal),
@@ -243,7 +250,10 @@ async fn start(
         ..NewTask::plain(target, title)
     };
     let (by, host, defaults) = (caller.agent.clone(), host.clone(), hub.config.task_defaults());
-    hub.write_once(caller, move |tx, now| Ok(a2a::start(tx, &by, &host, &new, &defaults, now)?.into())).await
+    hub.write_once(caller, move |tx, now| {
+        Ok(a2a::start(tx, &by, &host, (&new, push.as_ref()), &defaults, now)?.into())
+    })
+    .await
 }
 
 async fn continue_task(
@@ -269,7 +279,7 @@ async fn continue_task(
     } else {
         Some(NewMessage { content_type, sent: Some(sent), limit, ..NewMessage::plain(body(text)?) })
     };
-    let later = Later { context: message.context, message: new, files: stored.new, hash };
+    let later = Later { context: message.context, message: new, files: stored.new, hash, push: message.push };
     let (by, host, id) = (caller.agent.clone(), host.clone(), task.clone());
     hub.write_once(caller, move |tx, now| Ok(a2a::add(tx, &by, &host, &id, &later, now)?.into())).await
 }

@@ -1,4 +1,4 @@
-//! Tasks and steps, as a client of A2A reads them.
+//! Tasks and steps, as a client of A2A reads them: in answers, in streams, and in what is pushed to it.
 
 use std::collections::HashMap;
 
@@ -16,35 +16,57 @@ use tandem_api::parts::Part;
 use tandem_api::tasks::TaskView;
 use tandem_core::files::File;
 use tandem_core::messages::{Foreign, Message};
-use tandem_core::{FileId, Task};
-use tandem_hub::ops::a2a::{Artifact, Snapshot, Step, What, extras_of, parts_of, parts_of_task};
-use tandem_hub::ops::files;
+use tandem_core::{AgentId, FileId, Task};
 
-use super::call::Call;
-use super::links;
+use super::{Artifact, Snapshot, Step, What, extras_of, parts_of, parts_of_task};
+use crate::HubParts;
+use crate::ops::{cards, files};
 
 /// A file up to this size stands in the answer itself,
 const RAW_BYTES_MAX: i64 = 256 * 1024;
 /// as long as all of them together are no larger.
 const RAW_BYTES_IN_ALL: i64 = 1024 * 1024;
 
+/// How long a link to a file works.
+const LINK_SECONDS: i64 = 3_600;
+
+/// Who reads.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    /// The client.
+    pub agent: AgentId,
+    /// The agent whose address it has called.
+    pub host: AgentId,
+    /// The hub's address.
+    pub base: String,
+    /// For clients that know the hub's extension: whether the agent is there.
+    pub extension: Option<Presence>,
+}
+
+/// What a link to a file signs.
+#[must_use]
+pub fn link_text(host: &AgentId, file: &FileId, reader: &str, until: i64) -> String {
+    format!("{host}\n{file}\n{reader}\n{until}")
+}
+
 /// Writes tasks for one answer.
-pub(super) struct Shown<'c> {
-    call: &'c Call,
+#[derive(Debug)]
+pub struct Shown<'h> {
+    hub: &'h HubParts,
+    reader: Reader,
     files: HashMap<FileId, File>,
     /// How many bytes of files there is room for.
     room: i64,
-    /// For clients that know the hub's extension: whether the agent is there.
-    extension: Option<Presence>,
 }
 
-impl<'c> Shown<'c> {
-    pub(super) fn new(call: &'c Call, extension: Option<Presence>) -> Self {
-        Self { call, files: HashMap::new(), room: RAW_BYTES_IN_ALL, extension }
+impl<'h> Shown<'h> {
+    #[must_use]
+    pub fn new(hub: &'h HubParts, reader: Reader) -> Self {
+        Self { hub, reader, files: HashMap::new(), room: RAW_BYTES_IN_ALL }
     }
 
     /// A task as it stands.
-    pub(super) async fn task(&mut self, found: Snapshot) -> wire::Task {
+    pub async fn task(&mut self, found: Snapshot) -> wire::Task {
         self.files = found.files;
         let task = &found.task;
         let message = match (&found.status_message, &found.status_text) {
@@ -74,13 +96,13 @@ impl<'c> Shown<'c> {
     }
 
     /// A reply that is the answer itself.
-    pub(super) async fn direct(&mut self, found: &Snapshot, reply: &Message) -> wire::Message {
+    pub async fn direct(&mut self, found: &Snapshot, reply: &Message) -> wire::Message {
         self.files.clone_from(&found.files);
         self.message(&found.task, reply).await
     }
 
     /// One step of a stream, unless there is nothing in it for the client.
-    pub(super) async fn step(&mut self, task: &Task, step: Step) -> Option<StreamResponse> {
+    pub async fn step(&mut self, task: &Task, step: Step) -> Option<StreamResponse> {
         let message = match step.what {
             What::Silent => return None,
             What::Status { reason } => reason.filter(|_| step.state.is_end()).map(|text| spoken(task, &text)),
@@ -106,7 +128,7 @@ impl<'c> Shown<'c> {
     }
 
     /// The files that steps may name.
-    pub(super) fn set_files(&mut self, files: HashMap<FileId, File>) {
+    pub fn set_files(&mut self, files: HashMap<FileId, File>) {
         self.files = files;
         self.room = RAW_BYTES_IN_ALL;
     }
@@ -181,13 +203,22 @@ impl<'c> Shown<'c> {
             self.room -= file.size_bytes;
             return Content::Raw(Base64::new(STANDARD.encode(bytes)));
         }
-        Content::Url(links::link(self.call, &file.id))
+        Content::Url(self.link(&file.id))
     }
 
-    async fn bytes(&self, file: &File) -> Result<Vec<u8>, tandem_hub::Error> {
-        let mut stored = files::read_whole(&self.call.hub, file).await?;
+    /// A link to a file for the reader.
+    fn link(&self, file: &FileId) -> String {
+        let until = self.hub.time().0 / 1_000 + LINK_SECONDS;
+        let Reader { host, agent, base, .. } = &self.reader;
+        let word = self.hub.signing.sign_link(&link_text(host, file, agent.as_str(), until));
+        let base = cards::address(base, host);
+        format!("{base}/files/{file}?for={agent}&until={until}&signature={word}")
+    }
+
+    async fn bytes(&self, file: &File) -> Result<Vec<u8>, crate::Error> {
+        let mut stored = files::read_whole(self.hub, file).await?;
         let mut bytes = Vec::new();
-        while let Some(piece) = stored.try_next().await.map_err(|_| tandem_hub::Error::internal())? {
+        while let Some(piece) = stored.try_next().await.map_err(|_| crate::Error::internal())? {
             bytes.extend_from_slice(&piece);
         }
         Ok(bytes)
@@ -195,8 +226,8 @@ impl<'c> Shown<'c> {
 
     /// What the hub's extension shows of a task.
     fn metadata(&self, task: &Task, ahead: Option<i64>) -> Option<JsonObject> {
-        let presence = self.extension.as_ref()?;
-        let mut view = TaskView::new(task.clone(), &self.call.caller.agent);
+        let presence = self.reader.extension.as_ref()?;
+        let mut view = TaskView::new(task.clone(), &self.reader.agent);
         view.delivery.ahead = ahead;
         let mut view = serde_json::to_value(view).ok()?;
         let mut shown = Map::new();
