@@ -1,13 +1,16 @@
 //! The A2A gateway, as a client sees it that knows nothing of the hub.
 
+mod callers;
 mod calls;
 mod cards;
 mod content;
+mod edges;
 mod errors;
 mod foreign;
 mod pushes;
 mod streams;
 mod waits;
+mod walks;
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
