@@ -1,11 +1,12 @@
 //! One connection to a hub or to the baseline.
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 
 pub(super) struct Connection(tandem_client::Connection);
 
@@ -19,6 +20,31 @@ impl Connection {
         let response = self.0.send(request).await?;
         let status = response.status().as_u16();
         Ok((status, response.into_body().collect().await?.to_bytes()))
+    }
+
+    /// Sends a request, and tells how long the first part of the answer took. The rest is read to its end.
+    pub(super) async fn first(&mut self, request: Request<Full<Bytes>>) -> anyhow::Result<(u16, Duration)> {
+        let asked = Instant::now();
+        let response = self.0.send(request).await?;
+        let status = response.status().as_u16();
+        let mut body = response.into_body();
+        let first = body.frame().await.context("an empty answer")??;
+        let took = asked.elapsed();
+        drop(first);
+        body.collect().await?;
+        Ok((status, took))
+    }
+
+    /// Sends a request, and leaves the answer open after its first part.
+    pub(super) async fn begin(mut self, request: Request<Full<Bytes>>) -> anyhow::Result<(Self, Incoming)> {
+        let response = self.0.send(request).await?;
+        let status = response.status().as_u16();
+        if status != 200 {
+            bail!("a stream was answered with {status}");
+        }
+        let mut body = response.into_body();
+        body.frame().await.context("an empty stream")??;
+        Ok((self, body))
     }
 }
 

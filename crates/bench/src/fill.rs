@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tandem_app::tasks::{self, Change, Defaults, NewTask};
 use tandem_app::{Error, keys};
-use tandem_core::text::Body;
+use tandem_core::text::{Body, ContextId};
 use tandem_core::{AgentId, IdSource, Now, Status, Timestamp};
 use tandem_store::{Database, Options, Store, Tx};
 
@@ -31,6 +31,8 @@ pub(super) enum Kind {
     Old,
     /// All open, with a deadline tomorrow.
     Waiting,
+    /// Ended, of one pair, as parts of a conversation of A2A.
+    Conversation { pair: usize },
 }
 
 impl Kind {
@@ -112,16 +114,26 @@ fn make(tx: &mut Tx<'_>, scene: &Scene, range: Range<u64>) -> Result<Vec<Known>,
     let keep_every = (scene.count / SAMPLE) | 1;
     let mut known = Vec::new();
     for number in range {
-        let pair = scattered(number, scene.pairs.len());
+        let (pair, context) = match scene.kind {
+            Kind::Conversation { pair } => (pair, Some("bench".to_owned())),
+            Kind::Old | Kind::Waiting => (scattered(number, scene.pairs.len()), None),
+        };
+        let context = context.map(ContextId::try_from).transpose().map_err(unfit("context"))?;
         let (by, to) = scene.pairs[pair];
         let by = &scene.agents[by];
         let made_at = i64::try_from(MADE_WITHIN_MS * number / scene.count).unwrap_or_default();
         let now = Now::new(scene.begin.plus_ms(made_at), Arc::clone(&scene.ids));
         let target = scene.agents[to].to_string().try_into().map_err(unfit("agent"))?;
         let title = format!("Review the API document {number}").try_into().map_err(unfit("title"))?;
-        let new = NewTask { description: Some(description.clone()), ..NewTask::plain(target, title) };
+        let new =
+            NewTask { description: Some(description.clone()), context, ..NewTask::plain(target, title) };
         let task = tasks::create(tx, by, &new, &scene.kind.defaults(), &now)?;
-        if scene.kind == Kind::Old && number % LIVE_EVERY != 0 {
+        let ends = match scene.kind {
+            Kind::Old => number % LIVE_EVERY != 0,
+            Kind::Waiting => false,
+            Kind::Conversation { .. } => true,
+        };
+        if ends {
             tasks::change(tx, by, &task.id, &cancel, &now)?;
         }
         if number % keep_every == 0 {

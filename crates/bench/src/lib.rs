@@ -4,6 +4,7 @@
 //!
 //! A library as well, because the fault tests start the same servers, and the bare servers have tests.
 
+mod a2a;
 pub mod bare;
 mod cluster;
 mod connection;
@@ -96,6 +97,8 @@ enum What {
     Content(content::Arguments),
     /// Measure what a tool call costs compared with REST, and how fast a model is prompted
     Mcp(mcp::Arguments),
+    /// Measure what A2A costs, compared with REST and with servers of the official Python SDK
+    A2a(a2a::Arguments),
     /// Measure how fast a model is shown a new task, on every rung that pushes
     Wake(wake::Arguments),
     /// Measure one node on PostgreSQL, and three nodes
@@ -202,6 +205,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(What::Timer(arguments)) => timer::run(arguments),
         Some(What::Content(arguments)) => content::run(arguments),
         Some(What::Mcp(arguments)) => mcp::run(arguments),
+        Some(What::A2a(arguments)) => a2a::run(arguments),
         Some(What::Wake(arguments)) => wake::run(arguments),
         Some(What::Cluster(arguments)) => cluster::run(arguments),
         Some(What::Bare(arguments)) => bare::run(arguments),

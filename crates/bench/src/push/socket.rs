@@ -61,9 +61,13 @@ impl Socket {
 
     /// The next frame of text.
     pub(super) async fn next(&mut self) -> anyhow::Result<String> {
+        tokio::time::timeout(FRAME_MAX, self.wait()).await.context("no frame came")?
+    }
+
+    /// The same, however long it takes.
+    pub(crate) async fn wait(&mut self) -> anyhow::Result<String> {
         loop {
-            let frame = tokio::time::timeout(FRAME_MAX, self.0.next()).await.context("no frame came")?;
-            match frame.context("the socket ended")?? {
+            match self.0.next().await.context("the socket ended")?? {
                 Message::Text(text) => return Ok(text.to_string()),
                 Message::Close(close) => bail!("the socket was closed: {close:?}"),
                 _ => {}
